@@ -1,0 +1,70 @@
+"""Citations: marker parsing, numbering, refusal recognition, snippets. Pure.
+
+Markers are read from the whole answer, so that how a model cut it into deltas changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from helix.contract import REFUSAL, SNIPPET_CHARS, Citation
+
+_MARKER = re.compile(r"\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]")
+
+
+class Citable(Protocol):
+    """What a citation needs of a source."""
+
+    @property
+    def chunk_id(self) -> int: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def content(self) -> str: ...
+
+
+def marker_numbers(answer: str) -> list[int]:
+    """Numbers cited in ``answer`` in order of first use, each once: `[1]`, `[1, 2]`, `[1][2]`."""
+    found = (int(n) for marker in _MARKER.findall(answer) for n in marker.split(","))
+    return list(dict.fromkeys(found))
+
+
+def is_refusal(answer: str) -> bool:
+    """Whether ``answer`` is the refusal, quoted or marked as a model may wrongly do."""
+    bare = _MARKER.sub("", answer).strip().strip("\"'“”‘’").strip()
+    return bare == REFUSAL
+
+
+def cite(answer: str, sources: Sequence[Citable]) -> list[Citation]:
+    """The citations of ``answer``: ``sources[n - 1]`` for each marker n that maps to a source.
+
+    A marker beyond the sources cites nothing, and neither does anything in a refusal.
+    """
+    if is_refusal(answer):
+        return []
+    return [
+        Citation(
+            n=n,
+            chunk_id=sources[n - 1].chunk_id,
+            document_title=sources[n - 1].title,
+            snippet=snippet(sources[n - 1].content),
+        )
+        for n in marker_numbers(answer)
+        if 1 <= n <= len(sources)
+    ]
+
+
+def snippet(content: str, limit: int = SNIPPET_CHARS) -> str:
+    """The first ``limit`` characters or so, cut between words, with an ellipsis where cut."""
+    if len(content) <= limit:
+        return content
+    head = content[:limit]
+    if not content[limit].isspace():
+        words_end = max(head.rfind(" "), head.rfind("\n"), head.rfind("\t"))
+        # a word longer than half a snippet (a URL, unspaced script) is cut where the limit falls
+        head = head[:words_end] if words_end > limit // 2 else head
+    return head.rstrip() + "…"

@@ -1,0 +1,49 @@
+"""The one root of Helix's errors; each carries the HTTP status an adapter answers with.
+
+A message is one line, names what is wrong and how to mend it, and never holds a key, a
+password or document text: adapters print it to users as it is.
+"""
+
+
+class HelixError(Exception):
+    """Root of every error a user may see. ``status`` is the HTTP status it becomes."""
+
+    status = 500
+
+
+class SettingsError(HelixError):
+    """A variable is missing or malformed, or an extra is not installed."""
+
+
+class BadRequest(HelixError):
+    """The request cannot be answered as it was sent."""
+
+    status = 400
+
+
+class Unavailable(HelixError):
+    """Something Helix depends on did not answer; the same request may work later."""
+
+    status = 503
+
+
+class StoreUnavailable(Unavailable):
+    """The database is down, unreachable, refusing us, or without Helix's schema."""
+
+
+class UpstreamError(Unavailable):
+    """The model's service failed: before the first token a 503, after it a cut stream.
+
+    ``transient`` is False where a retry cannot help (a wrong key, a daily quota, a safety
+    block), so that an ingest stops instead of failing every remaining file.
+    """
+
+    def __init__(self, message: str, *, transient: bool = True) -> None:
+        super().__init__(message)
+        self.transient = transient
+
+
+class EmbedderMismatch(HelixError):
+    """The database was filled by another embedder than the one configured."""
+
+    status = 503

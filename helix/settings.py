@@ -1,0 +1,138 @@
+"""Settings from the environment: read once, frozen, passed down; never a module global.
+
+Every variable is documented in ``.env.example`` and the README; a ``.env`` file in the working
+directory is read too, and the environment wins over it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from helix.contract import DEFAULT_TOP_K
+from helix.errors import SettingsError
+
+_PROVIDER = re.compile(r"^[a-z][a-z0-9_-]*(:\S+)?$")
+
+HOW = {
+    "DATABASE_URL": "set it to postgresql://user:password@host:5432/name, or to embedded",
+    "GEMINI_API_KEY": (
+        "get a free key at https://aistudio.google.com/apikey,"
+        " or set HELIX_LLM=offline and HELIX_EMBEDDER=offline"
+    ),
+    "GEMINI_MODEL": "set it to a Gemini model id such as gemini-2.5-flash",
+    "EMBED_MODEL": "set it to a Gemini embedding model id such as gemini-embedding-001",
+    "RETRIEVAL_MAX_DISTANCE": "set it to a number from 0 to 2, such as 0.55",
+    "RETRIEVAL_TOP_K": "set it to a whole number from 1 to 50",
+    "HELIX_LLM": "set it to gemini, offline, or provider:model",
+    "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
+    "HELIX_EF_SEARCH": "set it to a whole number from 10 to 1000",
+    "HELIX_POOL_SIZE": "set it to a whole number from 1 to 500",
+    "HELIX_MAX_QUESTION_CHARS": "set it to a whole number from 1 to 20000",
+    "HELIX_MODEL_TIMEOUT": "set it to a number of seconds from 1 to 600",
+    "HELIX_MAX_FILE_MB": "set it to a whole number from 1 to 1024",
+    "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
+    "HELIX_LOG_LEVEL": "set it to debug, info, warning or error",
+}
+"""How to set each variable: the end of the one line that a bad value stops with."""
+
+
+class Settings(BaseSettings):
+    """Everything a process is configured by. Distances are cosine distances, 0 to 2."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
+
+    database_url: str
+    gemini_api_key: SecretStr | None = None
+    gemini_model: str = Field("gemini-2.5-flash", pattern=r"^\S+$")
+    embed_model: str = Field("gemini-embedding-001", pattern=r"^\S+$")
+    retrieval_max_distance: float | None = Field(None, ge=0, le=2)
+    """None: the embedder's own calibrated default."""
+    retrieval_top_k: int = Field(DEFAULT_TOP_K, ge=1, le=50)
+    llm: str = Field("gemini", alias="HELIX_LLM")
+    embedder: str = Field("gemini", alias="HELIX_EMBEDDER")
+    ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
+    pool_size: int = Field(10, ge=1, le=500, alias="HELIX_POOL_SIZE")
+    max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
+    model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
+    """Longest silence, in seconds, that a model's service may keep before it counts as failed."""
+    max_file_mb: int = Field(256, ge=1, le=1024, alias="HELIX_MAX_FILE_MB")
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", alias="HELIX_LOG_LEVEL")
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, url: str) -> str:
+        if url == "embedded" or re.match(r"^embedded:.+", url):
+            return url
+        parts = urlsplit(url)
+        if parts.scheme not in ("postgresql", "postgres") or not url.partition("://")[2]:
+            raise ValueError("malformed")
+        _ = parts.port  # urlsplit checks the port only when it is asked for
+        return url
+
+    @field_validator("llm", "embedder")
+    @classmethod
+    def _known_shape(cls, name: str) -> str:
+        if not _PROVIDER.match(name):
+            raise ValueError("malformed")
+        return name
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _split_origins(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(origin.strip() for origin in value.split(",") if origin.strip())
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _known_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if origin != "*" and not re.match(r"^https?://[^/\s]+$", origin):
+                raise ValueError("malformed")
+        return origins
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _lower(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _key_when_gemini(self) -> Settings:
+        needs = {self.llm.partition(":")[0], self.embedder.partition(":")[0]}
+        if "gemini" in needs and not (self.gemini_api_key and self._key().strip()):
+            raise SettingsError(_line("GEMINI_API_KEY", "is not set"))
+        return self
+
+    def _key(self) -> str:
+        return self.gemini_api_key.get_secret_value() if self.gemini_api_key else ""
+
+
+def _line(variable: str, problem: str) -> str:
+    return f"{variable} {problem}: {HOW.get(variable, 'see .env.example')}"
+
+
+def _first_problem(error: ValidationError) -> str:
+    """The first problem as one line; the rejected value is left out, for it may be a secret."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    variable = str(first["loc"][0]).upper() if first["loc"] else "settings"
+    return _line(variable, "is not set" if first["type"] == "missing" else "is malformed")
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the environment (and ``.env``); keyword arguments win over both.
+
+    Raises:
+        SettingsError: one line that names the variable and how to set it.
+    """
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise SettingsError(_first_problem(error)) from None
