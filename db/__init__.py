@@ -1,0 +1,1 @@
+"""The schema, its migration and the embedded Postgres."""

@@ -1,0 +1,84 @@
+"""From the value of DATABASE_URL to a libpq URL one can connect to, and what may be said of it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from db.errors import DatabaseError
+
+if TYPE_CHECKING:
+    import psycopg
+
+HOW = "set it to postgresql://user:password@host:5432/name, or to embedded"
+
+
+def is_embedded(database_url: str) -> bool:
+    """Whether the value names the bundled Postgres."""
+    return database_url.partition(":")[0] == "embedded"
+
+
+@contextlib.contextmanager
+def open_database(database_url: str) -> Iterator[str]:
+    """Yield a ``postgresql://`` URL for a value of DATABASE_URL.
+
+    The embedded server runs for as long as the block does; it blocks while that starts.
+
+    Raises:
+        DatabaseError: the value is malformed, or the embedded Postgres does not start.
+    """
+    if is_embedded(database_url):
+        from db.embedded import acquire, embedded_directory  # only where it is used
+
+        with acquire(embedded_directory(database_url)) as postgres:
+            yield postgres.url
+        return
+    scheme, separator, rest = database_url.partition("://")
+    if scheme not in ("postgresql", "postgres") or not separator:
+        raise DatabaseError(f"DATABASE_URL is malformed: {HOW}")
+    yield f"postgresql://{rest}"
+
+
+def redact(url: str) -> str:
+    """The URL for a message: no password, also where one holds ``@`` or ``/`` unescaped."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return url if is_embedded(url) else "***"
+    # Up to the last @, for an unescaped one may belong to the password.
+    account, at, place = rest.rpartition("@")
+    user, colon, _ = account.partition(":")
+    shown = f"{scheme}://{user}{':***' if colon else ''}{at}{place}"
+    return re.sub(r"(?i)([?&][a-z]*pass[a-z]*=)[^&]*", r"\1***", shown)
+
+
+def explain(url: str, error: psycopg.Error) -> DatabaseError:
+    """What a failed connection to ``url`` means, in one line without the password."""
+    import psycopg
+
+    password = url.partition("://")[2].rpartition("@")[0].partition(":")[2]
+    # libpq quotes the parts of a URL that it rejects; where the password is not percent-encoded
+    # it takes a part of that for the host or the database, and would quote it too.
+    if isinstance(error, psycopg.ProgrammingError) or re.search("[@/?#]", password):
+        return DatabaseError(
+            f"DATABASE_URL is malformed: {HOW} (with @ : / ? # % in a password percent-encoded)"
+        )
+    place, reason = redact(url), _reason(error)
+    if re.search('authentication failed|no password|role ".*" does not exist', reason):
+        return DatabaseError(
+            f"{place} refuses the user ({reason}): check user and password in DATABASE_URL"
+        )
+    if re.search('database ".*" does not exist', reason):
+        return DatabaseError(
+            f"{place} has no such database ({reason}): create it, or mend DATABASE_URL"
+        )
+    return DatabaseError(f"cannot reach {place} ({reason}): start it, or mend DATABASE_URL")
+
+
+def _reason(error: psycopg.Error) -> str:
+    """The telling part of libpq's several lines."""
+    lines = [line.strip(" -\t") for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if "failed: " in line and not line.startswith("Multiple")]
+    reason = (telling or lines or [type(error).__name__])[0]
+    return reason.rpartition("failed: ")[2].removeprefix("FATAL:").strip()

@@ -1,0 +1,104 @@
+"""Fixtures: a real Postgres with one database a test, and no way out to the network."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import itertools
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from db.embedded import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
+from db.migrate import migrate
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_outside_addresses() -> Iterator[None]:
+    """Refuse what Python code connects to beyond this machine; unix sockets and loopback pass.
+
+    The error is no OSError, which a client under test would take for a failure of the network.
+    """
+
+    def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
+        def guard(self: socket.socket, address: Any, /) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(address[0]):
+                raise RuntimeError(f"tests may not reach outside addresses: {address}")
+            return connect(self, address)
+
+        return guard
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded(socket.socket.connect))
+        patch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex))
+        yield
+
+
+def _is_loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):  # a name
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    return host == "localhost"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """One embedded server for the session; its own database is migrated and serves as template."""
+    # Not pytest's own directory: it closes that to everybody else, and as root the server runs as
+    # another user.
+    directory = Path(tempfile.mkdtemp(prefix="helix-tests-"))
+    try:
+        with acquire(directory) as server:
+            migrate(server.url)
+            yield server
+        assert wait_until_stopped(directory)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def _admin(postgres: EmbeddedPostgres) -> Iterator[psycopg.Connection]:
+    url = postgres.url.replace(f"/{DATABASE}?", "/postgres?")
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+
+
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def _database(server: EmbeddedPostgres, admin: psycopg.Connection, template: str) -> Iterator[str]:
+    name = f"test_{next(_numbers)}"
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    admin.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+    try:
+        yield server.url.replace(f"/{DATABASE}?", f"/{name}?")
+    finally:
+        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def database_url(postgres: EmbeddedPostgres, _admin: psycopg.Connection) -> Iterator[str]:
+    """URL of a migrated, empty database of this test's own; it goes with the test."""
+    with _database(postgres, _admin, DATABASE) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_database_url(postgres: EmbeddedPostgres, _admin: psycopg.Connection) -> Iterator[str]:
+    """A migrated, empty database that the tests of one module share."""
+    with _database(postgres, _admin, DATABASE) as url:
+        yield url
+
+
+@pytest.fixture
+def bare_database_url(postgres: EmbeddedPostgres, _admin: psycopg.Connection) -> Iterator[str]:
+    """URL of a database of this test's own without any schema."""
+    with _database(postgres, _admin, "template1") as url:
+        yield url
