@@ -1,0 +1,57 @@
+"""Providers by name: a dict of kind to factory; a vendor's file is imported when it is chosen.
+
+``HELIX_LLM`` and ``HELIX_EMBEDDER`` are ``kind`` or ``kind:model``. A factory takes the settings
+and the model name after the colon (empty where there is none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from helix.errors import SettingsError
+from helix.providers.base import Embedder, LanguageModel
+from helix.settings import Settings
+
+EMBEDDERS: Mapping[str, str] = {
+    "gemini": "helix.providers.gemini:gemini_embedder",
+    "huggingface": "helix.providers.integrations:integration_embedder",
+    "offline": "helix.providers.offline:offline_embedder",
+    "ollama": "helix.providers.integrations:integration_embedder",
+    "openai": "helix.providers.integrations:integration_embedder",
+}
+LANGUAGE_MODELS: Mapping[str, str] = {
+    "anthropic": "helix.providers.integrations:integration_llm",
+    "gemini": "helix.providers.gemini:gemini_llm",
+    "offline": "helix.providers.offline:offline_llm",
+    "ollama": "helix.providers.integrations:integration_llm",
+    "openai": "helix.providers.integrations:integration_llm",
+}
+
+
+def build_embedder(settings: Settings) -> Embedder:
+    """The embedder that ``HELIX_EMBEDDER`` names.
+
+    Raises:
+        SettingsError: unknown kind, missing extra, or a model the vendor's file refuses.
+    """
+    embedder = _build(EMBEDDERS, "HELIX_EMBEDDER", settings.embedder, settings)
+    assert isinstance(embedder, Embedder)
+    return embedder
+
+
+def build_llm(settings: Settings) -> LanguageModel:
+    """The language model that ``HELIX_LLM`` names; raises as build_embedder does."""
+    llm = _build(LANGUAGE_MODELS, "HELIX_LLM", settings.llm, settings)
+    assert isinstance(llm, LanguageModel)
+    return llm
+
+
+def _build(table: Mapping[str, str], variable: str, name: str, settings: Settings) -> Any:
+    kind, _, model = name.partition(":")
+    if kind not in table:
+        known = ", ".join(sorted(table))
+        raise SettingsError(f"{variable} names an unknown provider {kind!r}: it knows {known}")
+    module, _, factory = table[kind].partition(":")
+    return getattr(import_module(module), factory)(settings, model)

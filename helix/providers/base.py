@@ -1,0 +1,41 @@
+"""What a provider gives: a LlamaIndex model behind a few facts that Helix needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.base import BaseLLM
+
+
+async def _nothing_to_close() -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """An embedding model whose vectors are 1536 wide and L2-normalised.
+
+    ``identity`` names the vector space (provider, model, width): a database filled under one
+    identity cannot be searched under another. ``max_distance`` is the gate's default for it,
+    a cosine distance, or None where nobody has calibrated one. ``max_batch`` is the most texts
+    that one request may carry. ``raw_norm`` gives the L2 norm of the last vector as the vendor sent
+    it, before Helix normalised it, where the provider looks.
+    """
+
+    model: BaseEmbedding
+    identity: str
+    max_distance: float | None
+    max_batch: int = 100
+    raw_norm: Callable[[], float | None] = lambda: None
+    aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A chat model. Its stream raises UpstreamError unless the model said it had finished."""
+
+    model: BaseLLM
+    identity: str
+    aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)

@@ -1,0 +1,254 @@
+"""Other vendors: LlamaIndex's own integrations, each an optional extra named as its kind.
+
+``HELIX_LLM`` and ``HELIX_EMBEDDER`` name them ``kind:model``; keys and addresses come from the
+variables that each vendor's client reads by itself (``OPENAI_API_KEY``, ``OLLAMA_HOST``, …).
+Their streams are held to our errors, but not to a finish reason, which every vendor reports
+in its own way and LlamaIndex drops: an answer cut at a length limit passes for a whole one here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import HelixError, SettingsError, UpstreamError
+from helix.providers.base import Embedder, LanguageModel
+from helix.providers.vectors import unit_vectors
+from helix.settings import Settings
+
+OUTPUT_TOKENS = 8192
+"""Anthropic's API wants a limit with each request, and LlamaIndex's default of 512 cuts answers."""
+
+MAX_DISTANCES: Mapping[str, float] = {
+    "huggingface:all-MiniLM-L6-v2": 0.537,
+    "huggingface:sentence-transformers/all-MiniLM-L6-v2": 0.537,
+}
+"""Calibrated gates (SQuAD articles, 80% coverage); other models need RETRIEVAL_MAX_DISTANCE."""
+
+
+@dataclass(frozen=True)
+class Integration:
+    """Where LlamaIndex keeps a vendor's class, and what to construct it with."""
+
+    module: str
+    class_name: str
+    options: Callable[[Settings, str], dict[str, Any]]
+
+
+def _ollama_address() -> dict[str, str]:
+    """``OLLAMA_HOST`` as Ollama's own client reads it; LlamaIndex hands that client localhost."""
+    return {"base_url": host} if (host := os.environ.get("OLLAMA_HOST")) else {}
+
+
+def _openai_embedding(settings: Settings, model: str) -> dict[str, Any]:
+    # The third generation gives any width on demand; the large one would be too wide by itself.
+    shorter = {"dimensions": EMBEDDING_DIMENSIONS} if model.startswith("text-embedding-3-") else {}
+    return {"model_name": model, "timeout": settings.model_timeout, **shorter}
+
+
+EMBEDDINGS: Mapping[str, Integration] = {
+    "openai": Integration("llama_index.embeddings.openai", "OpenAIEmbedding", _openai_embedding),
+    "ollama": Integration(
+        "llama_index.embeddings.ollama",
+        "OllamaEmbedding",
+        lambda settings, model: {
+            "model_name": model,
+            "client_kwargs": {"timeout": settings.model_timeout},
+            **_ollama_address(),
+        },
+    ),
+    "huggingface": Integration(
+        "llama_index.embeddings.huggingface",
+        "HuggingFaceEmbedding",
+        lambda settings, model: {"model_name": model},
+    ),
+}
+
+CHATS: Mapping[str, Integration] = {
+    "openai": Integration(
+        "llama_index.llms.openai",
+        "OpenAI",
+        lambda settings, model: {
+            "model": model,
+            "temperature": 0.0,
+            "timeout": settings.model_timeout,
+        },
+    ),
+    "ollama": Integration(
+        "llama_index.llms.ollama",
+        "Ollama",
+        lambda settings, model: {
+            "model": model,
+            "temperature": 0.0,
+            "request_timeout": settings.model_timeout,
+            **_ollama_address(),
+        },
+    ),
+    "anthropic": Integration(
+        "llama_index.llms.anthropic",
+        "Anthropic",
+        lambda settings, model: {
+            "model": model,
+            "temperature": 0.0,
+            "max_tokens": OUTPUT_TOKENS,
+            "timeout": settings.model_timeout,
+        },
+    ),
+}
+
+
+def integration_embedder(settings: Settings, model: str) -> Embedder:
+    """The embedder that ``HELIX_EMBEDDER`` names, its vectors padded to 1536.
+
+    Raises:
+        SettingsError: no model after the colon, the extra is not installed, or the vendor's
+            class refuses the model or its own environment.
+    """
+    name = settings.embedder
+    kind = _kind("HELIX_EMBEDDER", name, model)
+    cls = _load("HELIX_EMBEDDER", kind, EMBEDDINGS[kind])
+    inner = _construct("HELIX_EMBEDDER", name, cls, EMBEDDINGS[kind].options(settings, model))
+    padded = PaddedEmbedding(inner, name)
+    return Embedder(
+        model=padded,
+        identity=f"{name}:{EMBEDDING_DIMENSIONS}",
+        max_distance=MAX_DISTANCES.get(name),
+        max_batch=padded.embed_batch_size,
+    )
+
+
+def integration_llm(settings: Settings, model: str) -> LanguageModel:
+    """The language model that ``HELIX_LLM`` names; raises as integration_embedder does."""
+    name = settings.llm
+    kind = _kind("HELIX_LLM", name, model)
+    vendor = _load("HELIX_LLM", kind, CHATS[kind])
+    cls = type(vendor)(vendor.__name__, (_InOurWords, vendor), {"__module__": __name__})
+    return LanguageModel(
+        model=_construct("HELIX_LLM", name, cls, CHATS[kind].options(settings, model)),
+        identity=name,
+    )
+
+
+def _kind(variable: str, name: str, model: str) -> str:
+    kind = name.partition(":")[0]
+    if not model:
+        raise SettingsError(f"{variable} names no model: set it to {kind}:<model>")
+    return kind
+
+
+def _load(variable: str, kind: str, integration: Integration) -> Any:
+    try:
+        return getattr(import_module(integration.module), integration.class_name)
+    except ImportError:
+        raise SettingsError(
+            f"{variable} is {kind}, which is not installed: pip install 'helix-answers[{kind}]'"
+        ) from None
+
+
+def _construct(variable: str, name: str, cls: Any, options: dict[str, Any]) -> Any:
+    """An instance, or one line that leaves the vendor's text out, for it may hold a key."""
+    try:
+        return cls(**options)
+    except Exception as error:  # noqa: BLE001
+        kind = type(error).__name__
+        raise SettingsError(
+            f"{variable}={name} cannot be set up ({kind}):"
+            " check the model's name and the vendor's own variables, such as its API key"
+        ) from None
+
+
+@contextmanager
+def _in_our_words(name: str) -> Iterator[None]:
+    """Turn what a vendor's client raises into UpstreamError: vendors' errors share no root."""
+    try:
+        yield
+    except HelixError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        # From None: a log that prints causes would print the key or the prompt they may hold.
+        kind = type(error).__name__
+        remedy = "check that it runs and that its key is right"
+        raise UpstreamError(f"{name} failed ({kind}): {remedy}") from None
+
+
+class PaddedEmbedding(BaseEmbedding):
+    """Another embedding whose vectors come out 1536 wide, with zeros at the end, and of length 1.
+
+    Padding and scaling change no cosine. Raises SettingsError where the vectors are wider, and
+    UpstreamError where the other embedding fails or gives no usable vector.
+    """
+
+    _inner: BaseEmbedding
+
+    def __init__(self, inner: BaseEmbedding, name: str) -> None:
+        super().__init__(model_name=name, embed_batch_size=inner.embed_batch_size)
+        self._inner = inner
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "PaddedEmbedding"
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        with _in_our_words(self.model_name):
+            row = self._inner.get_query_embedding(query)
+        return unit_vectors([row], 1, self.model_name)[0]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        with _in_our_words(self.model_name):
+            row = await self._inner.aget_query_embedding(query)
+        return unit_vectors([row], 1, self.model_name)[0]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        with _in_our_words(self.model_name):
+            rows = self._inner.get_text_embedding_batch(texts)
+        return unit_vectors(rows, len(texts), self.model_name)
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return (await self._aget_text_embeddings([text]))[0]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        with _in_our_words(self.model_name):
+            rows = await self._inner.aget_text_embedding_batch(texts)
+        return unit_vectors(rows, len(texts), self.model_name)
+
+
+class _InOurWords(BaseLLM):
+    """Put before a vendor's class: its asynchronous chat, which is what Helix calls, fails as ours.
+
+    Nothing here implements an abstract method: ``super()`` is the vendor's class.
+    """
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        with _in_our_words(self.metadata.model_name):
+            return await super().achat(messages, **kwargs)  # type: ignore[safe-super]
+
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        name = self.metadata.model_name
+        with _in_our_words(name):
+            stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
+        return _held(stream, name)
+
+
+async def _held(
+    stream: AsyncGenerator[ChatResponse, None], name: str
+) -> AsyncGenerator[ChatResponse, None]:
+    try:
+        with _in_our_words(name):
+            async for response in stream:
+                yield response
+    finally:
+        await stream.aclose()
