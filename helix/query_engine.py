@@ -1,0 +1,155 @@
+"""CitationQueryEngine: prompt, stream, citations. The one answering path of Helix."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import (
+    RESPONSE_TYPE,
+    AsyncStreamingResponse,
+    Response,
+)
+from llama_index.core.prompts.mixin import PromptMixinType
+from llama_index.core.schema import QueryBundle
+
+from helix.citations import cite
+from helix.contract import REFUSAL, Citation
+from helix.errors import HelixError, UpstreamError
+from helix.prompt import chat_messages
+from helix.providers.base import LanguageModel
+from helix.retriever import GatedRetriever, Retrieval, as_node, as_nodes
+
+_logger = logging.getLogger(__name__)
+
+
+class AnswerStream:
+    """One answer as it arrives: iterate for its deltas, then read ``citations``.
+
+    Closing it, or leaving an ``async with aclosing(stream)``, closes the model's stream.
+    """
+
+    def __init__(self, deltas: AsyncGenerator[str, None], retrieval: Retrieval) -> None:
+        self.retrieval = retrieval
+        self._deltas = deltas
+        self._parts: list[str] = []
+        self._first: str | None = None
+        self._ended = False
+
+    async def prime(self) -> None:
+        """Wait for the first delta, so that a failure before it is still an error, not a stream."""
+        try:
+            self._first = await anext(self._deltas, None)
+        except BaseException:
+            await self.aclose()
+            raise
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        if self._first is not None:
+            self._parts.append(self._first)
+            yield self._first
+            async for delta in self._deltas:
+                self._parts.append(delta)
+                yield delta
+        self._ended = True
+
+    async def aclose(self) -> None:
+        """Stop: the model's stream is closed, whatever it had left to say."""
+        await self._deltas.aclose()
+
+    @property
+    def answer(self) -> str:
+        """The text so far."""
+        return "".join(self._parts)
+
+    @property
+    def citations(self) -> list[Citation]:
+        """What the whole answer cites; asking before its end is a mistake of the caller."""
+        assert self._ended, "an answer has its citations when it has ended"
+        return cite(self.answer, self.retrieval.hits)
+
+
+class CitationQueryEngine(BaseQueryEngine):
+    """Grounded answers whose markers map to chunks, or the refusal.
+
+    ``ask`` is what Helix's adapters call. ``query`` and ``aquery`` give LlamaIndex code the same
+    answer as a Response (or, with ``streaming``, an AsyncStreamingResponse), whose source nodes
+    are the cited ones, in the order of ``metadata["citations"]``.
+    """
+
+    def __init__(
+        self, retriever: GatedRetriever, llm: LanguageModel, *, streaming: bool = False
+    ) -> None:
+        super().__init__(callback_manager=None)
+        self.retriever = retriever
+        self._llm = llm
+        self._streaming = streaming
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {}
+
+    async def ask(self, question: str, document_id: int | None = None) -> AnswerStream:
+        """Retrieve, gate, and start the answer; its first delta is in hand on return.
+
+        Raises:
+            UpstreamError: embedding or model failed before the first delta.
+            StoreUnavailable, EmbedderMismatch: the search failed.
+        """
+        retrieval = await self.retriever.search(question, document_id)
+        if retrieval.decision.passed:
+            deltas = self._model_deltas(chat_messages(question, retrieval.hits))
+        else:
+            deltas = _refusal()
+        stream = AnswerStream(deltas, retrieval)
+        await stream.prime()
+        return stream
+
+    async def _model_deltas(self, messages: list[ChatMessage]) -> AsyncGenerator[str, None]:
+        """The model's non-empty deltas.
+
+        Raises:
+            UpstreamError: the model failed, or its stream ended without its saying so.
+        """
+        try:
+            responses: Any = await self._llm.model.astream_chat(messages)
+            async with aclosing(responses):
+                async for response in responses:
+                    if response.delta:
+                        yield response.delta
+        except HelixError:
+            raise
+        except Exception as error:
+            _logger.warning("model %s failed: %s", self._llm.identity, type(error).__name__)
+            raise UpstreamError(
+                f"the model's service failed ({type(error).__name__}); try again"
+            ) from error
+
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        stream = await self.ask(query_bundle.query_str)
+        if self._streaming:
+            nodes = as_nodes(stream.retrieval)
+            return AsyncStreamingResponse(aiter(stream), source_nodes=nodes)  # type: ignore[arg-type]
+        async for _ in stream:
+            continue
+        return _response(stream.answer, stream.retrieval)
+
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        retrieval = self.retriever.search_blocking(query_bundle.query_str)
+        if not retrieval.decision.passed:
+            return _response(REFUSAL, retrieval)
+        reply = self._llm.model.chat(chat_messages(query_bundle.query_str, retrieval.hits))
+        return _response(reply.message.content or "", retrieval)
+
+
+async def _refusal() -> AsyncGenerator[str, None]:
+    yield REFUSAL
+
+
+def _response(answer: str, retrieval: Retrieval) -> Response:
+    citations = cite(answer, retrieval.hits)
+    nodes = [as_node(retrieval.hits[citation["n"] - 1]) for citation in citations]
+    return Response(answer, source_nodes=nodes, metadata={"citations": citations})

@@ -1,0 +1,113 @@
+"""GatedRetriever: embed the question, search, gate. Nothing comes back that the gate refused."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from helix.contract import DEFAULT_TOP_K
+from helix.errors import HelixError, UpstreamError
+from helix.gate import GateDecision, decide
+from helix.providers.base import Embedder
+from helix.records import Hit
+from helix.store import ChunkStore
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What a search found, nearest first, and what the gate said of it.
+
+    ``hits`` is what was found either way; a refusal uses none of it.
+    """
+
+    hits: list[Hit]
+    decision: GateDecision
+
+
+class GatedRetriever(BaseRetriever):
+    """Top-k by cosine distance behind the distance gate; any LlamaIndex engine can use it.
+
+    Args:
+        store: where the chunks are.
+        embedder: of the identity that filled the store.
+        max_distance: the gate's ceiling, a cosine distance from 0 to 2.
+        top_k: chunks at most.
+    """
+
+    def __init__(
+        self,
+        store: ChunkStore,
+        embedder: Embedder,
+        *,
+        max_distance: float,
+        top_k: int = DEFAULT_TOP_K,
+    ) -> None:
+        super().__init__()
+        self.max_distance = max_distance
+        self.top_k = top_k
+        self._store = store
+        self._embedder = embedder
+
+    async def search(self, question: str, document_id: int | None = None) -> Retrieval:
+        """The chunks nearest to ``question`` and the gate's decision; a refusal is logged.
+
+        Raises:
+            UpstreamError: the embedding service failed.
+            StoreUnavailable, EmbedderMismatch: the search failed.
+        """
+        try:
+            vector = await self._embedder.model.aget_query_embedding(question)
+        except HelixError:
+            raise
+        except Exception as error:
+            raise _embedding_failed(error) from error
+        return self._gated(await self._store.search(vector, self.top_k, document_id))
+
+    def search_blocking(self, question: str) -> Retrieval:
+        """``search`` for code without an event loop."""
+        vector = self._embedder.model.get_query_embedding(question)
+        return self._gated(self._store.search_blocking(vector, self.top_k))
+
+    def _gated(self, hits: list[Hit]) -> Retrieval:
+        decision = decide([hit.distance for hit in hits], self.max_distance)
+        if not decision.passed:
+            best = "none" if decision.best is None else f"{decision.best:.4f}"
+            _logger.info("gate refused: best distance %s, ceiling %.4f", best, self.max_distance)
+        return Retrieval(hits, decision)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return as_nodes(await self.search(query_bundle.query_str))
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return as_nodes(self.search_blocking(query_bundle.query_str))
+
+
+def _embedding_failed(error: Exception) -> UpstreamError:
+    return UpstreamError(f"the embedding service failed ({type(error).__name__}); try again")
+
+
+def as_nodes(retrieval: Retrieval) -> list[NodeWithScore]:
+    """What an answer may rest on: the hits as LlamaIndex has them, or nothing if refused."""
+    return [as_node(hit) for hit in retrieval.hits] if retrieval.decision.passed else []
+
+
+def as_node(hit: Hit) -> NodeWithScore:
+    """``hit`` as LlamaIndex has it; the score is the cosine similarity, 1 - distance."""
+    node = TextNode(
+        id_=hit.node_id,
+        text=hit.content,
+        metadata={
+            "chunk_id": hit.chunk_id,
+            "document_id": hit.document_id,
+            "title": hit.title,
+            "source_uri": hit.source_uri,
+            "start_char": hit.start_char,
+            "end_char": hit.end_char,
+        },
+    )
+    return NodeWithScore(node=node, score=1 - hit.distance)

@@ -1,0 +1,367 @@
+"""ChunkStore: LlamaIndex's PGVectorStore over Helix's schema, and all SQL of serving.
+
+Any LlamaIndex code can use it as a vector store. It differs from its base where the base loses
+data, leaks or is slow: writes are one transaction a document over binary COPY, filters are bound,
+index settings last one transaction, and serving has a search of its own, one round trip long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import numpy as np
+import psycopg
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.schema import BaseNode
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
+from llama_index.vector_stores.postgres import PGVectorStore
+from llama_index.vector_stores.postgres.base import DBEmbeddingRow
+from pgvector import Vector
+from pgvector.psycopg import register_vector, register_vector_async
+from psycopg import AsyncConnection, Connection
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
+from sqlalchemy import ExceptionContext, event, text
+
+from helix import index
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import EmbedderMismatch, StoreUnavailable
+from helix.filters import filter_clause
+from helix.records import DocumentRecord, Hit
+from helix.writing import adopt_nodes, claim_embedder, mismatch_message, replace_document
+
+CONNECT_TIMEOUT_SECONDS = 5
+RECONNECT_SECONDS = 2
+"""How long a pool tries by itself to reach a database that is gone; after that each request does.
+psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
+
+Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
+
+# One statement, so one round trip: the settings are transaction-local (`true`), and the implicit
+# transaction of an autocommitted statement is as long as the statement. `s` is materialised and
+# the condition on it is a one-time filter, so they are set before the index scan begins.
+# `strict_order` makes a filtered scan go on until it has k rows instead of stopping short.
+_SEARCH = """
+WITH s AS MATERIALIZED (
+    SELECT set_config('hnsw.ef_search', %(ef_search)s, true) AS ef_search,
+           set_config('hnsw.iterative_scan', 'strict_order', true) AS iterative_scan
+)
+SELECT h.id, h.document_id, d.title, d.source_uri, h.ordinal, h.content, h.start_char, h.end_char,
+       h.node_id, h.distance, (SELECT identity FROM embedding_space) AS identity
+FROM s CROSS JOIN LATERAL (
+    SELECT id, document_id, ordinal, content, start_char, end_char, node_id,
+           embedding <=> %(vector)b AS distance
+    FROM chunks
+    WHERE s.ef_search IS NOT NULL {condition}
+    ORDER BY embedding <=> %(vector)b
+    LIMIT %(top_k)s
+) h JOIN documents d ON d.id = h.document_id
+ORDER BY h.distance, h.id
+"""
+_SEARCH_ALL = _SEARCH.format(condition="")
+_SEARCH_DOCUMENT = _SEARCH.format(condition="AND document_id = %(document_id)s")
+
+_SETTINGS = """
+SELECT set_config('hnsw.ef_search', :ef_search, true),
+       set_config('hnsw.iterative_scan', 'strict_order', true)
+"""
+
+
+class ChunkStore(PGVectorStore):
+    """The chunks of one database.
+
+    Args:
+        database_url: a libpq URL, ``postgresql://…``, unix sockets included.
+        identity: the vector space of what is written and searched (``Embedder.identity``).
+        ef_search: candidates an index scan keeps, 10 to 1000; more finds more and takes longer.
+        pool_size: connections kept for serving at most.
+
+    Errors of the database arrive as StoreUnavailable, and an identity other than the one that
+    filled the database as EmbedderMismatch.
+    """
+
+    _identity: str = PrivateAttr()
+    _ef_search: int = PrivateAttr()
+    _reading: AsyncConnectionPool[AsyncConnection[TupleRow]] = PrivateAttr()
+    _writing: ConnectionPool[Connection[TupleRow]] = PrivateAttr()
+    _staged: dict[str, DocumentRecord] = PrivateAttr(default_factory=dict)
+
+    def __init__(
+        self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
+    ) -> None:
+        sqlalchemy_url = "postgresql+psycopg" + database_url[database_url.index("://") :]
+        super().__init__(
+            connection_string=sqlalchemy_url,
+            async_connection_string=sqlalchemy_url,
+            table_name="chunks",
+            embed_dim=EMBEDDING_DIMENSIONS,
+            perform_setup=False,
+            use_jsonb=True,
+            hnsw_kwargs={"hnsw_ef_search": ef_search},
+            create_engine_kwargs={"pool_pre_ping": True},
+        )
+        self._identity = identity
+        self._ef_search = ef_search
+        options: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_TIMEOUT_SECONDS}
+        self._reading = AsyncConnectionPool(
+            database_url, min_size=1, max_size=pool_size, configure=register_vector_async,
+            timeout=CONNECT_TIMEOUT_SECONDS, reconnect_timeout=RECONNECT_SECONDS, open=False,
+            kwargs=options, name="helix-read",
+        )  # fmt: skip
+        self._writing = ConnectionPool(
+            database_url, min_size=0, max_size=4, configure=register_vector,
+            timeout=CONNECT_TIMEOUT_SECONDS, reconnect_timeout=RECONNECT_SECONDS, open=False,
+            kwargs=options, name="helix-write",
+            check=ConnectionPool.check_connection,  # a write is not tried twice, as a read is
+        )  # fmt: skip
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "ChunkStore"
+
+    # --- serving -------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        vector: Vector1536,
+        top_k: int,
+        document_id: int | None = None,
+    ) -> list[Hit]:
+        """The ``top_k`` chunks nearest to ``vector`` (1536 numbers), nearest first.
+
+        ``document_id`` restricts the same query to one document.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+            EmbedderMismatch: the chunks were embedded by another embedder.
+        """
+        return self._hits(await self._fetch(*self._search(vector, top_k, document_id)))
+
+    def search_blocking(
+        self, vector: Vector1536, top_k: int, document_id: int | None = None
+    ) -> list[Hit]:
+        """``search`` for code without an event loop."""
+        with self._connection() as connection:
+            statement, values = self._search(vector, top_k, document_id)
+            cursor = connection.cursor(binary=True).execute(statement, values, prepare=True)
+            return self._hits(cursor.fetchall())
+
+    def _search(
+        self, vector: Vector1536, top_k: int, document_id: int | None
+    ) -> tuple[str, dict[str, Any]]:
+        values = {
+            "vector": Vector(np.asarray(vector, dtype=np.float32)),
+            "ef_search": str(max(self._ef_search, top_k)),
+            "top_k": top_k,
+            "document_id": document_id,
+        }
+        return _SEARCH_ALL if document_id is None else _SEARCH_DOCUMENT, values
+
+    def _hits(self, rows: list[TupleRow]) -> list[Hit]:
+        if rows and rows[0][-1] not in (None, self._identity):
+            raise EmbedderMismatch(mismatch_message(rows[0][-1], self._identity))
+        return [Hit(*row[:-1]) for row in rows]
+
+    async def check(self) -> None:
+        """Whether questions can be answered: the database is up and this embedder filled it.
+
+        Raises:
+            StoreUnavailable, EmbedderMismatch: as they say.
+        """
+        rows = await self._fetch("SELECT identity FROM embedding_space, chunks LIMIT 1", {})
+        if rows and rows[0][0] != self._identity:
+            raise EmbedderMismatch(mismatch_message(rows[0][0], self._identity))
+
+    async def ping(self) -> bool:
+        """Whether ``SELECT 1`` succeeds."""
+        try:
+            return bool(await self._fetch("SELECT 1", {}))
+        except StoreUnavailable:
+            return False
+
+    async def _fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
+        """All rows of one read; tried twice, for a restarted server leaves dead connections."""
+        for last_try in (False, True):
+            try:
+                await self._reading.open()
+                async with self._reading.connection() as connection:
+                    cursor = connection.cursor(binary=True)
+                    await cursor.execute(statement, values, prepare=True)
+                    return await cursor.fetchall()
+            except psycopg.OperationalError as error:
+                if last_try or isinstance(error, (PoolTimeout, PoolClosed)):
+                    raise unavailable(error) from error
+                await self._reading.check()
+            except psycopg.Error as error:
+                raise unavailable(error) from error
+        raise AssertionError("unreachable")
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def stage(self, reference: str, record: DocumentRecord) -> None:
+        """Announce the document that nodes with ref_doc_id ``reference`` are the chunks of.
+
+        The next ``add`` of such nodes replaces that document in one transaction; ``reference`` is
+        an id from ``reserve`` as text. Nodes of a document not announced are adopted.
+        """
+        self._staged[reference] = record
+
+    def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
+        """Write nodes with embeddings, one transaction a document; returns their node ids."""
+        documents: dict[str, list[BaseNode]] = {}
+        for node in nodes:
+            documents.setdefault(node.ref_doc_id or node.node_id, []).append(node)
+        for reference, its_nodes in documents.items():
+            with self._connection() as connection, connection.transaction():
+                claim_embedder(connection, self._identity)
+                if record := self._staged.get(reference):
+                    replace_document(connection, record, its_nodes, int(reference))
+                else:
+                    adopt_nodes(connection, reference, its_nodes)
+            self._staged.pop(reference, None)
+        return [node.node_id for node in nodes]
+
+    async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
+        """``add`` in a thread, so that the event loop goes on."""
+        return await asyncio.to_thread(self.add, nodes, **kwargs)
+
+    def delete(self, ref_doc_id: str, **_: Any) -> None:
+        """Delete a document by documents.id or source_uri, its chunks with it."""
+        with self._connection() as connection:
+            connection.execute(
+                "DELETE FROM documents WHERE source_uri = %(ref)s OR id::text = %(ref)s",
+                {"ref": ref_doc_id},
+            )
+
+    async def adelete(self, ref_doc_id: str, **kwargs: Any) -> None:
+        await asyncio.to_thread(self.delete, ref_doc_id, **kwargs)
+
+    def clear(self) -> None:
+        """Delete every document."""
+        with self._connection() as connection:
+            connection.execute("DELETE FROM documents")
+
+    async def aclear(self) -> None:
+        await asyncio.to_thread(self.clear)
+
+    def reserve(self, source_uri: str) -> int:
+        """The id of the document from ``source_uri``: the stored one, or a fresh one."""
+        statement = (
+            "SELECT coalesce((SELECT id FROM documents WHERE source_uri = %s),"
+            " nextval(pg_get_serial_sequence('documents', 'id')))"
+        )
+        with self._connection() as connection:
+            row = connection.execute(statement, (source_uri,)).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+        """(content_hash, recipe, title) of each source that is stored, by source_uri."""
+        statement = (
+            "SELECT source_uri, content_hash, recipe, title FROM documents"
+            " WHERE source_uri = ANY(%s)"
+        )
+        with self._connection() as connection:
+            rows = connection.execute(statement, (list(source_uris),)).fetchall()
+        return {uri: (content_hash, recipe, title) for uri, content_hash, recipe, title in rows}
+
+    @asynccontextmanager
+    async def bulk_load(self) -> AsyncIterator[None]:
+        """Writes within may come in thousands: into an empty table, index them at the end.
+
+        The index is dropped while there is nothing in it, and built in any case when the block
+        ends, by an error too; a killed process leaves it to the next load or migration. Searches
+        without it are exact, only slower.
+        """
+        await asyncio.to_thread(self._with_connection, index.drop_if_empty)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(self._with_connection, index.build_if_missing)
+
+    def _with_connection(self, action: Any) -> None:
+        with self._connection() as connection:
+            action(connection)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection[TupleRow]]:
+        try:
+            self._writing.open()
+            with self._writing.connection() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise unavailable(error) from error
+
+    async def close(self) -> None:
+        """Close every pool; the store cannot be used afterwards."""
+        await self._reading.close()
+        await asyncio.to_thread(self._writing.close)
+        await super().close()
+
+    # --- the base's own paths, made safe --------------------------------------------------------
+
+    def _connect(self) -> None:
+        """SQLAlchemy's errors quote the statement and its values: give ours in their place."""
+        super()._connect()
+        assert self._engine is not None and self._async_engine is not None
+        for engine in (self._engine, self._async_engine.sync_engine):
+            event.listen(engine, "handle_error", _translate)
+
+    def _build_filter_clause(self, filter_: MetadataFilter) -> Any:
+        return filter_clause(self._table_class.metadata_, filter_)
+
+    def _get_query_session_settings(self, **kwargs: Any) -> list[tuple[str, dict[str, Any]]]:
+        """Transaction-local index settings; the base's SET stays on and fails with psycopg 3."""
+        ef_search = int(kwargs.get("hnsw_ef_search") or self._ef_search)
+        return [(_SETTINGS, {"ef_search": str(ef_search)})]
+
+    def _query_with_score(
+        self,
+        embedding: list[float] | None,
+        limit: int = 10,
+        metadata_filters: MetadataFilters | None = None,
+        **kwargs: Any,
+    ) -> list[DBEmbeddingRow]:
+        statement = self._build_query(embedding, limit, metadata_filters, **kwargs)
+        with self._session() as session, session.begin():  # type: ignore[operator]
+            for setting, values in self._get_query_session_settings(**kwargs):
+                session.execute(text(setting), values)
+            return [_scored(row) for row in session.execute(statement)]
+
+    async def _aquery_with_score(
+        self,
+        embedding: list[float] | None,
+        limit: int = 10,
+        metadata_filters: MetadataFilters | None = None,
+        **kwargs: Any,
+    ) -> list[DBEmbeddingRow]:
+        statement = self._build_query(embedding, limit, metadata_filters, **kwargs)
+        async with self._async_session() as session, session.begin():  # type: ignore[operator]
+            for setting, values in self._get_query_session_settings(**kwargs):
+                await session.execute(text(setting), values)
+            return [_scored(row) for row in await session.execute(statement)]
+
+
+def _translate(context: ExceptionContext) -> None:
+    error = context.original_exception
+    if isinstance(error, psycopg.Error) and not context.is_pre_ping:
+        raise unavailable(error) from error
+
+
+def _scored(row: Any) -> DBEmbeddingRow:
+    return DBEmbeddingRow(row.node_id, row.text, row.metadata_, {}, 1 - row.distance)
+
+
+def unavailable(error: psycopg.Error) -> StoreUnavailable:
+    """The driver's error as Helix's: what happened and what to do, never a statement's values."""
+    if isinstance(error, psycopg.errors.UndefinedTable):
+        return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
+    if isinstance(error, psycopg.OperationalError):
+        return StoreUnavailable(
+            "the database did not answer: check that it is running and DATABASE_URL is right"
+        )
+    state = error.sqlstate or type(error).__name__
+    return StoreUnavailable(f"the database refused the statement ({state}): run `helix doctor`")

@@ -1,0 +1,394 @@
+"""ChunkStore on a real Postgres: what is written, what a search sees, and what it costs to fail."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from pgvector.psycopg import register_vector
+from psycopg import sql
+
+import helix.store
+from helix import index
+from helix.errors import EmbedderMismatch, StoreUnavailable
+from helix.records import Hit
+from helix.store import ChunkStore
+from tests.fakes import IDENTITY, nodes_of, opened, record, rows, write
+from tests.wire.gemini import word_vector
+
+OLD = record("policy.txt", "Refunds take thirty days.\n\nShipping is free.\n\nCall us.", "Old")
+NEW = record("policy.txt", "Refunds take five days.\n\nExchanges, too.", "New")
+OTHER = record("other.txt", "Refunds are for others.\n\nElephants never forget.", "Other")
+QUESTION = word_vector("How long do refunds take?")
+
+
+def contents(hits: list[Hit]) -> list[str]:
+    return [hit.content for hit in hits]
+
+
+# --- a document is whole
+
+
+async def test_a_written_document_is_found_with_its_place(database_url: str) -> None:
+    async with opened(database_url) as store:
+        document_id = write(store, OLD)
+        hits = await store.search(QUESTION, 5)
+        assert store.search_blocking(QUESTION, 5) == hits
+        assert len(await store.search(np.asarray(QUESTION), 2)) == 2
+    assert hits[0].content == "Refunds take thirty days."
+    assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
+    assert {(h.document_id, h.title, h.source_uri) for h in hits} == {
+        (document_id, "Old", "policy.txt")
+    }
+    assert sorted(hit.ordinal for hit in hits) == [0, 1, 2]
+    for hit in hits:
+        assert hit.content == OLD.text[hit.start_char : hit.end_char]
+    slices = "SELECT c.content = substr(d.text, start_char + 1, end_char - start_char)"
+    assert (
+        rows(database_url, slices + " FROM chunks c JOIN documents d ON d.id = document_id")
+        == [(True,)] * 3
+    )
+
+
+async def test_replacing_keeps_the_id_and_nothing_else(database_url: str) -> None:
+    async with opened(database_url) as store:
+        other = write(store, OTHER)
+        first = write(store, OLD)
+        assert write(store, NEW) == first != other
+        hits = await store.search(QUESTION, 10, first)
+        assert sorted(contents(hits)) == ["Exchanges, too.", "Refunds take five days."]
+        assert {hit.title for hit in hits} == {"New"}
+        assert len(await store.search(QUESTION, 10)) == 4
+        assert store.fingerprints(["policy.txt", "nowhere"]) == {
+            "policy.txt": (NEW.content_hash, NEW.recipe, "New")
+        }
+    assert rows(database_url, "SELECT text FROM documents WHERE id = %s", first) == [(NEW.text,)]
+
+
+@pytest.mark.parametrize("wrong", ["slice", "width", "missing vector", "infinite", "NUL"])
+async def test_a_write_that_fails_leaves_the_old_version(database_url: str, wrong: str) -> None:
+    async with opened(database_url) as store:
+        document_id = write(store, OLD)
+        store.stage(str(document_id), NEW)
+        nodes = nodes_of(NEW, str(document_id))
+        if wrong == "slice":
+            nodes[1].metadata["start_char"] += 1
+        elif wrong == "NUL":
+            nodes[1].metadata["note"] = "a\x00b"
+        else:
+            vectors = {"width": [0.1] * 1535, "infinite": [float("inf")] * 1536}
+            nodes[1].embedding = vectors.get(wrong)
+        with pytest.raises((ValueError, StoreUnavailable)) as raised:
+            store.add(nodes)
+        assert "\n" not in str(raised.value) and "Exchanges" not in str(raised.value)
+        assert sorted(contents(await store.search(QUESTION, 9))) == sorted(OLD.text.split("\n\n"))
+        assert {hit.title for hit in await store.search(QUESTION, 9)} == {"Old"}
+
+
+async def test_a_reader_sees_the_old_version_or_the_new_one(database_url: str) -> None:
+    versions = {tuple(sorted(d.text.split("\n\n"))): d.title for d in (OLD, NEW)}
+    seen: list[tuple[tuple[str, ...], set[str]]] = []
+    async with opened(database_url) as store, opened(database_url) as writer:
+        document_id = write(store, OLD)
+        writing = asyncio.create_task(asyncio.to_thread(_replace_often, writer))
+
+        async def read() -> None:
+            while not writing.done():
+                for hits in (
+                    await store.search(QUESTION, 10),
+                    await store.search(QUESTION, 10, document_id),
+                ):
+                    found = tuple(sorted(contents(hits)))
+                    seen.append((found, {hit.title for hit in hits}))
+
+        await asyncio.gather(read(), read())
+        await writing
+    for found, titles in seen:
+        assert found in versions, "neither the old version nor the new one, or both"
+        assert titles == {versions[found]}
+    assert {found for found, _ in seen} == set(versions), "the race must see both to tell anything"
+
+
+def _replace_often(store: ChunkStore) -> None:
+    for _ in range(75):
+        write(store, NEW)
+        write(store, OLD)
+
+
+def test_writers_of_one_source_at_once_leave_one_version(database_url: str) -> None:
+    stores = [ChunkStore(database_url, IDENTITY) for _ in range(4)]
+
+    def write_often(store: ChunkStore) -> None:
+        for _ in range(5):
+            write(store, NEW)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write_often, stores))
+    assert rows(database_url, "SELECT count(*) FROM documents") == [(1,)]
+    assert rows(database_url, "SELECT content FROM chunks ORDER BY ordinal") == [
+        ("Refunds take five days.",),
+        ("Exchanges, too.",),
+    ]
+    for store in stores:
+        store._writing.close()
+
+
+def test_adopters_of_one_document_at_once_all_add_to_it(database_url: str) -> None:
+    stores = [ChunkStore(database_url, IDENTITY) for _ in range(4)]
+    stores[0].add([_node("shared", 0, QUESTION)])
+
+    def add_often(place: int) -> None:
+        for number in range(5):
+            stores[place].add([_node("shared", 1 + place * 5 + number, QUESTION)])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(add_often, range(4)))
+    for store in stores:
+        store._writing.close()
+    assert rows(database_url, "SELECT array_agg(ordinal ORDER BY ordinal) FROM chunks") == [
+        (list(range(21)),)
+    ]
+    assert rows(
+        database_url,
+        "SELECT bool_and(content = substr(text, start_char + 1, end_char - start_char))"
+        " FROM chunks c JOIN documents d ON d.id = document_id",
+    ) == [(True,)]
+
+
+# --- the search
+
+
+@pytest.fixture
+def crowded(database_url: str) -> str:
+    """A big document of random directions around the question's, and a small one opposite to it.
+
+    Only the vector index can serve a search here, filtered or not.
+    """
+    random = np.random.default_rng(7)
+    question = np.asarray(QUESTION)
+    big = random.standard_normal((1400, 1536)) / np.sqrt(1536) + question / 2
+    small = random.standard_normal((12, 1536)) / np.sqrt(1536) - question / 2
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        name = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("ALTER DATABASE {} SET enable_seqscan = off").format(name))
+        connection.execute("ALTER TABLE chunks DROP CONSTRAINT chunks_document_id_ordinal_key")
+        assert index.drop_if_empty(connection)
+        store = ChunkStore(database_url, IDENTITY)
+        store.add([_node("big", place, vector) for place, vector in enumerate(big)])
+        store.add([_node("small", place, vector) for place, vector in enumerate(small)])
+        store._writing.close()
+        assert index.build_if_missing(connection)
+    return database_url
+
+
+def _node(source: str, place: int, vector: Any) -> TextNode:
+    """A node as LlamaIndex code of one's own makes it: of a document, and without marks."""
+    return TextNode(
+        id_=f"{source}-{place}",
+        text=f"{source} {place}.",
+        embedding=list(vector),
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source)},
+    )
+
+
+def _plan(url: str, statement: str, values: dict[str, Any]) -> str:
+    with psycopg.connect(url) as connection:
+        register_vector(connection)
+        explain = ("EXPLAIN " + statement).encode()
+        lines = connection.execute(explain, values).fetchall()
+    return "\n".join(line for (line,) in lines)
+
+
+async def test_a_narrow_filter_among_many_still_finds_k(crowded: str) -> None:
+    [(small,)] = rows(crowded, "SELECT id FROM documents WHERE source_uri = 'small'")
+    async with opened(crowded, ef_search=10) as store:
+        statement, values = store._search(QUESTION, 5, small)
+        assert index.INDEX_NAME in _plan(crowded, statement, values)
+        hits = await store.search(QUESTION, 5, small)
+        assert len(hits) == 5 and {hit.document_id for hit in hits} == {small}
+        assert len(store.search_blocking(QUESTION, 5, small)) == 5
+        # what it would be without the scan that goes on
+        stopping = statement.replace("'strict_order'", "'off'")
+        assert await store._fetch(stopping, values) == []
+
+
+async def test_ef_search_holds_within_the_statement_and_not_after_it(crowded: str) -> None:
+    recall = {}
+    for ef_search in (10, 1000):
+        async with opened(crowded, ef_search=ef_search, pool_size=1) as store:
+            recall[ef_search] = await _recall(crowded, store)
+            assert await store._fetch(_LEFT, {}) == [("40", "off")]
+            store.search_blocking(QUESTION, 5)
+            with store._connection() as connection:
+                assert connection.execute(_LEFT).fetchall() == [("40", "off")]
+    assert recall[1000] >= 0.95
+    assert recall[10] < recall[1000] - 0.2
+
+
+_LEFT = "SELECT current_setting('hnsw.ef_search'), current_setting('hnsw.iterative_scan')"
+
+
+async def _recall(url: str, store: ChunkStore) -> float:
+    """Of the 10 chunks nearest to each of 20 random directions, the part that a search finds."""
+    exact = "SELECT id FROM chunks ORDER BY (embedding <=> %s::vector) + 0 LIMIT 10"
+    found = 0
+    for vector in np.random.default_rng(8).standard_normal((20, 1536)):
+        nearest = {chunk for (chunk,) in rows(url, exact, vector.tolist())}
+        found += len({hit.chunk_id for hit in await store.search(vector, 10)} & nearest)
+    return found / 200
+
+
+async def test_many_searches_share_a_small_pool(database_url: str) -> None:
+    async with opened(database_url, pool_size=2) as store:
+        document_id = write(store, OLD)
+        found = await asyncio.gather(*(store.search(QUESTION, 2, document_id) for _ in range(60)))
+    assert {tuple(contents(hits)) for hits in found} == {tuple(contents(found[0]))}
+
+
+async def test_nothing_stored_is_nothing_found(database_url: str) -> None:
+    async with opened(database_url) as store:
+        await store.check()
+        assert await store.search(QUESTION, 5) == []
+        write(store, OLD)
+        assert await store.search(QUESTION, 5, document_id=2**62) == []
+
+
+# --- one embedder a database
+
+
+async def test_another_embedder_is_refused_and_stores_nothing(database_url: str) -> None:
+    async with opened(database_url) as store, opened(database_url, "other:model:1536") as wrong:
+        write(store, OLD)
+        for attempt in (
+            wrong.check(),
+            wrong.search(QUESTION, 5),
+            asyncio.to_thread(wrong.search_blocking, QUESTION, 5),
+            asyncio.to_thread(write, wrong, OTHER),
+            wrong.async_add([TextNode(text="adopted", embedding=QUESTION)]),
+        ):
+            with pytest.raises(EmbedderMismatch, match=f"filled by the embedder {IDENTITY}, but"):
+                await attempt
+        await store.check()
+        assert sorted(contents(await store.search(QUESTION, 9))) == sorted(OLD.text.split("\n\n"))
+    assert rows(database_url, "SELECT source_uri FROM documents") == [("policy.txt",)]
+
+
+async def test_an_emptied_database_can_be_claimed_anew(database_url: str) -> None:
+    async with opened(database_url) as store, opened(database_url, "other:model:1536") as other:
+        write(store, OLD)
+        store.clear()
+        await other.check()
+        write(other, NEW)
+        assert contents(await other.search(QUESTION, 1)) == ["Refunds take five days."]
+        with pytest.raises(EmbedderMismatch, match=r"filled by the embedder other:model:1536"):
+            write(store, OLD)
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+def test_of_two_that_claim_at_once_one_fills_it(database_url: str, emptied: bool) -> None:
+    stores = [ChunkStore(database_url, f"claimant:{name}:1536") for name in "abcd"]
+    if emptied:
+        write(stores[0], OLD)
+        stores[0].clear()
+    with ThreadPoolExecutor(4) as pool:
+        writing = [
+            pool.submit(write, store, record(f"{place}.txt", "One.\n\nTwo."))
+            for place, store in enumerate(stores[-2:] * 2)
+        ]
+        errors = [error for each in writing if (error := each.exception())]
+    for store in stores:
+        store._writing.close()
+    assert {type(error) for error in errors} == {EmbedderMismatch}
+    assert rows(database_url, "SELECT count(*) FROM documents") == [(4 - len(errors),)]
+    assert len(errors) == 2
+
+
+# --- the database fails
+
+
+async def test_a_database_that_is_down(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(helix.store, "CONNECT_TIMEOUT_SECONDS", 1)
+    caplog.set_level(logging.DEBUG)
+    async with opened("postgresql://user:hunter2@127.0.0.1:1/helix") as store:
+        assert await store.ping() is False
+        for attempt in (
+            store.check(),
+            store.search(QUESTION, 5),
+            asyncio.to_thread(store.reserve, "a.txt"),
+            asyncio.to_thread(store.get_nodes, ["a"]),
+            store.aget_nodes(["a"]),
+        ):
+            with pytest.raises(StoreUnavailable) as raised:
+                await attempt
+            assert str(raised.value) == (
+                "the database did not answer: check that it is running and DATABASE_URL is right"
+            )
+    assert "hunter2" not in caplog.text
+
+
+async def test_connections_killed_between_two_searches_are_survived(database_url: str) -> None:
+    async with opened(database_url) as store:
+        write(store, OLD)
+
+        async def use() -> list[Any]:
+            await asyncio.gather(*(store.search(QUESTION, 1) for _ in range(8)))
+            return [
+                contents(await store.search(QUESTION, 1)),
+                contents(store.search_blocking(QUESTION, 1)),
+                [node.get_content() for node in store.get_nodes(["none"])],
+                [node.get_content() for node in await store.aget_nodes(["none"])],
+                await store.ping(),
+            ]
+
+        before = await use()
+        for _ in range(2):
+            killed = rows(
+                database_url,
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            )
+            assert len(killed) > 2
+            assert await use() == before
+
+
+async def test_a_missing_schema_says_what_to_run(bare_database_url: str) -> None:
+    said = "the database has no Helix schema: run `python -m db.migrate`"
+    with psycopg.connect(bare_database_url) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    async with opened(bare_database_url) as store:
+        for attempt in (
+            store.check(),
+            store.search(QUESTION, 5),
+            asyncio.to_thread(store.reserve, "a.txt"),
+            store.aget_nodes(["a"]),
+        ):
+            with pytest.raises(StoreUnavailable) as raised:
+                await attempt
+            assert str(raised.value) == said
+        assert await store.ping() is True
+
+
+async def test_a_refused_statement_shows_no_text_of_a_document(database_url: str) -> None:
+    async with opened(database_url) as store:
+        twice = [_node("secret text", 0, QUESTION)] * 2
+        with pytest.raises(StoreUnavailable, match=r"refused the statement \(23505\)") as raised:
+            store.add(twice)
+        with pytest.raises(StoreUnavailable, match="refused the statement") as of_sqlalchemy:
+            store.delete_nodes(["secret\x00text"])
+    for error in (raised.value, of_sqlalchemy.value):
+        assert "secret" not in str(error) and "\n" not in str(error)
+
+
+async def test_a_closed_store_says_so(database_url: str) -> None:
+    async with opened(database_url) as store:
+        await store.search(QUESTION, 1)
+    with pytest.raises(StoreUnavailable):
+        await store.search(QUESTION, 1)
