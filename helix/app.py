@@ -1,0 +1,90 @@
+"""The HTTP application: ``create_app(settings)``; ``app`` for ``uvicorn helix.app:app``."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from helix import __version__
+from helix.asgi import OneLineStartup, RequestLog
+from helix.errors import HelixError
+from helix.logs import configure_logging, silence_access_log
+from helix.providers.base import Embedder, LanguageModel
+from helix.routes import ask, health
+from helix.routes.state import State
+from helix.services import open_services
+from helix.settings import Settings, load_settings
+
+_logger = logging.getLogger(__name__)
+
+
+def create_app(
+    settings: Settings, *, embedder: Embedder | None = None, llm: LanguageModel | None = None
+) -> FastAPI:
+    """The application of ``settings``; it opens database and models when it starts.
+
+    ``embedder`` and ``llm`` stand in for the ones that the settings name.
+    """
+    configure_logging(settings.log_level)
+    silence_access_log()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+        async with open_services(settings, embedder, llm) as services:
+            yield {"services": services}
+
+    application = FastAPI(
+        title="Helix",
+        version=__version__,
+        summary="Answers from your documents, each citation resolving, or one honest refusal.",
+        lifespan=lifespan,
+    )
+    application.include_router(health.router)
+    application.include_router(ask.router)
+    _register_errors(application)
+    if settings.cors_origins:
+        application.add_middleware(
+            CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET"]
+        )
+    application.add_middleware(RequestLog)
+    application.add_middleware(OneLineStartup)
+    return application
+
+
+def _register_errors(application: FastAPI) -> None:
+    @application.exception_handler(HelixError)
+    async def helix_error(_: Request, error: HelixError) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, status_code=error.status)
+
+    @application.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        return JSONResponse({"error": f"{where} is malformed"}, status_code=400)
+
+    @application.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> JSONResponse:
+        return JSONResponse(
+            {"error": error.detail}, status_code=error.status_code, headers=error.headers
+        )
+
+    @application.exception_handler(Exception)
+    async def unexpected(_: Request, __: Exception) -> JSONResponse:
+        return JSONResponse({"error": "internal error"}, status_code=500)
+
+
+def __getattr__(name: str) -> Any:
+    """``app``, made when uvicorn asks for it, so that importing this module reads no setting."""
+    if name != "app":
+        raise AttributeError(name)
+    try:
+        return create_app(load_settings())
+    except HelixError as error:
+        raise SystemExit(f"helix: {error}") from None

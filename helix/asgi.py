@@ -1,0 +1,86 @@
+"""Pure ASGI middleware: a request log with ids, and a start-up failure that reads as one line.
+
+Starlette's BaseHTTPMiddleware would cost a streaming route more than the rest of the server.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from helix.errors import HelixError
+from helix.logs import request_id
+
+_logger = logging.getLogger("helix.request")
+_ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class RequestLog:
+    """Give each request an id (the client's X-Request-ID if it is plain), log its outcome."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        identifier = _request_id(scope)
+        token = request_id.set(identifier)
+        started = time.perf_counter()
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = identifier
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_id)
+        finally:
+            milliseconds = (time.perf_counter() - started) * 1000
+            _logger.info(
+                "%s %s %s %.1f ms", scope["method"], scope["path"], status or "-", milliseconds
+            )
+            request_id.reset(token)
+
+
+def _request_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _ACCEPTED_ID.fullmatch(value):
+            return str(value.decode())
+    return uuid.uuid4().hex
+
+
+class OneLineStartup:
+    """Report a HelixError at start-up as its one line, where Starlette reports a traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+        failed = False
+
+        async def send_in_one_line(message: Message) -> None:
+            nonlocal failed
+            if message["type"] == "lifespan.startup.failed":
+                failed = True
+                return
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_in_one_line)
+        except HelixError as error:
+            if not failed:
+                raise
+            await send({"type": "lifespan.startup.failed", "message": str(error)})

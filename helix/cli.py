@@ -1,0 +1,124 @@
+"""The ``helix`` command: serve, ask, doctor."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Annotated, NoReturn
+
+import typer
+import uvicorn
+
+from helix import __version__
+from helix.app import create_app
+from helix.doctor import examine
+from helix.errors import BadRequest, HelixError
+from helix.logs import configure_logging
+from helix.routes.ask import DRAIN_SECONDS, question_of
+from helix.services import open_services
+from helix.settings import Settings, load_settings
+
+cli = typer.Typer(
+    name="helix",
+    help="Answers from your own documents, each citation resolving, or one honest refusal.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@cli.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"helix {__version__}")
+        raise typer.Exit
+
+
+@cli.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+) -> None:
+    """Serve /ask and /healthz over HTTP until SIGTERM or Ctrl-C; running answers may finish."""
+    settings = _settings()
+    uvicorn.run(
+        create_app(settings),
+        host=host,
+        port=port,
+        log_level=settings.log_level,
+        access_log=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS + 5,
+    )
+
+
+@cli.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What to ask the documents.")],
+    document_id: Annotated[
+        int | None, typer.Option(min=1, help="Answer from this document only.")
+    ] = None,
+) -> None:
+    """Ask the documents; the answer streams to the terminal, its citations follow."""
+    settings = _settings()
+    configure_logging("warning")
+    try:
+        asyncio.run(_ask(settings, question_of(question, settings.max_question_chars), document_id))
+    except HelixError as error:
+        _stop(error)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+async def _ask(settings: Settings, question: str, document_id: int | None) -> None:
+    async with open_services(settings) as services:
+        stream = await services.engine.ask(question, document_id)
+        async with aclosing(stream):
+            async for delta in stream:
+                typer.echo(delta, nl=False)
+        typer.echo()
+        for citation in stream.citations:
+            snippet = " ".join(citation["snippet"].split())
+            typer.echo(
+                f"\n[{citation['n']}] {citation['document_title']}"
+                f" (chunk {citation['chunk_id']})\n    {snippet}"
+            )
+
+
+@cli.command()
+def doctor() -> None:
+    """Check settings, key, database, extension, schema and embedder; say how to mend each."""
+    configure_logging("warning")
+    raise typer.Exit(asyncio.run(_doctor()))
+
+
+async def _doctor() -> int:
+    failed = 0
+    async with aclosing(examine()) as checks:
+        async for check in checks:
+            failed += not check.ok
+            mark = typer.style("ok  ", fg="green") if check.ok else typer.style("FAIL", fg="red")
+            typer.echo(f"{mark} {check.name}: {check.told}")
+    return 1 if failed else 0
+
+
+def _settings() -> Settings:
+    try:
+        return load_settings()
+    except HelixError as error:
+        _stop(error)
+
+
+def _stop(error: HelixError) -> NoReturn:
+    typer.echo(f"helix: {error}", err=True)
+    raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
+
+
+def main() -> None:
+    """Entry point."""
+    cli()
+
+
+if __name__ == "__main__":
+    main()

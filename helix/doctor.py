@@ -1,0 +1,119 @@
+"""``helix doctor``: everything that answering needs, checked in order, each with its remedy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import numpy as np
+import psycopg
+
+from db.errors import DatabaseError
+from db.migrate import schema_ready
+from db.url import explain, open_database
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import HelixError
+from helix.index import INDEX_NAME
+from helix.providers import build_embedder, build_llm
+from helix.providers.base import Embedder
+from helix.services import gate_ceiling, open_store
+from helix.settings import load_settings
+
+PROBE = "How long do I have to request a refund?"
+_NORM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding: ``told`` says what was seen, and when not ``ok``, what to do about it."""
+
+    name: str
+    ok: bool
+    told: str
+
+
+async def examine() -> AsyncGenerator[Check, None]:
+    """Every check in order; those that need a failed one do not run."""
+    try:
+        settings = load_settings()
+    except HelixError as error:
+        yield Check("settings", False, str(error))
+        return
+    key = "set" if settings.gemini_api_key else "not needed"
+    yield Check("settings", True, f"llm {settings.llm}, embedder {settings.embedder}, key {key}")
+
+    async with AsyncExitStack() as stack:
+        database_ok = True
+        try:
+            database = open_database(settings.database_url)
+            url = await asyncio.to_thread(database.__enter__)
+            stack.push(database.__exit__)
+            for check in await asyncio.to_thread(_database, url):
+                database_ok = database_ok and check.ok
+                yield check
+        except DatabaseError as error:
+            database_ok = False
+            yield Check("database", False, str(error))
+
+        try:
+            embedder = build_embedder(settings)
+            stack.push_async_callback(embedder.aclose)
+            yield Check("gate", True, f"ceiling {gate_ceiling(settings, embedder):.3f}")
+            yield await _embedding(embedder)
+            if database_ok:
+                await stack.enter_async_context(open_store(settings, embedder))
+                yield Check("vectors", True, f"those stored fit {embedder.identity}")
+        except HelixError as error:
+            yield Check("embedder", False, str(error))
+        try:
+            llm = build_llm(settings)
+            stack.push_async_callback(llm.aclose)
+            yield Check("model", True, f"{llm.identity} (configured; it is not asked anything)")
+        except HelixError as error:
+            yield Check("model", False, str(error))
+
+
+def _database(url: str) -> list[Check]:
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            version = connection.info.server_version // 10_000
+            return [Check("database", True, f"Postgres {version}"), *_schema(connection)]
+    except psycopg.Error as error:
+        raise explain(url, error) from None
+
+
+def _schema(connection: psycopg.Connection) -> list[Check]:
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    ).fetchone()
+    if row is None or not schema_ready(connection):
+        seen = f"pgvector {row[0]}" if row else "no pgvector in this database"
+        return [Check("schema", False, f"missing or old ({seen}): run `python -m db.migrate`")]
+    index = connection.execute("SELECT to_regclass(%s)", (INDEX_NAME,)).fetchone()
+    counts = connection.execute(
+        "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
+    ).fetchone()
+    assert counts is not None
+    if index is None or index[0] is None:
+        told = "missing, so every search reads every chunk: run `python -m db.migrate`"
+        return [Check("extension", True, f"pgvector {row[0]}"), Check("index", False, told)]
+    return [
+        Check("extension", True, f"pgvector {row[0]}"),
+        Check("schema", True, f"{counts[0]} documents, {counts[1]} chunks, index there"),
+    ]
+
+
+async def _embedding(embedder: Embedder) -> Check:
+    vector = np.asarray(await embedder.model.aget_query_embedding(PROBE))
+    norm = float(np.linalg.norm(vector))
+    raw = embedder.raw_norm()
+    came = "" if raw is None else f"; it came with norm {raw:.3f}"
+    told = (
+        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{came}. Helix normalises to 1,"
+        " for dot products, averages and stored distances compare directions only between vectors"
+        " of one length, and a shortened embedding has lost some of its own"
+    )
+    ok = len(vector) == EMBEDDING_DIMENSIONS and abs(norm - 1) < _NORM_TOLERANCE
+    return Check("embedder", ok, told if ok else f"{told}; expected {EMBEDDING_DIMENSIONS} and 1")

@@ -1,0 +1,133 @@
+"""GET /ask: a question in, token frames and one citations frame out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import unicodedata
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import anyio
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, Response
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from helix.errors import BadRequest, HelixError
+from helix.query_engine import AnswerStream
+from helix.routes.state import services
+from helix.sse import citations_frame, token_frame
+
+PING_SECONDS = 15
+SEND_TIMEOUT_SECONDS = 30
+"""A client that takes no byte for this long is gone, whatever its socket says."""
+DRAIN_SECONDS = 20
+"""How long a stream may go on after SIGTERM before it is cut."""
+_CLIENT_CLOSED_REQUEST = 499  # nobody is left to read it; it is for the log
+_LARGEST_ID = 2**63 - 1
+
+_logger = logging.getLogger(__name__)
+router = APIRouter()
+
+_STREAM = {"text/event-stream": {"schema": {"type": "string"}, "example": (
+    'data: {"t":"Refunds are accepted within 30 days. [1]"}\n\nevent: citations\n'
+    'data: [{"n":1,"chunk_id":42,"document_title":"Refund Policy","snippet":"Refunds are…"}]\n\n'
+)}}  # fmt: skip
+
+
+@router.get(
+    "/ask",
+    summary="Ask the documents",
+    response_class=Response,
+    responses={
+        200: {"description": "Token frames, then one citations frame", "content": _STREAM},
+        "default": {"description": 'Any failure: `{"error": "one line"}`'},
+        400: {"description": "`q` is missing, blank or too long, or `document_id` is no id"},
+        503: {"description": "Database or model failed before the first token"},
+    },
+)
+async def ask(
+    request: Request,
+    q: Annotated[str | None, Query(description="The question")] = None,
+    document_id: Annotated[
+        str | None, Query(description="Answer from this document only (documents.id)")
+    ] = None,
+) -> Response:
+    """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
+    held = services(request)
+    question = question_of(q, held.settings.max_question_chars)
+    wanted = _document_id(document_id)
+    try:
+        stream = await _unless_gone(request, held.engine.ask(question, wanted))
+    except HelixError as error:
+        if error.status < 503:
+            raise
+        _logger.warning("no first token: %s", error)
+        return JSONResponse({"error": str(error)}, status_code=503)
+    if stream is None:
+        return Response(status_code=_CLIENT_CLOSED_REQUEST)
+    return EventSourceResponse(
+        _frames(stream),
+        sep="\n",
+        headers={"Cache-Control": "no-cache"},
+        ping=PING_SECONDS,
+        ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
+        send_timeout=SEND_TIMEOUT_SECONDS,
+        shutdown_event=anyio.Event(),
+        shutdown_grace_period=DRAIN_SECONDS,
+    )
+
+
+async def _frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
+    """The frames of ``stream``; it just ends, without a citations frame, if the model fails."""
+    async with aclosing(stream):
+        try:
+            async for delta in stream:
+                yield token_frame(delta)
+        except HelixError as error:
+            _logger.warning("stream cut: %s", error)
+            return
+        yield citations_frame(stream.citations)
+
+
+async def _unless_gone(
+    request: Request, asking: Coroutine[Any, Any, AnswerStream]
+) -> AnswerStream | None:
+    """Await the first token, but give up, and so close the model's stream, if the client leaves."""
+    work = asyncio.ensure_future(asking)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return work.result() if work.done() else None
+    finally:
+        unfinished = [task for task in (work, gone) if not task.done()]
+        for task in unfinished:
+            task.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+
+
+def question_of(q: str | None, limit: int) -> str:
+    """The question as it was sent.
+
+    Raises:
+        BadRequest: it is missing, has nothing visible in it, or is longer than ``limit``.
+    """
+    if q is None or all(unicodedata.category(c)[0] in "ZC" for c in q):
+        raise BadRequest("q is missing or blank: ask with /ask?q=your%20question")
+    if len(q) > limit:
+        raise BadRequest(f"q has {len(q)} characters; the limit is {limit}")
+    return q
+
+
+def _document_id(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text[:20]) <= _LARGEST_ID):
+        raise BadRequest("document_id must be a document's id, a whole number")
+    return int(text)
