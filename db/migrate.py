@@ -164,7 +164,10 @@ def _primary(error: psycopg.Error) -> str:
 
 def database_url() -> str:
     """DATABASE_URL from the environment, else from ``.env`` in the working directory."""
-    value = os.environ.get("DATABASE_URL") or dotenv_values(".env").get("DATABASE_URL")
+    try:
+        value = os.environ.get("DATABASE_URL") or dotenv_values(".env").get("DATABASE_URL")
+    except (OSError, UnicodeDecodeError):
+        raise DatabaseError("the file .env cannot be read: it must be UTF-8 text") from None
     if not value:
         raise DatabaseError(f"DATABASE_URL is not set: {HOW}")
     return value

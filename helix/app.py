@@ -75,10 +75,6 @@ def _register_errors(application: FastAPI) -> None:
             {"error": error.detail}, status_code=error.status_code, headers=error.headers
         )
 
-    @application.exception_handler(Exception)
-    async def unexpected(_: Request, __: Exception) -> JSONResponse:
-        return JSONResponse({"error": "internal error"}, status_code=500)
-
 
 def __getattr__(name: str) -> Any:
     """``app``, made when uvicorn asks for it, so that importing this module reads no setting."""

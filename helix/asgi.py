@@ -11,6 +11,7 @@ import time
 import uuid
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from helix.errors import HelixError
@@ -21,7 +22,10 @@ _ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class RequestLog:
-    """Give each request an id (the client's X-Request-ID if it is plain), log its outcome."""
+    """Give each request an id (the client's X-Request-ID if it is plain), log its outcome.
+
+    An unexpected error is logged with its traceback under that id and answered as a plain 500.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -44,12 +48,24 @@ class RequestLog:
 
         try:
             await self.app(scope, receive, send_with_id)
+        except Exception:
+            _logger.exception("unexpected error")
+            if status:
+                raise  # too late for an answer: the server cuts the connection
+            response = JSONResponse({"error": "internal error"}, status_code=500)
+            await response(scope, receive, send_with_id)
         finally:
             milliseconds = (time.perf_counter() - started) * 1000
             _logger.info(
-                "%s %s %s %.1f ms", scope["method"], scope["path"], status or "-", milliseconds
+                "%s %s %s %.1f ms", scope["method"], _path(scope), status or "-", milliseconds
             )
             request_id.reset(token)
+
+
+def _path(scope: Scope) -> str:
+    """The path as it was sent, still percent-encoded: decoded, it could forge a line of the log."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.decode("ascii", "backslashreplace")
 
 
 def _request_id(scope: Scope) -> str:
@@ -60,7 +76,7 @@ def _request_id(scope: Scope) -> str:
 
 
 class OneLineStartup:
-    """Report a HelixError at start-up as its one line, where Starlette reports a traceback."""
+    """Report a failed start as one line, where Starlette reports a traceback to the server."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -80,7 +96,11 @@ class OneLineStartup:
 
         try:
             await self.app(scope, receive, send_in_one_line)
-        except HelixError as error:
+        except Exception as error:
             if not failed:
                 raise
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            # The server must hear of it either way, or it would go on to serve without services.
+            told = str(error) if isinstance(error, HelixError) else type(error).__name__
+            await send({"type": "lifespan.startup.failed", "message": f"start failed: {told}"})
+            if not isinstance(error, HelixError):
+                _logger.exception("unexpected error at start")

@@ -34,9 +34,15 @@ def marker_numbers(answer: str) -> list[int]:
 
 
 def is_refusal(answer: str) -> bool:
-    """Whether ``answer`` is the refusal, quoted or marked as a model may wrongly do."""
-    bare = _MARKER.sub("", answer).strip().strip("\"'“”‘’").strip()
-    return bare == REFUSAL
+    """Whether ``answer`` says the refusal and nothing else.
+
+    A model may quote it, mark it with sources, or set another apostrophe: letters decide.
+    """
+    return _letters(_MARKER.sub("", answer)) == _letters(REFUSAL)
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def cite(answer: str, sources: Sequence[Citable]) -> list[Citation]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from contextlib import aclosing
 from typing import Annotated, NoReturn
 
@@ -76,14 +77,19 @@ async def _ask(settings: Settings, question: str, document_id: int | None) -> No
         stream = await services.engine.ask(question, document_id)
         async with aclosing(stream):
             async for delta in stream:
-                typer.echo(delta, nl=False)
+                typer.echo(_printable(delta), nl=False)
         typer.echo()
         for citation in stream.citations:
-            snippet = " ".join(citation["snippet"].split())
+            snippet = _printable(" ".join(citation["snippet"].split()))
             typer.echo(
-                f"\n[{citation['n']}] {citation['document_title']}"
+                f"\n[{citation['n']}] {_printable(citation['document_title'])}"
                 f" (chunk {citation['chunk_id']})\n    {snippet}"
             )
+
+
+def _printable(text: str) -> str:
+    """``text`` without the control characters by which a document could steer a terminal."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
 
 
 @cli.command()

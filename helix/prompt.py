@@ -22,9 +22,13 @@ DEFUSED = "> "
 # Cyrillic and Greek capitals and small letters that a reader takes for those of the delimiters.
 _LOOK_ALIKES = str.maketrans("ВΒЕΕІΙΝОΟСЅеіοосѕԁ", "BBEEIINOOCSeioocsd")
 
+_INVISIBLE = ("Cf", "Mn", "Me", "Cc")
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
-_DELIMITER = re.compile(r"^[\W_]*(begin|end)[\W_]*(of[\W_]*)?sources([\W_]|$)", re.IGNORECASE)
-_SOURCE_HEADER = re.compile(r"^[\W_]*[0-9]+\s*\]\s*\(\s*id\s*=", re.IGNORECASE)
+_DELIMITER = re.compile(
+    r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE
+)
+_SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
+_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, blanks to the eye
 
 
 class Numbered(Protocol):
@@ -40,15 +44,15 @@ class Numbered(Protocol):
 def user_turn(question: str, sources: Sequence[Numbered]) -> str:
     """The delimited numbered context and the question, nothing else.
 
-    Sources are numbered from 1 in the order given. The question is passed as it is: it comes
-    after the block has closed.
+    Sources are numbered from 1 in the order given. The question is defused like a chunk: in a
+    link that is passed around, its author is not its asker.
     """
     lines = [SOURCES_BEGIN]
     lines += [
         f"[{n}] (id={source.chunk_id}) {defuse(source.content)}"
         for n, source in enumerate(sources, start=1)
     ]
-    lines += [SOURCES_END, f"{QUESTION_PREFIX}{question}"]
+    lines += [SOURCES_END, f"{QUESTION_PREFIX}{defuse(question)}"]
     return "\n".join(lines)
 
 
@@ -89,4 +93,6 @@ def _plain(line: str) -> str:
     if line.isascii():
         return line
     folded = unicodedata.normalize("NFKC", line).translate(_LOOK_ALIKES)
-    return "".join(c for c in folded if unicodedata.category(c) not in ("Cf", "Mn", "Me", "Cc"))
+    return "".join(
+        c for c in folded if unicodedata.category(c) not in _INVISIBLE and c not in _FILLERS
+    )

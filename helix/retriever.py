@@ -61,7 +61,10 @@ class GatedRetriever(BaseRetriever):
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
         try:
-            vector = await self._embedder.model.aget_query_embedding(question)
+            model = self._embedder.model
+            # a trace of its own, or LlamaIndex's callback manager would keep an id a question
+            with model.callback_manager.as_trace("query"):
+                vector = await model.aget_query_embedding(question)
         except HelixError:
             raise
         except Exception as error:

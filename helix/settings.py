@@ -48,7 +48,7 @@ class Settings(BaseSettings):
         frozen=True, env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True
     )
 
-    database_url: str
+    database_url: str = Field(repr=False)  # it may hold a password
     gemini_api_key: SecretStr | None = None
     gemini_model: str = Field("gemini-2.5-flash", pattern=r"^\S+$")
     embed_model: str = Field("gemini-embedding-001", pattern=r"^\S+$")
@@ -74,7 +74,8 @@ class Settings(BaseSettings):
         parts = urlsplit(url)
         if parts.scheme not in ("postgresql", "postgres") or not url.partition("://")[2]:
             raise ValueError("malformed")
-        _ = parts.port  # urlsplit checks the port only when it is asked for
+        if "," not in parts.netloc:  # libpq takes several hosts, urlsplit does not
+            _ = parts.port  # checked only when it is asked for
         return url
 
     @field_validator("llm", "embedder")
@@ -136,3 +137,5 @@ def load_settings(**overrides: object) -> Settings:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         raise SettingsError(_first_problem(error)) from None
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError("the file .env cannot be read: it must be UTF-8 text") from None

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 from helix.contract import Citation
 
-PING = b": ping\n\n"
-
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

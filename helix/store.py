@@ -8,6 +8,7 @@ index settings last one transaction, and serving has a search of its own, one ro
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -31,9 +32,16 @@ from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.filters import filter_clause
 from helix.records import DocumentRecord, Hit
-from helix.writing import adopt_nodes, claim_embedder, mismatch_message, replace_document
+from helix.writing import (
+    adopt_nodes,
+    claim_embedder,
+    delete_document,
+    mismatch_message,
+    replace_document,
+)
 
 CONNECT_TIMEOUT_SECONDS = 5
+READ_SECONDS = 10
 RECONNECT_SECONDS = 2
 """How long a pool tries by itself to reach a database that is gone; after that each request does.
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
@@ -43,11 +51,13 @@ Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 # One statement, so one round trip: the settings are transaction-local (`true`), and the implicit
 # transaction of an autocommitted statement is as long as the statement. `s` is materialised and
 # the condition on it is a one-time filter, so they are set before the index scan begins.
-# `strict_order` makes a filtered scan go on until it has k rows instead of stopping short.
+# `strict_order` makes a filtered scan go on until it has k rows instead of stopping short, at
+# 20,000 tuples by default.
 _SEARCH = """
 WITH s AS MATERIALIZED (
     SELECT set_config('hnsw.ef_search', %(ef_search)s, true) AS ef_search,
-           set_config('hnsw.iterative_scan', 'strict_order', true) AS iterative_scan
+           set_config('hnsw.iterative_scan', 'strict_order', true) AS iterative_scan,
+           set_config('hnsw.max_scan_tuples', '2147483647', true) AS max_scan_tuples
 )
 SELECT h.id, h.document_id, d.title, d.source_uri, h.ordinal, h.content, h.start_char, h.end_char,
        h.node_id, h.distance, (SELECT identity FROM embedding_space) AS identity
@@ -66,7 +76,8 @@ _SEARCH_DOCUMENT = _SEARCH.format(condition="AND document_id = %(document_id)s")
 
 _SETTINGS = """
 SELECT set_config('hnsw.ef_search', :ef_search, true),
-       set_config('hnsw.iterative_scan', 'strict_order', true)
+       set_config('hnsw.iterative_scan', 'strict_order', true),
+       set_config('hnsw.max_scan_tuples', '2147483647', true)
 """
 
 
@@ -105,7 +116,11 @@ class ChunkStore(PGVectorStore):
         )
         self._identity = identity
         self._ef_search = ef_search
-        options: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_TIMEOUT_SECONDS}
+        options: dict[str, Any] = {
+            "autocommit": True,
+            "connect_timeout": CONNECT_TIMEOUT_SECONDS,
+            "tcp_user_timeout": READ_SECONDS * 1000,  # a network that swallows packets breaks
+        }
         self._reading = AsyncConnectionPool(
             database_url, min_size=1, max_size=pool_size, configure=register_vector_async,
             timeout=CONNECT_TIMEOUT_SECONDS, reconnect_timeout=RECONNECT_SECONDS, open=False,
@@ -183,6 +198,23 @@ class ChunkStore(PGVectorStore):
             return False
 
     async def _fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
+        """All rows of one read, within READ_SECONDS.
+
+        A database that keeps silent is left to its connection's own time-out: waiting for the
+        driver to cancel would be more waiting for the same silence.
+        """
+        read = asyncio.ensure_future(self._read(statement, values))
+        # its error after we have given up on it is nobody's any more
+        read.add_done_callback(lambda done: done.cancelled() or done.exception())
+        try:
+            await asyncio.wait({read}, timeout=READ_SECONDS)
+            if not read.done():
+                raise StoreUnavailable(f"the database kept silent for {READ_SECONDS} s; try again")
+            return read.result()
+        finally:
+            read.cancel()
+
+    async def _read(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
         """All rows of one read; tried twice, for a restarted server leaves dead connections."""
         for last_try in (False, True):
             try:
@@ -200,6 +232,12 @@ class ChunkStore(PGVectorStore):
         raise AssertionError("unreachable")
 
     # --- writing -------------------------------------------------------------------------------
+
+    def session(self) -> ChunkStore:
+        """This store with nothing staged: writers that share a process take one each."""
+        session = self.model_copy()
+        session._staged = {}
+        return session
 
     def stage(self, reference: str, record: DocumentRecord) -> None:
         """Announce the document that nodes with ref_doc_id ``reference`` are the chunks of.
@@ -226,15 +264,17 @@ class ChunkStore(PGVectorStore):
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         """``add`` in a thread, so that the event loop goes on."""
-        return await asyncio.to_thread(self.add, nodes, **kwargs)
+        # A full collection over 20,000 nodes stops every thread for 0.2 s and more: spare them it.
+        gc.freeze()
+        try:
+            return await asyncio.to_thread(self.add, nodes, **kwargs)
+        finally:
+            gc.unfreeze()
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete a document by documents.id or source_uri, its chunks with it."""
-        with self._connection() as connection:
-            connection.execute(
-                "DELETE FROM documents WHERE source_uri = %(ref)s OR id::text = %(ref)s",
-                {"ref": ref_doc_id},
-            )
+        with self._connection() as connection, connection.transaction():
+            delete_document(connection, ref_doc_id)
 
     async def adelete(self, ref_doc_id: str, **kwargs: Any) -> None:
         await asyncio.to_thread(self.delete, ref_doc_id, **kwargs)

@@ -95,11 +95,29 @@ def replace_document(
         start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
         if record.text[start:end] != node.get_content(MetadataMode.NONE):
             raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
+    _lock(connection, record.source_uri)
     values = {**record.__dict__, "id": reserved_id}
     document_id = _returned_id(connection, _UPSERT_DOCUMENT, values)
     connection.execute("DELETE FROM chunks WHERE document_id = %s", (document_id,))
     _copy(connection, (_row(node, document_id) for node in nodes))
     return document_id
+
+
+def delete_document(connection: Connected, reference: str) -> None:
+    """Delete the document of this documents.id or source_uri inside the caller's transaction."""
+    rows = connection.execute(
+        "SELECT id, source_uri FROM documents"
+        " WHERE source_uri = %(reference)s OR id::text = %(reference)s ORDER BY source_uri",
+        {"reference": reference},
+    ).fetchall()
+    for document_id, source_uri in rows:
+        _lock(connection, source_uri)
+        connection.execute("DELETE FROM documents WHERE id = %s", (document_id,))
+
+
+def _lock(connection: Connected, source_uri: str) -> None:
+    """One writer a source at a time: two that race a delete would both insert its old id."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (source_uri,))
 
 
 def adopt_nodes(connection: Connected, reference: str, nodes: Sequence[BaseNode]) -> int:

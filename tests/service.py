@@ -111,7 +111,7 @@ class CuttableDatabase:
         self._socket = parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432"
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
-        self._shut = False
+        self._shut = self._frozen = False
         port = self._listener.getsockname()[1]
         self.url = f"postgresql://postgres@127.0.0.1:{port}{parts.path}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -122,8 +122,12 @@ class CuttableDatabase:
             with suppress(OSError):  # gone already
                 end.shutdown(socket.SHUT_RDWR)
 
+    def freeze(self) -> None:
+        """Take what is sent and pass nothing on, until shut."""
+        self._frozen = True
+
     def reopen(self) -> None:
-        self._shut = False
+        self._shut = self._frozen = False
 
     def close(self) -> None:
         self.shut()
@@ -142,13 +146,13 @@ class CuttableDatabase:
             server.connect(self._socket)
             self._open += [client, server]
             for source, sink in ((client, server), (server, client)):
-                threading.Thread(target=_pump, args=(source, sink), daemon=True).start()
+                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
 
-
-def _pump(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):  # either end may be cut at any time
-        while data := source.recv(65536):
-            sink.sendall(data)
-    for end in (source, sink):
-        with suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):  # either end may be cut at any time
+            while data := source.recv(65536):
+                if not self._frozen:
+                    sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)

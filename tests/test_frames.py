@@ -132,7 +132,19 @@ def test_a_marker_beyond_the_sources_is_not_cited() -> None:
     assert list(cite("[2]", HITS)[0]) == ["n", "chunk_id", "document_title", "snippet"]
 
 
-@pytest.mark.parametrize("answer", [REFUSAL, f" {REFUSAL}\n", f'"{REFUSAL}"', f"{REFUSAL} [1]"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        REFUSAL,
+        f" {REFUSAL}\n",
+        f'"{REFUSAL}"',
+        f"{REFUSAL} [1]",
+        f"{REFUSAL[:-1]} [1].",
+        f"{REFUSAL} [1], [2]",
+        f"**{REFUSAL}** [1]",
+        REFUSAL.replace("'", "’"),
+    ],
+)
 def test_a_refusal_cites_nothing(answer: str) -> None:
     assert is_refusal(answer)
     assert cite(answer, HITS) == []

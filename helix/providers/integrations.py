@@ -2,8 +2,8 @@
 
 ``HELIX_LLM`` and ``HELIX_EMBEDDER`` name them ``kind:model``; keys and addresses come from the
 variables that each vendor's client reads by itself (``OPENAI_API_KEY``, ``OLLAMA_HOST``, …).
-Their streams are held to our errors, but not to a finish reason, which every vendor reports
-in its own way and LlamaIndex drops: an answer cut at a length limit passes for a whole one here.
+LlamaIndex ends a cut or blocked answer as it ends a whole one, so each vendor's row says where its
+raw responses keep the finish reason; an answer without one that ends it whole is an UpstreamError.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from pydantic import PrivateAttr
 
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import HelixError, SettingsError, UpstreamError
@@ -35,6 +36,13 @@ MAX_DISTANCES: Mapping[str, float] = {
 """Calibrated gates (SQuAD articles, 80% coverage); other models need RETRIEVAL_MAX_DISTANCE."""
 
 
+ATTEMPTS = 2
+"""For OpenAI's embeddings, where client and LlamaIndex both retry, their defaults making 110."""
+
+LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+"""The finish reasons, over all vendors, of an answer that met a limit."""
+
+
 @dataclass(frozen=True)
 class Integration:
     """Where LlamaIndex keeps a vendor's class, and what to construct it with."""
@@ -42,6 +50,36 @@ class Integration:
     module: str
     class_name: str
     options: Callable[[Settings, str], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ChatIntegration(Integration):
+    """Adds how a vendor's answers end.
+
+    ``finish_reason`` reads it from a ``ChatResponse.raw``, a stream's or a whole answer's; None
+    where that one does not say. ``whole`` are the reasons of an answer that nothing cut.
+    """
+
+    finish_reason: Callable[[Any], str | None]
+    whole: frozenset[str]
+
+
+def openai_finish_reason(raw: Any) -> str | None:
+    """Of a chunk or an answer: its first choice's. A chunk of token counts has no choices."""
+    reason: str | None = raw.choices[0].finish_reason if raw.choices else None
+    return reason
+
+
+def ollama_finish_reason(raw: Any) -> str | None:
+    """``done_reason`` of the response that is ``done``."""
+    reason: str | None = raw.get("done_reason") if raw.get("done") else None
+    return reason
+
+
+def anthropic_finish_reason(raw: Any) -> str | None:
+    """``stop_reason`` of a message, or of a stream's ``message_delta`` event."""
+    reason: str | None = raw.get("stop_reason") or getattr(raw.get("delta"), "stop_reason", None)
+    return reason
 
 
 def _ollama_address() -> dict[str, str]:
@@ -52,7 +90,21 @@ def _ollama_address() -> dict[str, str]:
 def _openai_embedding(settings: Settings, model: str) -> dict[str, Any]:
     # The third generation gives any width on demand; the large one would be too wide by itself.
     shorter = {"dimensions": EMBEDDING_DIMENSIONS} if model.startswith("text-embedding-3-") else {}
-    return {"model_name": model, "timeout": settings.model_timeout, **shorter}
+    return {
+        "model_name": model,
+        "timeout": settings.model_timeout,
+        "max_retries": ATTEMPTS,
+        **shorter,
+    }
+
+
+def _ollama_context(settings: Settings) -> int:
+    """Tokens for rules, question and answer, and for each source twice the splitter's 500.
+
+    Left to itself LlamaIndex asks the server, in a call that blocks the event loop, and takes the
+    model's whole window, whose memory few machines have. Ollama drops what exceeds the window.
+    """
+    return 8192 + 1024 * settings.retrieval_top_k
 
 
 EMBEDDINGS: Mapping[str, Integration] = {
@@ -73,8 +125,8 @@ EMBEDDINGS: Mapping[str, Integration] = {
     ),
 }
 
-CHATS: Mapping[str, Integration] = {
-    "openai": Integration(
+CHATS: Mapping[str, ChatIntegration] = {
+    "openai": ChatIntegration(
         "llama_index.llms.openai",
         "OpenAI",
         lambda settings, model: {
@@ -82,18 +134,23 @@ CHATS: Mapping[str, Integration] = {
             "temperature": 0.0,
             "timeout": settings.model_timeout,
         },
+        openai_finish_reason,
+        frozenset({"stop"}),
     ),
-    "ollama": Integration(
+    "ollama": ChatIntegration(
         "llama_index.llms.ollama",
         "Ollama",
         lambda settings, model: {
             "model": model,
             "temperature": 0.0,
+            "context_window": _ollama_context(settings),
             "request_timeout": settings.model_timeout,
             **_ollama_address(),
         },
+        ollama_finish_reason,
+        frozenset({"stop"}),
     ),
-    "anthropic": Integration(
+    "anthropic": ChatIntegration(
         "llama_index.llms.anthropic",
         "Anthropic",
         lambda settings, model: {
@@ -102,6 +159,8 @@ CHATS: Mapping[str, Integration] = {
             "max_tokens": OUTPUT_TOKENS,
             "timeout": settings.model_timeout,
         },
+        anthropic_finish_reason,
+        frozenset({"end_turn", "stop_sequence"}),
     ),
 }
 
@@ -131,11 +190,10 @@ def integration_llm(settings: Settings, model: str) -> LanguageModel:
     name = settings.llm
     kind = _kind("HELIX_LLM", name, model)
     vendor = _load("HELIX_LLM", kind, CHATS[kind])
-    cls = type(vendor)(vendor.__name__, (_InOurWords, vendor), {"__module__": __name__})
-    return LanguageModel(
-        model=_construct("HELIX_LLM", name, cls, CHATS[kind].options(settings, model)),
-        identity=name,
-    )
+    cls = type(vendor)(vendor.__name__, (_HeldToItsEnd, vendor), {"__module__": __name__})
+    chat = _construct("HELIX_LLM", name, cls, CHATS[kind].options(settings, model))
+    chat._name, chat._integration = name, CHATS[kind]
+    return LanguageModel(model=chat, identity=name)
 
 
 def _kind(variable: str, name: str, model: str) -> str:
@@ -176,7 +234,7 @@ def _in_our_words(name: str) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001
         # From None: a log that prints causes would print the key or the prompt they may hold.
         kind = type(error).__name__
-        remedy = "check that it runs and that its key is right"
+        remedy = "check that it runs, its key and the model's name"
         raise UpstreamError(f"{name} failed ({kind}): {remedy}") from None
 
 
@@ -224,31 +282,76 @@ class PaddedEmbedding(BaseEmbedding):
         return unit_vectors(rows, len(texts), self.model_name)
 
 
-class _InOurWords(BaseLLM):
-    """Put before a vendor's class: its asynchronous chat, which is what Helix calls, fails as ours.
+class _HeldToItsEnd(BaseLLM):
+    """Put before a vendor's class: the chats that Helix calls fail as ours, and end whole or fail.
 
     Nothing here implements an abstract method: ``super()`` is the vendor's class.
     """
 
+    _name: str = PrivateAttr()
+    _integration: ChatIntegration = PrivateAttr()
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        end = _End(self._name, self._integration)
+        with _in_our_words(self._name):
+            response = super().chat(messages, **kwargs)  # type: ignore[safe-super]
+            end.take(response, response.message.content)
+        end.check()
+        return response
+
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        with _in_our_words(self.metadata.model_name):
-            return await super().achat(messages, **kwargs)  # type: ignore[safe-super]
+        end = _End(self._name, self._integration)
+        with _in_our_words(self._name):
+            response = await super().achat(messages, **kwargs)  # type: ignore[safe-super]
+            end.take(response, response.message.content)
+        end.check()
+        return response
 
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> AsyncGenerator[ChatResponse, None]:
-        name = self.metadata.model_name
-        with _in_our_words(name):
+        with _in_our_words(self._name):
             stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
-        return _held(stream, name)
+        return _held(stream, _End(self._name, self._integration))
 
 
 async def _held(
-    stream: AsyncGenerator[ChatResponse, None], name: str
+    stream: AsyncGenerator[ChatResponse, None], end: _End
 ) -> AsyncGenerator[ChatResponse, None]:
     try:
-        with _in_our_words(name):
+        with _in_our_words(end.name):
             async for response in stream:
+                end.take(response, response.delta)
                 yield response
     finally:
         await stream.aclose()
+    end.check()
+
+
+class _End:
+    """What an answer's responses said of its end, for one that may come in many."""
+
+    def __init__(self, name: str, integration: ChatIntegration) -> None:
+        self.name = name
+        self._integration = integration
+        self._reason: str | None = None
+        self._spoke = False
+
+    def take(self, response: ChatResponse, text: str | None) -> None:
+        # The last one that says: a chunk of token counts may follow it.
+        self._reason = self._integration.finish_reason(response.raw) or self._reason
+        self._spoke = self._spoke or bool(text)
+
+    def check(self) -> None:
+        """Raise UpstreamError unless there was text, and a reason that means that it is all."""
+        reason = self._reason
+        if not reason:
+            raise UpstreamError(f"{self.name} ended its answer before it was finished: try again")
+        if reason in LENGTH_REASONS:
+            problem = f"{self.name}'s answer was cut at its length limit ({reason})"
+            raise UpstreamError(f"{problem}: ask for less at once", transient=False)
+        if reason not in self._integration.whole:
+            problem = f"{self.name} broke off its answer ({reason})"
+            raise UpstreamError(f"{problem}: ask in other words", transient=False)
+        if not self._spoke:
+            raise UpstreamError(f"{self.name} finished without an answer: try again")

@@ -13,6 +13,8 @@ import anyio
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
 
 from helix.errors import BadRequest, HelixError
 from helix.query_engine import AnswerStream
@@ -26,6 +28,7 @@ DRAIN_SECONDS = 20
 """How long a stream may go on after SIGTERM before it is cut."""
 _CLIENT_CLOSED_REQUEST = 499  # nobody is left to read it; it is for the log
 _LARGEST_ID = 2**63 - 1
+_NO_ID = "document_id must be a document's id, a whole number"
 
 _logger = logging.getLogger(__name__)
 router = APIRouter()
@@ -34,6 +37,16 @@ _STREAM = {"text/event-stream": {"schema": {"type": "string"}, "example": (
     'data: {"t":"Refunds are accepted within 30 days. [1]"}\n\nevent: citations\n'
     'data: [{"n":1,"chunk_id":42,"document_title":"Refund Policy","snippet":"Refunds are…"}]\n\n'
 )}}  # fmt: skip
+
+
+class _AnswerResponse(EventSourceResponse):
+    """An event stream whose stalled client is one line in the log, not a traceback."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            _logger.warning("stream cut: the client took nothing for %d s", SEND_TIMEOUT_SECONDS)
 
 
 @router.get(
@@ -67,7 +80,7 @@ async def ask(
         return JSONResponse({"error": str(error)}, status_code=503)
     if stream is None:
         return Response(status_code=_CLIENT_CLOSED_REQUEST)
-    return EventSourceResponse(
+    return _AnswerResponse(
         _frames(stream),
         sep="\n",
         headers={"Cache-Control": "no-cache"},
@@ -100,6 +113,10 @@ async def _unless_gone(
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         return work.result() if work.done() else None
+    except asyncio.CancelledError:
+        if work.done() and not work.cancelled() and not work.exception():
+            await work.result().aclose()
+        raise
     finally:
         unfinished = [task for task in (work, gone) if not task.done()]
         for task in unfinished:
@@ -128,6 +145,10 @@ def question_of(q: str | None, limit: int) -> str:
 def _document_id(text: str | None) -> int | None:
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and int(text[:20]) <= _LARGEST_ID):
-        raise BadRequest("document_id must be a document's id, a whole number")
-    return int(text)
+    digits = text.lstrip("0") or text[:1]
+    # the length first: Python itself refuses to read a number of thousands of digits
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
+        raise BadRequest(_NO_ID)
+    if (number := int(digits)) > _LARGEST_ID:
+        raise BadRequest(_NO_ID)
+    return number
