@@ -15,7 +15,7 @@ from llama_index.core.schema import Document, NodeRelationship, TextNode
 from helix.providers.base import Embedder
 from helix.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.store import ChunkStore
-from tests.wire.gemini import word_vector
+from tests.wire.gemini import GeminiWire, word_vector
 
 IDENTITY = "fake:words:1536"
 
@@ -94,3 +94,19 @@ def rows(url: str, statement: LiteralString, *values: Any) -> list[Any]:
     """What ``statement`` gives on a connection of its own, committed."""
     with psycopg.connect(url) as connection:
         return connection.execute(statement, values).fetchall()
+
+
+def embedded(wire: GeminiWire) -> list[str]:
+    """Every text that was sent to be embedded."""
+    return [
+        part["text"]
+        for request in wire.received("embed")
+        for content in request.body["requests"]
+        for part in content["content"]["parts"]
+    ]
+
+
+def documents(url: str) -> dict[str, tuple[int, str]]:
+    """source_uri to (id, title)."""
+    found = rows(url, "SELECT source_uri, id, title FROM documents")
+    return {uri: (document_id, title) for uri, document_id, title in found}

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores.types import (
@@ -18,7 +18,9 @@ from llama_index.core.vector_stores.types import (
 )
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
+from db.embedded import DATABASE, EmbeddedPostgres
 from helix.store import ChunkStore
+from tests.conftest import _database
 from tests.fakes import IDENTITY
 from tests.wire.gemini import word_vector
 
@@ -43,17 +45,21 @@ VALUES = st.one_of(
 )
 
 
-@pytest.fixture
-def store(database_url: str) -> Iterator[ChunkStore]:
-    """A store that holds a node of each of METADATA; its id is the place there."""
-    store = ChunkStore(database_url, IDENTITY)
-    store.add(
-        [
-            TextNode(id_=str(place), text=f"text {place}", embedding=word_vector(f"w{place}"),
-                     metadata=metadata)
-            for place, metadata in enumerate(METADATA)
-        ]
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def stored_url(postgres: EmbeddedPostgres, _admin: psycopg.Connection) -> Iterator[str]:
+    """One database for the module, which only the last test writes to: a node a METADATA."""
+    with _database(postgres, _admin, DATABASE) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def store(stored_url: str) -> Iterator[ChunkStore]:
+    store = ChunkStore(stored_url, IDENTITY)
+    nodes = [
+        TextNode(id_=str(n), text=f"{n}", embedding=word_vector(f"w{n}"), metadata=metadata)
+        for n, metadata in enumerate(METADATA)
+    ]
+    store.add(nodes)
     yield store
     store.client.dispose()
     store._writing.close()
@@ -138,14 +144,7 @@ def test_a_value_of_the_wrong_kind_is_named(store: ChunkStore) -> None:
         found(store, MetadataFilter(key="a", value=["b"], operator=FilterOperator.GT))
 
 
-FUZZ = settings(
-    max_examples=500,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],  # no example writes to it
-)
-
-
-@FUZZ
+@settings(max_examples=500, deadline=None)
 @given(st.one_of(st.sampled_from(KEYS), TEXT), VALUES, st.sampled_from(FilterOperator))
 @example("tenant", "b' OR '1'='1", FilterOperator.EQ)
 @example("tags", 2**40, FilterOperator.CONTAINS)
@@ -191,10 +190,10 @@ def in_memory(one: MetadataFilter) -> set[int] | None:
     return rows
 
 
-def test_the_table_is_still_there_after_all_of_it(store: ChunkStore, database_url: str) -> None:
+def test_the_table_is_still_there_after_all_of_it(store: ChunkStore, stored_url: str) -> None:
     for odd in ODD_TEXT:
         found(store, MetadataFilter(key=odd, value=odd))
         store.delete_nodes(filters=MetadataFilters(filters=[MetadataFilter(key=odd, value=odd)]))
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(stored_url) as connection:
         left = connection.execute("SELECT count(*) FROM chunks").fetchone()
     assert left == (len(METADATA) - 1,)  # O'Brien's, by its own name

@@ -16,7 +16,7 @@ from psycopg import sql
 
 import helix.store
 from helix import index
-from helix.errors import EmbedderMismatch, StoreUnavailable
+from helix.errors import StoreUnavailable
 from helix.records import Hit
 from helix.store import ChunkStore
 from tests.fakes import IDENTITY, nodes_of, opened, record, rows, write
@@ -141,18 +141,18 @@ def test_writers_of_one_source_at_once_leave_one_version(database_url: str) -> N
 
 def test_adopters_of_one_document_at_once_all_add_to_it(database_url: str) -> None:
     stores = [ChunkStore(database_url, IDENTITY) for _ in range(4)]
-    stores[0].add([_node("shared", 0, QUESTION)])
+    shared = str(write(stores[0], NEW))
 
     def add_often(place: int) -> None:
         for number in range(5):
-            stores[place].add([_node("shared", 1 + place * 5 + number, QUESTION)])
+            stores[place].add([_node(shared, place * 5 + number, QUESTION)])
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add_often, range(4)))
     for store in stores:
         store._writing.close()
     assert rows(database_url, "SELECT array_agg(ordinal ORDER BY ordinal) FROM chunks") == [
-        (list(range(21)),)
+        (list(range(22)),)
     ]
     assert rows(
         database_url,
@@ -259,56 +259,6 @@ async def test_nothing_stored_is_nothing_found(database_url: str) -> None:
         assert await store.search(QUESTION, 5, document_id=2**62) == []
 
 
-# --- one embedder a database
-
-
-async def test_another_embedder_is_refused_and_stores_nothing(database_url: str) -> None:
-    async with opened(database_url) as store, opened(database_url, "other:model:1536") as wrong:
-        write(store, OLD)
-        for attempt in (
-            wrong.check(),
-            wrong.search(QUESTION, 5),
-            asyncio.to_thread(wrong.search_blocking, QUESTION, 5),
-            asyncio.to_thread(write, wrong, OTHER),
-            wrong.async_add([TextNode(text="adopted", embedding=QUESTION)]),
-        ):
-            with pytest.raises(EmbedderMismatch, match=f"filled by the embedder {IDENTITY}, but"):
-                await attempt
-        await store.check()
-        assert sorted(contents(await store.search(QUESTION, 9))) == sorted(OLD.text.split("\n\n"))
-    assert rows(database_url, "SELECT source_uri FROM documents") == [("policy.txt",)]
-
-
-async def test_an_emptied_database_can_be_claimed_anew(database_url: str) -> None:
-    async with opened(database_url) as store, opened(database_url, "other:model:1536") as other:
-        write(store, OLD)
-        store.clear()
-        await other.check()
-        write(other, NEW)
-        assert contents(await other.search(QUESTION, 1)) == ["Refunds take five days."]
-        with pytest.raises(EmbedderMismatch, match=r"filled by the embedder other:model:1536"):
-            write(store, OLD)
-
-
-@pytest.mark.parametrize("emptied", [False, True])
-def test_of_two_that_claim_at_once_one_fills_it(database_url: str, emptied: bool) -> None:
-    stores = [ChunkStore(database_url, f"claimant:{name}:1536") for name in "abcd"]
-    if emptied:
-        write(stores[0], OLD)
-        stores[0].clear()
-    with ThreadPoolExecutor(4) as pool:
-        writing = [
-            pool.submit(write, store, record(f"{place}.txt", "One.\n\nTwo."))
-            for place, store in enumerate(stores[-2:] * 2)
-        ]
-        errors = [error for each in writing if (error := each.exception())]
-    for store in stores:
-        store._writing.close()
-    assert {type(error) for error in errors} == {EmbedderMismatch}
-    assert rows(database_url, "SELECT count(*) FROM documents") == [(4 - len(errors),)]
-    assert len(errors) == 2
-
-
 # --- the database fails
 
 
@@ -320,7 +270,6 @@ async def test_a_database_that_is_down(
     async with opened("postgresql://user:hunter2@127.0.0.1:1/helix") as store:
         assert await store.ping() is False
         for attempt in (
-            store.check(),
             store.search(QUESTION, 5),
             asyncio.to_thread(store.reserve, "a.txt"),
             asyncio.to_thread(store.get_nodes, ["a"]),

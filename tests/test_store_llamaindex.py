@@ -106,9 +106,10 @@ async def test_adopted_documents_have_a_title_and_their_slices(
 
 @BOTH_WAYS
 @pytest.mark.parametrize("mode", [VectorStoreQueryMode.DEFAULT, VectorStoreQueryMode.MMR])
-@pytest.mark.parametrize(
-    ("key", "value", "found"),
-    [
+async def test_filters_are_bound(
+    store: ChunkStore, asynchronous: bool, mode: VectorStoreQueryMode
+) -> None:
+    cases: list[tuple[str, str | int, set[str]]] = [
         ("tenant", "a", {"refunds"}),
         ("tenant", "b' OR '1'='1", {"shipping"}),
         ("tenant", "a' OR '1'='1", set()),
@@ -119,21 +120,12 @@ async def test_adopted_documents_have_a_title_and_their_slices(
         ("year", 2025, {"shipping"}),
         ("year", "2025", {"shipping"}),
         ("ref_doc_id", "refunds", {"refunds"}),
-    ],
-)
-async def test_filters_are_bound(
-    store: ChunkStore,
-    asynchronous: bool,
-    mode: VectorStoreQueryMode,
-    key: str,
-    value: Any,
-    found: set[str],
-) -> None:
-    filters = MetadataFilters(filters=[MetadataFilter(key=key, value=value)])
-    nodes = await retrieve(
-        index_of(store), asynchronous, filters=filters, vector_store_query_mode=mode
-    )
-    assert {node.node.ref_doc_id for node in nodes} == found
+    ]
+    index = index_of(store)
+    for key, value, found in cases:
+        filters = MetadataFilters(filters=[MetadataFilter(key=key, value=value)])
+        nodes = await retrieve(index, asynchronous, filters=filters, vector_store_query_mode=mode)
+        assert {node.node.ref_doc_id for node in nodes} == found, (key, value)
 
 
 @BOTH_WAYS

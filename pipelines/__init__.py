@@ -1,0 +1,1 @@
+"""Writing: from a file to searchable chunks."""

@@ -1,0 +1,53 @@
+"""What an ingest tells as it goes: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+class Reporter:
+    """Lines and, on a terminal, a bar of files; everything goes to standard error but `summary`."""
+
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        self._console = Console(file=stream or sys.stderr, highlight=False, soft_wrap=True)
+        self._chunks = 0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[chunks]} chunks"),
+            TimeElapsedColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("Ingesting", total=total, chunks=0)
+
+    def __enter__(self) -> Reporter:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def line(self, text: str, style: str | None = None) -> None:
+        """One line, above the bar where there is one. ``text`` is printed as it is."""
+        self._console.print(text, style=style, markup=False)
+
+    def embedded(self, chunks: int) -> None:
+        """``chunks`` more have their vectors."""
+        self._chunks += chunks
+        self._bar.update(self._task, chunks=self._chunks)
+
+    def done(self) -> None:
+        """One more file is dealt with."""
+        self._bar.advance(self._task)

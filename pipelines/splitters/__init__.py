@@ -1,0 +1,1 @@
+"""Splitters: a document's text to chunks, each an exact slice of it."""
