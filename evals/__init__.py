@@ -1,0 +1,1 @@
+"""How often Helix is right."""

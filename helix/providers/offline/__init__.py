@@ -1,0 +1,44 @@
+"""The offline provider: no key, no network, the same answer each time.
+
+Vectors by WordLlama's token table, answers by quoting the sentences that answer.
+"""
+
+from __future__ import annotations
+
+from helix.errors import SettingsError
+from helix.providers.base import Embedder, LanguageModel
+from helix.providers.offline.answerer import IDENTITY as ANSWERER_IDENTITY
+from helix.providers.offline.answerer import OfflineLLM
+from helix.providers.offline.embedding import MAX_BATCH, OfflineEmbedding
+from helix.providers.offline.vectors import IDENTITY
+from helix.settings import Settings
+
+MAX_DISTANCE = 0.72
+"""The gate's default ceiling, a cosine distance: the tightest that lets 85% of the questions of
+each corpus tried through (evals/GATE.md: the figures and the command)."""
+
+
+def offline_embedder(settings: Settings, model: str) -> Embedder:
+    """WordLlama's 256 numbers a text, padded with zeros to 1536. ``settings`` hold nothing for it.
+
+    Raises:
+        SettingsError: a model was named; there is one only.
+    """
+    _refuse_model("HELIX_EMBEDDER", model)
+    return Embedder(
+        model=OfflineEmbedding(model_name=IDENTITY, embed_batch_size=MAX_BATCH),
+        identity=IDENTITY,
+        max_distance=MAX_DISTANCE,
+        max_batch=MAX_BATCH,
+    )
+
+
+def offline_llm(settings: Settings, model: str) -> LanguageModel:
+    """The extractive answerer; raises as offline_embedder does."""
+    _refuse_model("HELIX_LLM", model)
+    return LanguageModel(model=OfflineLLM(), identity=ANSWERER_IDENTITY)
+
+
+def _refuse_model(variable: str, model: str) -> None:
+    if model:
+        raise SettingsError(f"{variable}=offline takes no model name: set it to offline alone")

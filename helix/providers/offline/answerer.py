@@ -1,0 +1,129 @@
+"""The offline language model: it quotes the sentences that answer, with their numbers, or refuses.
+
+It gets the prompt that any model gets and reads it as data: nothing a source says can change
+what it does, for all it does is choose sentences and copy them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseAsyncGen,
+    CompletionResponseGen,
+    LLMMetadata,
+    MessageRole,
+)
+from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
+from llama_index.core.llms.llm import LLM
+
+from helix.providers.offline.extract import extract
+from helix.providers.offline.reading import Reading, read_messages, read_prompt
+
+IDENTITY = "offline:extractive-1"
+
+_DELTA = re.compile(r"\S+\s*|\s+")
+
+
+class OfflineLLM(LLM):
+    """A deterministic chat model over the sources in its prompt; see helix.prompt for the shape.
+
+    The async methods choose their sentences in a thread, once, and stream them word by word from
+    memory. A prompt without a block of sources is refused.
+    """
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "OfflineLLM"
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(
+            context_window=1_000_000,
+            num_output=1024,
+            is_chat_model=True,
+            model_name=IDENTITY,
+        )
+
+    @llm_chat_callback()
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return _chat_response(_answer(read_messages(messages)))
+
+    @llm_chat_callback()
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return _chat_response(await asyncio.to_thread(_answer, read_messages(messages)))
+
+    @llm_chat_callback()
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        def deltas() -> ChatResponseGen:
+            yield from _chat_deltas(_answer(read_messages(messages)))
+
+        return deltas()
+
+    @llm_chat_callback()
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponseAsyncGen:
+        async def deltas() -> ChatResponseAsyncGen:
+            answer = await asyncio.to_thread(_answer, read_messages(messages))
+            for response in _chat_deltas(answer):
+                yield response
+
+        return deltas()
+
+    @llm_completion_callback()
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        return CompletionResponse(text=_answer(read_prompt(prompt)))
+
+    @llm_completion_callback()
+    async def acomplete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponse:
+        return CompletionResponse(text=await asyncio.to_thread(_answer, read_prompt(prompt)))
+
+    @llm_completion_callback()
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        def deltas() -> CompletionResponseGen:
+            for response in _chat_deltas(_answer(read_prompt(prompt))):
+                yield CompletionResponse(text=response.message.content or "", delta=response.delta)
+
+        return deltas()
+
+    @llm_completion_callback()
+    async def astream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseAsyncGen:
+        async def deltas() -> CompletionResponseAsyncGen:
+            answer = await asyncio.to_thread(_answer, read_prompt(prompt))
+            for response in _chat_deltas(answer):
+                yield CompletionResponse(text=response.message.content or "", delta=response.delta)
+
+        return deltas()
+
+
+def _answer(reading: Reading) -> str:
+    return extract(reading.question, reading.sources)
+
+
+def _chat_response(text: str, delta: str | None = None) -> ChatResponse:
+    return ChatResponse(
+        message=ChatMessage(role=MessageRole.ASSISTANT, content=text),
+        delta=delta,
+        raw={"finish_reason": "STOP"},
+    )
+
+
+def _chat_deltas(answer: str) -> ChatResponseGen:
+    """The answer so far and its next word, word by word: the deltas join to the answer."""
+    for word in _DELTA.finditer(answer):
+        yield _chat_response(answer[: word.end()], word[0])

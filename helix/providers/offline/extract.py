@@ -1,0 +1,130 @@
+"""Choosing and quoting: from a question and sources to sentences with their numbers, or refusal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from helix.contract import REFUSAL
+from helix.providers.offline.evidence import Evidence, Floats, Sentence, weigh_evidence
+from helix.providers.offline.question import Question, numbers_in, read_question
+from helix.providers.offline.reading import Source
+
+ENOUGH = 1.5
+"""The least score that is an answer, chosen on the tuning half (decision record 0004)."""
+
+_MOST_QUOTES = 3
+_CLOSE = 0.3  # a further sentence scores this near the best one
+_WORTH_ADDING = 0.15  # and meets this share of the question that was not yet met
+_FAR = 0.5  # one that scores this part of the best is quoted only
+_OTHER_HALF = 0.25  # for this share of the question: `the costs of shipping and of wrapping`
+_LIST_ITEMS = 20
+_LONGEST_LIST = 800  # characters of a list quoted with the sentence that announces it
+_FOREIGN_NAME = 0.5  # taken off when a name in the question is nowhere in the source
+_NAME_MET = 0.55  # as much of it as another name of its kind does not meet
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|except|exclud\w*|unless"
+    r"|lack\w*|fail\w*|refus\w*|prohibit\w*|forbid\w*|void|reject\w*|den(?:y|ied)"
+    r"|absen\w*|ineligible|invalid|impossible|illegal|inadmissible)\b|n['’]t\b"
+    r"|\b(?:un|non|dis)-?[a-z]{4,}",
+    re.IGNORECASE,
+)
+_BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
+_FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
+_LINE_BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+_BULLET = re.compile(r"(?:[-*+•‣◦▪>]|\(?\w{1,3}[.)])\s+")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Characters of one source: ``sources[source].text[start:end]``."""
+
+    source: int
+    start: int
+    end: int
+
+
+def extract(question: str, sources: Sequence[Source]) -> str:
+    """The sentences that answer, each followed by its marker, or exactly the refusal."""
+    asked = read_question(question)
+    evidence = weigh_evidence(asked, sources)
+    quotes = [_lengthened(evidence.sentences, place) for place in choose(asked, evidence, sources)]
+    return " ".join(_rendered(each, sources) for each in quotes) or REFUSAL
+
+
+def choose(question: Question, evidence: Evidence, sources: Sequence[Source]) -> list[int]:
+    """Places of the sentences to quote, best first, none when the evidence is too weak."""
+    scores = evidence.scores.copy()
+    for place, sentence in enumerate(evidence.sentences):
+        if sentence.is_heading or REFUSAL in sentence.text:
+            scores[place] = -np.inf
+    if not len(scores):
+        return []
+    best = int(scores.argmax())
+    if scores[best] - _doubt(question, evidence, sources, best) < ENOUGH:
+        return []
+    return [best, *_further(question, evidence, scores, best)]
+
+
+def _further(question: Question, evidence: Evidence, scores: Floats, best: int) -> list[int]:
+    """Places of sentences that say what the best one leaves unsaid, mostly none."""
+    chosen = [best]
+    met = evidence.met[best]
+    for place in map(int, np.argsort(-scores, kind="stable")[1:]):
+        if len(chosen) == _MOST_QUOTES or scores[place] < _FAR * scores[best]:
+            break
+        gained = np.maximum(met, evidence.met[place])
+        gain = float((gained - met) @ evidence.weights)
+        close = scores[place] >= max(ENOUGH, scores[best] - _CLOSE)
+        adds = gain >= (_WORTH_ADDING if close else _OTHER_HALF) or (close and question.several)
+        if adds and not _repeats(evidence.sentences, chosen, place):
+            chosen.append(place)
+            met = gained
+    return chosen[1:]
+
+
+def _repeats(sentences: Sequence[Sentence], chosen: Sequence[int], place: int) -> bool:
+    """Whether a chosen quote says it already: chunks overlap, and documents repeat themselves."""
+    said = " ".join(sentences[place].text.split())
+    return any(said == " ".join(sentences[other].text.split()) for other in chosen)
+
+
+def _lengthened(sentences: Sequence[Sentence], place: int) -> Quote:
+    """The sentence, and the list that it announces with a colon."""
+    first = last = sentences[place]
+    if first.text.rstrip("*_ ").endswith(":"):
+        for following in sentences[place + 1 : place + 1 + _LIST_ITEMS]:
+            is_item = following.source == first.source and _BULLET.match(following.text)
+            if not is_item or following.end - first.start > _LONGEST_LIST:
+                break
+            last = following
+    return Quote(first.source, first.start, last.end)
+
+
+def _rendered(each: Quote, sources: Sequence[Source]) -> str:
+    source = sources[each.source]
+    return f"{quote(source.text[each.start : each.end])} [{source.number}]"
+
+
+def _doubt(question: Question, evidence: Evidence, sources: Sequence[Source], best: int) -> float:
+    """What speaks against the best sentence: infinite when it cannot be the answer."""
+    sentence = evidence.sentences[best]
+    source = sources[sentence.source].text
+    if question.negated and not _NEGATION.search(sentence.text):
+        return np.inf
+    if question.numbers and not question.numbers <= numbers_in(source):
+        return np.inf
+    rows = [i for i, each in enumerate(evidence.sentences) if each.source == sentence.source]
+    met = evidence.met[rows].max(axis=0)
+    return _FOREIGN_NAME * any(met[place] < _NAME_MET for place in question.names)
+
+
+def quote(sentence: str) -> str:
+    """The sentence as it stands, on one line, its own bracketed numbers in round brackets.
+
+    `[7]` in a source points to the source's own notes; in an answer it would cite source 7.
+    """
+    return _FALSE_MARKER.sub(r"(\1)", _LINE_BREAK.sub(" ", _BULLET_MARK.sub("", sentence)))

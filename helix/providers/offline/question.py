@@ -1,0 +1,143 @@
+"""What a question asks for: its terms, the kind of answer it expects, what it must not lack.
+
+The word lists are English; a question in another language simply has no kind and no stop words,
+and its terms weigh by how rare they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from helix.text import words
+
+STOP_WORDS = frozenset(
+    "a an the of in on at to for from by with and or but not no nor is are was were be been being "
+    "am do does did doing done have has had having it its this that these those there here he she "
+    "they we you i his her their our your my me him them us as if than then so such what which who "
+    "whom whose when where why how can could will would shall should may might must about into "
+    "over under between during after before up down out off again also any all each some s t many "
+    "much most more please tell give list name describe explain show find".split()
+)
+
+_SUFFIXES = ("ation", "ing", "ied", "ion", "ers", "er", "ed", "ly", "y", "e", "i")
+
+
+class Kind(Enum):
+    """What kind of words an answer must hold."""
+
+    NUMBER = "number"
+    TIME = "time"
+    NAME = "name"
+    OPEN = "open"
+
+
+_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|often|far|old|large|big|tall|high|fast|soon|late|deep|wide|heavy)\b"
+    r"|\b(?:what|which)(?: is| was| are| were)?(?: the| a)?(?: \w+)?"
+    r" (?:number|percentage|percent|amount|size|rate|price|cost|fee|age|length|ratio|fraction"
+    r"|proportion|total|limit|allowance|maximum|minimum)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\bwhen\b|\b(?:what|which)(?: \w+)? (?:year|date|day|month|century|decade|time)\b"
+    r"|\bwhat(?: is| was)?(?: the| your| our)?(?: \w+){0,2} (?:period|window|deadline|duration)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
+# `Don't you ship to Norway?` expects a yes: a contraction that opens the question denies nothing.
+_NEGATED = re.compile(
+    r"\b(?:not|never|no longer|without|cannot)\b|(?<!^)(?<=\s)\w+n['’]t\b", re.IGNORECASE
+)
+_DIGITS = re.compile(r"\d(?:[\d.,]*\d)?")
+_STANDING_NUMBER = re.compile(r"(?<![\w-])\d(?:[\d.,]*\d)?(?![\w-])")
+_NUMBER_WORDS = {
+    word: str(value)
+    for value, word in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+    )
+}
+_SEVERAL = re.compile(
+    r"^\W*(?:list|name (?:the|all|two|three)|which \w+s\b|what (?:are|were)\b"
+    r"|what \w+s (?:are|were|do)\b|what (?:kinds|types|sorts) of)",
+    re.IGNORECASE,
+)
+_MEASURED = frozenset(
+    "long often far old large big tall high fast soon late deep wide heavy number percentage "
+    "percent amount year date day month century decade time period window deadline duration limit "
+    "allowance maximum minimum".split()
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, taken apart.
+
+    ``names`` are the places in ``terms`` of its proper names, ``numbers`` the digits that stand
+    alone in it: an answer's source must hold them all.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    names: tuple[int, ...]
+    numbers: frozenset[str]
+    kind: Kind
+    negated: bool
+    several: bool
+
+
+def read_question(text: str) -> Question:
+    """Take a question apart; without a content word its terms are all of its words."""
+    kind = _kind(text)
+    said = list(dict.fromkeys(words(text)))
+    content = [word for word in said if word not in STOP_WORDS]
+    if kind in (Kind.NUMBER, Kind.TIME):
+        content = [word for word in content if word not in _MEASURED] or content
+    terms = tuple(content or said)
+    return Question(
+        text=text,
+        terms=terms,
+        names=tuple(_names(text, terms)),
+        numbers=frozenset(n.replace(",", "") for n in _STANDING_NUMBER.findall(text)),
+        kind=kind,
+        negated=bool(_NEGATED.search(text)),
+        several=bool(_SEVERAL.search(text)),
+    )
+
+
+def numbers_in(text: str) -> set[str]:
+    """Every number of a text in digits, without thousands separators; small ones in words too."""
+    found = {number.replace(",", "") for number in _DIGITS.findall(text)}
+    return found | {_NUMBER_WORDS[word] for word in words(text) if word in _NUMBER_WORDS}
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The word without its English ending, roughly; numbers, names and short words unchanged."""
+    if len(word) < 4 or not word.isalpha():
+        return word
+    word = word[:-3] + "y" if word.endswith("ies") else word
+    word = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
+            return word[: -len(suffix)]
+    return word
+
+
+def _kind(text: str) -> Kind:
+    for pattern, kind in ((_TIME, Kind.TIME), (_NUMBER, Kind.NUMBER), (_NAME, Kind.NAME)):
+        if pattern.search(text):
+            return kind
+    return Kind.OPEN
+
+
+def _names(text: str, terms: Sequence[str]) -> list[int]:
+    """Terms written with a capital where no sentence begins, unless the whole text shouts."""
+    if text.isupper():
+        return []
+    inner = text.lstrip()[1:]
+    found = set(words(" ".join(re.findall(r"\b[^\W\d_a-z][\w'’-]*", inner))))
+    return [place for place, term in enumerate(terms) if term in found and term[0].isalpha()]

@@ -1,0 +1,75 @@
+"""The prompt as the offline answerer reads it: the numbered sources and the question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+from helix.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
+from helix.prompt import DEFUSED, defuse
+
+_HEADER = re.compile(r"^\[(\d{1,9})\] \(id=[^)\n]*\) ", re.MULTILINE)
+_ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_DEFUSED_LINE = re.compile(rf"(?:^|(?<=[{_ENDS}])){re.escape(DEFUSED)}([^{_ENDS}]*)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One numbered source, its text as it stands in the document."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a prompt asks, and of which sources, best first."""
+
+    question: str
+    sources: tuple[Source, ...]
+
+
+def read_messages(messages: Sequence[ChatMessage]) -> Reading:
+    """The last user message as a question over its sources; without a block, no sources."""
+    turns = [m.content or "" for m in messages if m.role == MessageRole.USER]
+    return read_prompt(turns[-1] if turns else "")
+
+
+def read_prompt(prompt: str) -> Reading:
+    """Parse a user turn as helix.prompt.user_turn writes it.
+
+    The first line that is the end delimiter closes the block and a line that begins as a source
+    header does is one, for the prompt marks every look-alike inside a chunk. What follows the
+    block is the question and nothing else, whatever it looks like.
+    """
+    before, begun, rest = f"\n{prompt}".partition(f"\n{SOURCES_BEGIN}\n")
+    if not begun:
+        return Reading(before.strip().removeprefix(QUESTION_PREFIX).strip(), ())
+    if rest.startswith(f"{SOURCES_END}\n"):
+        block, question = "", rest.removeprefix(f"{SOURCES_END}\n")
+    else:
+        block, _, question = rest.partition(f"\n{SOURCES_END}\n")
+    asked = _original(question.removeprefix(QUESTION_PREFIX)).strip()
+    return Reading(asked, tuple(_sources(block)))
+
+
+def _sources(block: str) -> list[Source]:
+    headers = list(_HEADER.finditer(block))
+    ends = [*(header.start() - 1 for header in headers[1:]), len(block)]
+    return [
+        Source(int(header[1]), _original(block[header.end() : end]))
+        for header, end in zip(headers, ends, strict=False)  # no header: an empty block
+    ]
+
+
+def _original(text: str) -> str:
+    """A chunk's or a question's text without the marks that helix.prompt put before look-alike lines."""
+    if DEFUSED not in text:
+        return text
+    return _DEFUSED_LINE.sub(
+        lambda line: line[1] if defuse(line[1]) == line[0] else line[0],
+        text,
+    )

@@ -1,0 +1,53 @@
+"""Words: case-folded, numbers and identifiers whole, pairs where a script has no spaces."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helix.text import words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Error 404B", ["the", "error", "404b"]),
+        ("under § 3.2 and §4", ["under", "§3.2", "and", "§4"]),
+        ("GPT-4 and SARS-CoV-2", ["gpt-4", "and", "sars-cov-2"]),
+        ("a 30-day refund", ["a", "30", "day", "refund"]),
+        ("1,000.5 euros, 3.5%", ["1,000.5", "euros", "3.5"]),
+        ("don’t x_y", ["don't", "x", "y"]),
+        ("STRASSE Straße", ["strasse", "strasse"]),
+        ("日本語 です", ["日本", "本語", "です"]),
+        ("", []),
+        ("?! …", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@given(st.text())
+def test_words_are_folded_and_come_from_the_text(text: str) -> None:
+    folded = text.casefold().replace("’", "'").replace("§ ", "§")
+    for word in words(text):
+        assert word
+        assert word.replace(" ", "") in folded or "§" in word
+
+
+@pytest.mark.parametrize("unit", ["a-", "a", "1.", "1,", "§ ", "a'", "日", "- "])
+def test_time_is_linear_on_hostile_text(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        return min(_timed(text) for _ in range(3))
+
+    assert seconds(400_000) < 30 * seconds(50_000) + 0.05
+
+
+def _timed(text: str) -> float:
+    start = time.process_time()
+    words(text)
+    return time.process_time() - start
