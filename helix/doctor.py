@@ -111,9 +111,9 @@ async def _embedding(embedder: Embedder) -> Check:
     raw = embedder.raw_norm()
     came = "" if raw is None else f"; it came with norm {raw:.3f}"
     told = (
-        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{came}. Helix normalises to 1,"
-        " for dot products, averages and stored distances compare directions only between vectors"
-        " of one length, and a shortened embedding has lost some of its own"
+        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{came}. Helix normalises to 1:"
+        " a model's shortened vectors keep their direction but not their length, and a dot product"
+        " would rank by both"
     )
     ok = len(vector) == EMBEDDING_DIMENSIONS and abs(norm - 1) < _NORM_TOLERANCE
     return Check("embedder", ok, told if ok else f"{told}; expected {EMBEDDING_DIMENSIONS} and 1")
