@@ -107,7 +107,10 @@ def test_the_title_option(folder: Path, database_url: str, wire: GeminiWire) -> 
         (("a.txt", "b.txt", "--title", "Mine"), "--title takes one file; 2 were given"),
         ((".", "--title", "Mine"), "--title takes one file; 2 were given"),
         (("none.txt", "--title", "Mine"), "--title takes one file; 0 were given"),
-        (("a.txt", "--title", " "), "--title is blank: give the title, or leave it out"),
+        (
+            ("a.txt", "--title", " "),
+            "--title is blank or not text: give the title, or leave it out",
+        ),
     ):
         refused = ingest(*arguments)
         assert (refused.exit_code, refused.stderr) == (1, f"ingest: {said}\n")

@@ -191,7 +191,13 @@ def integration_llm(settings: Settings, model: str) -> LanguageModel:
     kind = _kind("HELIX_LLM", name, model)
     vendor = _load("HELIX_LLM", kind, CHATS[kind])
     cls = type(vendor)(vendor.__name__, (_HeldToItsEnd, vendor), {"__module__": __name__})
-    chat = _construct("HELIX_LLM", name, cls, CHATS[kind].options(settings, model))
+
+    def known(**options: Any) -> Any:
+        chat = cls(**options)
+        _ = chat.metadata  # each chat asks for it, and it raises for a model that nobody knows
+        return chat
+
+    chat = _construct("HELIX_LLM", name, known, CHATS[kind].options(settings, model))
     chat._name, chat._integration = name, CHATS[kind]
     return LanguageModel(model=chat, identity=name)
 

@@ -66,7 +66,7 @@ def _sources(block: str) -> list[Source]:
 
 
 def _original(text: str) -> str:
-    """A chunk's or a question's text without the marks that helix.prompt put before look-alike lines."""
+    """The text without the marks that helix.prompt put before look-alike lines."""
     if DEFUSED not in text:
         return text
     return _DEFUSED_LINE.sub(
