@@ -1,5 +1,9 @@
 -- The whole schema of Helix, idempotent: db/migrate.py applies it under an advisory lock.
 
+-- The lock of helix/index.py, before any other: two builds of one index at once would fail one of
+-- them, and taken later it would deadlock with a load that drops the index.
+SELECT pg_advisory_xact_lock(7416203311871154);
+
 CREATE EXTENSION IF NOT EXISTS vector;
 
 -- What was read from a source. `text` is kept whole, so that a citation can be checked and a

@@ -24,9 +24,7 @@ _LOOK_ALIKES = str.maketrans("ВΒЕΕІΙΝОΟСЅеіοосѕԁ", "BBEEIINOOC
 
 _INVISIBLE = ("Cf", "Mn", "Me", "Cc")
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
-_DELIMITER = re.compile(
-    r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE
-)
+_DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
 _SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
 _FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, blanks to the eye
 

@@ -17,20 +17,15 @@ import numpy as np
 import psycopg
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode
-from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
-from llama_index.vector_stores.postgres import PGVectorStore
-from llama_index.vector_stores.postgres.base import DBEmbeddingRow
 from pgvector import Vector
 from pgvector.psycopg import register_vector, register_vector_async
 from psycopg import AsyncConnection, Connection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
-from sqlalchemy import ExceptionContext, event, text
 
 from helix import index
-from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import EmbedderMismatch, StoreUnavailable
-from helix.filters import filter_clause
+from helix.pgvector_store import SafePGVectorStore, unavailable
 from helix.records import DocumentRecord, Hit
 from helix.writing import (
     adopt_nodes,
@@ -41,7 +36,7 @@ from helix.writing import (
 )
 
 CONNECT_TIMEOUT_SECONDS = 5
-READ_SECONDS = 10
+READ_SECONDS = 8  # longer than the pool may take to find that nobody is there
 RECONNECT_SECONDS = 2
 """How long a pool tries by itself to reach a database that is gone; after that each request does.
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
@@ -74,14 +69,8 @@ ORDER BY h.distance, h.id
 _SEARCH_ALL = _SEARCH.format(condition="")
 _SEARCH_DOCUMENT = _SEARCH.format(condition="AND document_id = %(document_id)s")
 
-_SETTINGS = """
-SELECT set_config('hnsw.ef_search', :ef_search, true),
-       set_config('hnsw.iterative_scan', 'strict_order', true),
-       set_config('hnsw.max_scan_tuples', '2147483647', true)
-"""
 
-
-class ChunkStore(PGVectorStore):
+class ChunkStore(SafePGVectorStore):
     """The chunks of one database.
 
     Args:
@@ -95,7 +84,6 @@ class ChunkStore(PGVectorStore):
     """
 
     _identity: str = PrivateAttr()
-    _ef_search: int = PrivateAttr()
     _reading: AsyncConnectionPool[AsyncConnection[TupleRow]] = PrivateAttr()
     _writing: ConnectionPool[Connection[TupleRow]] = PrivateAttr()
     _staged: dict[str, DocumentRecord] = PrivateAttr(default_factory=dict)
@@ -103,19 +91,8 @@ class ChunkStore(PGVectorStore):
     def __init__(
         self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
     ) -> None:
-        sqlalchemy_url = "postgresql+psycopg" + database_url[database_url.index("://") :]
-        super().__init__(
-            connection_string=sqlalchemy_url,
-            async_connection_string=sqlalchemy_url,
-            table_name="chunks",
-            embed_dim=EMBEDDING_DIMENSIONS,
-            perform_setup=False,
-            use_jsonb=True,
-            hnsw_kwargs={"hnsw_ef_search": ef_search},
-            create_engine_kwargs={"pool_pre_ping": True},
-        )
+        super().__init__(database_url, ef_search)
         self._identity = identity
-        self._ef_search = ef_search
         options: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_TIMEOUT_SECONDS,
@@ -198,21 +175,13 @@ class ChunkStore(PGVectorStore):
             return False
 
     async def _fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
-        """All rows of one read, within READ_SECONDS.
-
-        A database that keeps silent is left to its connection's own time-out: waiting for the
-        driver to cancel would be more waiting for the same silence.
-        """
-        read = asyncio.ensure_future(self._read(statement, values))
-        # its error after we have given up on it is nobody's any more
-        read.add_done_callback(lambda done: done.cancelled() or done.exception())
+        """All rows of one read, if the database does not keep silent for READ_SECONDS."""
         try:
-            await asyncio.wait({read}, timeout=READ_SECONDS)
-            if not read.done():
-                raise StoreUnavailable(f"the database kept silent for {READ_SECONDS} s; try again")
-            return read.result()
-        finally:
-            read.cancel()
+            # a task of its own would be simpler to abandon, and cost a tenth of the search
+            async with asyncio.timeout(READ_SECONDS):
+                return await self._read(statement, values)
+        except TimeoutError as error:
+            raise StoreUnavailable("the database keeps silent; try again") from error
 
     async def _read(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
         """All rows of one read; tried twice, for a restarted server leaves dead connections."""
@@ -299,10 +268,10 @@ class ChunkStore(PGVectorStore):
         return int(row[0])
 
     def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-        """(content_hash, recipe, title) of each source that is stored, by source_uri."""
+        """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
         statement = (
-            "SELECT source_uri, content_hash, recipe, title FROM documents"
-            " WHERE source_uri = ANY(%s)"
+            "SELECT source_uri, content_hash, recipe, title FROM documents d"
+            " WHERE source_uri = ANY(%s) AND EXISTS (SELECT FROM chunks WHERE document_id = d.id)"
         )
         with self._connection() as connection:
             rows = connection.execute(statement, (list(source_uris),)).fetchall()
@@ -340,68 +309,3 @@ class ChunkStore(PGVectorStore):
         await self._reading.close()
         await asyncio.to_thread(self._writing.close)
         await super().close()
-
-    # --- the base's own paths, made safe --------------------------------------------------------
-
-    def _connect(self) -> None:
-        """SQLAlchemy's errors quote the statement and its values: give ours in their place."""
-        super()._connect()
-        assert self._engine is not None and self._async_engine is not None
-        for engine in (self._engine, self._async_engine.sync_engine):
-            event.listen(engine, "handle_error", _translate)
-
-    def _build_filter_clause(self, filter_: MetadataFilter) -> Any:
-        return filter_clause(self._table_class.metadata_, filter_)
-
-    def _get_query_session_settings(self, **kwargs: Any) -> list[tuple[str, dict[str, Any]]]:
-        """Transaction-local index settings; the base's SET stays on and fails with psycopg 3."""
-        ef_search = int(kwargs.get("hnsw_ef_search") or self._ef_search)
-        return [(_SETTINGS, {"ef_search": str(ef_search)})]
-
-    def _query_with_score(
-        self,
-        embedding: list[float] | None,
-        limit: int = 10,
-        metadata_filters: MetadataFilters | None = None,
-        **kwargs: Any,
-    ) -> list[DBEmbeddingRow]:
-        statement = self._build_query(embedding, limit, metadata_filters, **kwargs)
-        with self._session() as session, session.begin():  # type: ignore[operator]
-            for setting, values in self._get_query_session_settings(**kwargs):
-                session.execute(text(setting), values)
-            return [_scored(row) for row in session.execute(statement)]
-
-    async def _aquery_with_score(
-        self,
-        embedding: list[float] | None,
-        limit: int = 10,
-        metadata_filters: MetadataFilters | None = None,
-        **kwargs: Any,
-    ) -> list[DBEmbeddingRow]:
-        statement = self._build_query(embedding, limit, metadata_filters, **kwargs)
-        async with self._async_session() as session, session.begin():  # type: ignore[operator]
-            for setting, values in self._get_query_session_settings(**kwargs):
-                await session.execute(text(setting), values)
-            return [_scored(row) for row in await session.execute(statement)]
-
-
-def _translate(context: ExceptionContext) -> None:
-    error = context.original_exception
-    if isinstance(error, psycopg.Error) and not context.is_pre_ping:
-        raise unavailable(error) from error
-
-
-def _scored(row: Any) -> DBEmbeddingRow:
-    return DBEmbeddingRow(row.node_id, row.text, row.metadata_, {}, 1 - row.distance)
-
-
-def unavailable(error: psycopg.Error) -> StoreUnavailable:
-    """The driver's error as Helix's: what happened and what to do, never a statement's values."""
-    if isinstance(error, psycopg.errors.UndefinedTable):
-        return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
-    if isinstance(error, psycopg.OperationalError):
-        return StoreUnavailable(
-            "the database did not answer: check that it is running and DATABASE_URL is right"
-        )
-    state = error.sqlstate or type(error).__name__
-    return StoreUnavailable(f"the database refused the statement ({state}): run `helix doctor`")

@@ -103,14 +103,12 @@ def test_titles(folder: Path, database_url: str) -> None:
 def test_the_title_option(folder: Path, database_url: str, wire: GeminiWire) -> None:
     for name in ("a.txt", "b.txt"):
         (folder / name).write_text("Text.")
+    blank = "--title is blank or not text: give the title, or leave it out"
     for arguments, said in (
         (("a.txt", "b.txt", "--title", "Mine"), "--title takes one file; 2 were given"),
         ((".", "--title", "Mine"), "--title takes one file; 2 were given"),
         (("none.txt", "--title", "Mine"), "--title takes one file; 0 were given"),
-        (
-            ("a.txt", "--title", " "),
-            "--title is blank or not text: give the title, or leave it out",
-        ),
+        (("a.txt", "--title", " "), blank),
     ):
         refused = ingest(*arguments)
         assert (refused.exit_code, refused.stderr) == (1, f"ingest: {said}\n")
@@ -344,8 +342,8 @@ def test_a_database_filled_by_another_embedder(
     assert ingest("a.txt").exit_code == 0
     before = rows(database_url, "SELECT id, content FROM chunks")
     (folder / "a.txt").write_text("Other text.")
-    for name, value in (("HELIX_EMBEDDER", "offline"), ("HELIX_EMBEDDER", "gemini:other-model")):
-        monkeypatch.setenv(name, value)
+    for other in ("offline", "gemini:other-model"):
+        monkeypatch.setenv("HELIX_EMBEDDER", other)
         said = one_line(ingest("a.txt"))
         assert "filled by the embedder gemini:gemini-embedding-001:1536" in said
         assert "set HELIX_EMBEDDER=gemini" in said

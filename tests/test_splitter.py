@@ -35,7 +35,7 @@ LEEWAY = 2
 tokenize = get_tokenizer()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(TEXTS, SIZES)
 def test_chunks_are_ordered_slices_that_cover_every_visible_character(
     text: str, sizes: tuple[int, int]
@@ -54,7 +54,7 @@ def test_chunks_are_ordered_slices_that_cover_every_visible_character(
     assert bool(spans) == bool(text.strip())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(TEXTS, SIZES)
 def test_no_chunk_exceeds_the_limit(text: str, sizes: tuple[int, int]) -> None:
     for start, end in chunk_spans(text, *sizes):
@@ -85,10 +85,12 @@ def test_white_space_counts_towards_the_limit(gap: str) -> None:
     assert max(len(tokenize(lines[a:b])) for a, b in chunk_spans(lines, 500, 50)) <= 500
 
 
-SOAK = [pytest.param(unit, marks=pytest.mark.soak) for unit in ("Dr. ", "!", "退", "😀", "1")]
+SOAK = [
+    pytest.param(unit, marks=pytest.mark.soak) for unit in ("Dr. ", "!", "退", "😀", "1", "[](")
+]
 
 
-@pytest.mark.parametrize("unit", ["a", "word ", "[](", *SOAK])
+@pytest.mark.parametrize("unit", ["a", "word ", *SOAK])
 def test_five_megabytes_in_one_line_end_in_time(unit: str) -> None:
     text = unit * (5 * 2**20 // len(unit.encode()))
     started = time.perf_counter()

@@ -172,7 +172,7 @@ def crowded(database_url: str) -> str:
     """
     random = np.random.default_rng(7)
     question = np.asarray(QUESTION)
-    big = random.standard_normal((1400, 1536)) / np.sqrt(1536) + question / 2
+    big = random.standard_normal((900, 1536)) / np.sqrt(1536) + question / 2
     small = random.standard_normal((12, 1536)) / np.sqrt(1536) - question / 2
     with psycopg.connect(database_url, autocommit=True) as connection:
         name = sql.Identifier(connection.info.dbname)
