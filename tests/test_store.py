@@ -11,6 +11,11 @@ import numpy as np
 import psycopg
 import pytest
 from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.vector_stores.types import (
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQuery,
+)
 from pgvector.psycopg import register_vector
 from psycopg import sql
 
@@ -205,17 +210,38 @@ def _plan(url: str, statement: str, values: dict[str, Any]) -> str:
     return "\n".join(line for (line,) in lines)
 
 
-async def test_a_narrow_filter_among_many_still_finds_k(crowded: str) -> None:
+async def test_one_document_is_searched_exactly(crowded: str) -> None:
     [(small,)] = rows(crowded, "SELECT id FROM documents WHERE source_uri = 'small'")
+    nearest = rows(
+        crowded,
+        "SELECT id FROM chunks WHERE document_id = %s ORDER BY (embedding <=> %s::vector) + 0",
+        small,
+        str(QUESTION),
+    )
     async with opened(crowded, ef_search=10) as store:
         statement, values = store._search(QUESTION, 5, small)
-        assert index.INDEX_NAME in _plan(crowded, statement, values)
-        hits = await store.search(QUESTION, 5, small)
-        assert len(hits) == 5 and {hit.document_id for hit in hits} == {small}
-        assert len(store.search_blocking(QUESTION, 5, small)) == 5
-        # what it would be without the scan that goes on
-        stopping = statement.replace("'strict_order'", "'off'")
-        assert await store._fetch(stopping, values) == []
+        assert index.INDEX_NAME not in _plan(crowded, statement, values)
+        for hits in (
+            await store.search(QUESTION, 5, small),
+            await asyncio.to_thread(store.search_blocking, QUESTION, 5, small),
+        ):
+            assert [(hit.chunk_id,) for hit in hits] == nearest[:5]
+
+
+async def test_a_filtered_index_scan_goes_on_until_it_has_k(
+    crowded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [(small,)] = rows(crowded, "SELECT id FROM documents WHERE source_uri = 'small'")
+    only_small = MetadataFilter(key="document_id", value=str(small))
+    query = VectorStoreQuery(
+        query_embedding=QUESTION,
+        similarity_top_k=5,
+        filters=MetadataFilters(filters=[only_small]),
+    )
+    async with opened(crowded, ef_search=10) as store:
+        assert len((await store.aquery(query)).nodes or []) == 5
+        monkeypatch.setattr(ChunkStore, "_get_query_session_settings", lambda *_, **__: [])
+        assert len((await store.aquery(query)).nodes or []) < 5, "or the test tells nothing"
 
 
 async def test_ef_search_holds_within_the_statement_and_not_after_it(crowded: str) -> None:
