@@ -1,0 +1,1 @@
+"""Ratios against a named floor, each measured within one run."""

@@ -1,0 +1,283 @@
+"""Ingest: ChunkStore's write against raw binary COPY, and a first load against stock ``add``.
+
+The floor of a write is psycopg's own binary COPY of the same rows into the same indexed table:
+rows built and metadata encoded before the clock starts, no documents row, no checks. Each writes
+the same documents in turn, in a database of its own, so that what a busy machine does to one it
+does to the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import psycopg
+from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.vector_stores.utils import node_to_metadata_dict
+from pgvector import Vector
+from pgvector.psycopg import register_vector
+from psycopg.types.json import Jsonb
+
+from benchmarks import corpus
+from benchmarks.corpus import ABSTRACTS, IDENTITY, Corpus, Paper, documents
+from benchmarks.database import Server, server
+from benchmarks.loop import Gap, watched
+from benchmarks.options import Options, main
+from benchmarks.report import Report, ms, p50, p99
+from benchmarks.stock import stock_store
+from helix.store import ChunkStore
+
+COPY_RATIO = 0.9
+STOCK_RATIO = 4.0
+LONGEST_BLOCK_MS = 50
+FLOOR = "raw binary COPY, a document a transaction (the floor)"
+OURS = "ChunkStore.async_add"
+GROUPED = "raw binary COPY, a group a transaction"
+GROUP = 3  # documents, so about 100 chunks: one group of the pipeline, one embedding request
+STOCK_BATCH = 1_000  # nodes to one add of the stock store, all in one transaction
+
+_COPY = "COPY chunks (node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
+_DOCUMENT = """
+INSERT INTO documents (id, source_uri, title, content_hash, recipe, text)
+VALUES (%(id)s, %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s)
+"""
+
+Row = tuple[str, str, Vector, Jsonb]
+
+
+async def run(options: Options, report: Report) -> None:
+    """The write into an indexed table, then the first load with the event loop watched."""
+    whole = corpus.load_or_generate(options.data, options.rows)
+    with server() as postgres:
+        await _indexed_write(postgres, whole.first(min(ABSTRACTS, options.rows)), report)
+        await _first_load(postgres, whole, report)
+
+
+# --- into an indexed table ----------------------------------------------------------------------
+
+# A writer takes documents, the first of which is to have the given id, and returns the seconds
+# that the database part of writing them took.
+Writer = Callable[[Sequence[Paper], int], Awaitable[float]]
+
+
+async def _indexed_write(postgres: Server, papers: Corpus, report: Report) -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in (FLOOR, OURS, GROUPED)}
+    async with AsyncExitStack() as stack:
+        urls = [stack.enter_context(postgres.database()) for _ in seconds]
+        store = ChunkStore(urls[1], IDENTITY)
+        stack.push_async_callback(store.close)
+        raw, grouped = (stack.enter_context(_connected(url)) for url in (urls[0], urls[2]))
+        writers = dict(
+            zip(seconds, (_each(raw), _by_store(store), _together(grouped)), strict=True)
+        )
+        await _in_turn(writers, list(documents(papers)), seconds)
+    _report_write(report, len(papers.texts), seconds)
+
+
+async def _in_turn(
+    writers: Mapping[str, Writer], papers: Sequence[Paper], seconds: Mapping[str, list[float]]
+) -> None:
+    """Give each group of documents to every writer; who is first changes from group to group."""
+    names = list(writers)
+    for number, start in enumerate(range(0, len(papers), GROUP)):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            group = papers[start : start + GROUP]
+            seconds[name].append(await writers[name](group, start + 1))
+
+
+def _by_store(store: ChunkStore) -> Writer:
+    """As the pipeline writes a group: reserve and stage each document, then one async_add."""
+
+    async def write(group: Sequence[Paper], _: int) -> float:
+        started = time.perf_counter()
+        references = [str(store.reserve(paper.record.source_uri)) for paper in group]
+        for reference, paper in zip(references, group, strict=True):
+            store.stage(reference, paper.record)
+        seconds = time.perf_counter() - started
+        nodes = list(_nodes(group, references))
+        started = time.perf_counter()
+        await store.async_add(nodes)
+        return seconds + time.perf_counter() - started
+
+    return write
+
+
+def _each(connection: psycopg.Connection[Any]) -> Writer:
+    """Raw COPY with ChunkStore's own transactions: one a document."""
+
+    async def write(group: Sequence[Paper], first_id: int) -> float:
+        return sum(
+            _copy(connection, insert_documents(connection, [paper], number))
+            for number, paper in enumerate(group, start=first_id)
+        )
+
+    return write
+
+
+def _together(connection: psycopg.Connection[Any]) -> Writer:
+    """Raw COPY of the whole group in one transaction, which no store may do that writes documents
+    one by one: what the transactions cost is the difference."""
+
+    async def write(group: Sequence[Paper], first_id: int) -> float:
+        return _copy(connection, insert_documents(connection, group, first_id))
+
+    return write
+
+
+def _connected(url: str) -> psycopg.Connection[Any]:
+    connection = psycopg.connect(url, autocommit=True)
+    register_vector(connection)
+    return connection
+
+
+def _report_write(report: Report, chunks: int, seconds: Mapping[str, list[float]]) -> None:
+    def of_floor(name: str) -> float:
+        pairs = zip(seconds[FLOOR], seconds[name], strict=True)
+        return p50([floor / own for floor, own in pairs])
+
+    report.table(
+        f"ingest: {chunks} chunks into an indexed table, {len(seconds[FLOOR])} groups of {GROUP}"
+        " documents in turn",
+        ["write", "chunks/s", "of the floor, in sum", "of the floor, median group"],
+        [
+            [
+                name,
+                f"{chunks / sum(own):.0f}",
+                f"{sum(seconds[FLOOR]) / sum(own):.3f}",
+                f"{of_floor(name):.3f}",
+            ]
+            for name, own in seconds.items()
+        ],
+    )
+    ratio = of_floor(OURS)
+    report.at_least("chunks/s of ChunkStore / raw COPY, median group", ratio, COPY_RATIO)
+
+
+def _nodes(batch: Sequence[Paper], references: Sequence[str]) -> Iterator[BaseNode]:
+    for paper, reference in zip(batch, references, strict=True):
+        yield from paper.nodes(reference)
+
+
+def insert_documents(
+    connection: psycopg.Connection[Any], batch: Sequence[Paper], first_id: int
+) -> list[Row]:
+    """Write the documents rows of ``batch`` with ids from ``first_id`` on; its rows for COPY."""
+    rows: list[Row] = []
+    with connection.transaction():
+        for number, paper in enumerate(batch, start=first_id):
+            connection.execute(_DOCUMENT, {**paper.record.__dict__, "id": number})
+            rows += [_row(node) for node in paper.nodes(str(number))]
+    return rows
+
+
+def _row(node: BaseNode) -> Row:
+    bare = node.model_copy(update={"embedding": None})
+    encoded = json.dumps(node_to_metadata_dict(bare, remove_text=True))
+    metadata = Jsonb(encoded, dumps=lambda text: text)  # encoded once, here
+    return node.node_id, node.get_content(MetadataMode.NONE), Vector(node.get_embedding()), metadata
+
+
+def _copy(connection: psycopg.Connection[Any], rows: Sequence[Row]) -> float:
+    """Seconds that one COPY of ``rows`` takes, its commit included."""
+    started = time.perf_counter()
+    with connection.transaction(), connection.cursor().copy(_COPY) as copy:
+        copy.set_types(["text", "text", "vector", "jsonb"])
+        for row in rows:
+            copy.write_row(row)
+    return time.perf_counter() - started
+
+
+# --- the first load -----------------------------------------------------------------------------
+
+
+async def _first_load(postgres: Server, papers: Corpus, report: Report) -> None:
+    before = await _bulk(postgres, papers)
+    stock = _stock_add(postgres, papers)
+    after = await _bulk(postgres, papers)
+    _report_load(report, len(papers.texts), (before, after), stock)
+    _report_loop(report, len(papers.texts), before[1] + after[1], await _idle())
+
+
+async def _bulk(postgres: Server, papers: Corpus) -> tuple[float, list[Gap]]:
+    """Seconds of a first load by one async_add, index included; the event loop's gaps in it."""
+    batch = list(documents(papers))
+    with postgres.database() as url:
+        store = ChunkStore(url, IDENTITY)
+        started = time.perf_counter()
+        references = [str(store.reserve(paper.record.source_uri)) for paper in batch]
+        reserved = time.perf_counter() - started
+        for reference, paper in zip(references, batch, strict=True):
+            store.stage(reference, paper.record)
+        nodes = list(_nodes(batch, references))
+        async with watched() as gaps:
+            started = time.perf_counter()
+            async with store.bulk_load():
+                await store.async_add(nodes)
+            seconds = reserved + time.perf_counter() - started
+        await store.close()
+    return seconds, gaps
+
+
+def _stock_add(postgres: Server, papers: Corpus) -> float:
+    """Seconds of the stock store's add into the same schema, whose index stands from the start."""
+    batch = list(documents(papers))
+    with postgres.database() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            insert_documents(connection, batch, 1)
+        nodes = list(_nodes(batch, [str(number) for number in range(1, len(batch) + 1)]))
+        store = stock_store(url)
+        started = time.perf_counter()
+        for start in range(0, len(nodes), STOCK_BATCH):
+            store.add(nodes[start : start + STOCK_BATCH])
+        return time.perf_counter() - started
+
+
+async def _idle() -> list[Gap]:
+    """Gaps of a loop with nothing to do: what this machine does to any loop meanwhile."""
+    async with watched() as gaps:
+        await asyncio.sleep(5)
+    return gaps
+
+
+def _report_load(
+    report: Report, rows: int, ours: Sequence[tuple[float, list[Gap]]], stock: float
+) -> None:
+    mean = sum(seconds for seconds, _ in ours) / len(ours)
+    report.table(
+        f"ingest: first load of {rows} chunks, ChunkStore before and after stock",
+        ["load", "seconds", "chunks/s", "times stock"],
+        [
+            ["stock PGVectorStore.add (the floor)", f"{stock:.1f}", f"{rows / stock:.0f}", "1.00"],
+            *(
+                [name, f"{seconds:.1f}", f"{rows / seconds:.0f}", f"{stock / seconds:.2f}"]
+                for name, (seconds, _) in zip(
+                    ("ChunkStore, before", "ChunkStore, after"), ours, strict=True
+                )
+            ),
+        ],
+    )
+    report.at_least("first load, ChunkStore / stock add", stock / mean, STOCK_RATIO)
+
+
+def _report_loop(report: Report, rows: int, gaps: Sequence[Gap], idle: Sequence[Gap]) -> None:
+    lines = []
+    for name, own in (("idle (the floor)", idle), ("during ChunkStore.async_add", gaps)):
+        seconds = [gap.seconds for gap in own]
+        most = max(own)
+        lines.append([name, *map(ms, (p50(seconds), p99(seconds), most.seconds, most.cpu))])
+    report.table(
+        f"ingest: how long the event loop was held while {rows} chunks were loaded, twice",
+        ["loop", "p50 ms", "p99 ms", "longest ms", "processor ms in it"],
+        lines,
+    )
+    longest = max(gaps).seconds * 1000
+    report.at_most("longest block of the event loop, ms", longest, LONGEST_BLOCK_MS)
+
+
+if __name__ == "__main__":
+    main({"ingest": run})

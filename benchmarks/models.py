@@ -1,0 +1,125 @@
+"""Models for the serving benchmark: LlamaIndex models that take no time, or a known one.
+
+Each says what it took in the answer's first delta, so that a client can take embedding, search and
+model out of the time it waited: ``<tag> <chunk id of source 1> <seconds spent so far>``. The other
+deltas carry the question's tag, by which a client sees that a stream is its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+)
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.llms.custom import CustomLLM
+
+from benchmarks.corpus import IDENTITY
+from helix.providers.base import Embedder, LanguageModel
+from helix.records import Hit
+from helix.store import ChunkStore
+
+DELTAS = 60
+_TAG = re.compile(r"tag(\d+)")
+_FIRST_SOURCE = re.compile(r"^\[1\] \(id=(\d+)\)", re.MULTILINE)
+
+_spent: ContextVar[float] = ContextVar("spent")
+"""Seconds of this request's calls that are over; set anew by its embedding."""
+
+
+def deltas(tag: str) -> list[str]:
+    """What follows the first delta of the answer to ``tag``."""
+    return [*(f"{tag}.{number} " for number in range(DELTAS - 2)), "[1]"]
+
+
+class KnownEmbedding(BaseEmbedding):
+    """A question's vector is one of the given, chosen by the number in its tag."""
+
+    _vectors: list[list[float]] = PrivateAttr()
+    _seconds: float = PrivateAttr()
+
+    def __init__(self, vectors: list[list[float]], seconds: float) -> None:
+        super().__init__(model_name="known")
+        self._vectors = vectors
+        self._seconds = seconds
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        started = time.perf_counter()
+        if self._seconds:
+            await asyncio.sleep(self._seconds)
+        vector = self._get_query_embedding(query)
+        _spent.set(time.perf_counter() - started)
+        return vector
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        tag = _TAG.search(query)
+        return self._vectors[int(tag[1] if tag else 0) % len(self._vectors)]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_query_embedding(text)
+
+
+class TimedStore(ChunkStore):
+    """ChunkStore whose search is counted among the request's calls."""
+
+    async def search(self, vector: Any, top_k: int, document_id: int | None = None) -> list[Hit]:
+        started = time.perf_counter()
+        hits = await super().search(vector, top_k, document_id)
+        _spent.set(_spent.get() + time.perf_counter() - started)
+        return hits
+
+
+class KnownAnswer(CustomLLM):
+    """Streams the tag's deltas after ``seconds``, without delay between them."""
+
+    _seconds: float = PrivateAttr()
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="known")
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseAsyncGen:
+        return self._answer(messages[-1].content or "", time.perf_counter())
+
+    async def _answer(self, turn: str, started: float) -> AsyncGenerator[ChatResponse, None]:
+        if self._seconds:
+            await asyncio.sleep(self._seconds)
+        tag, source = _TAG.findall(turn)[-1], _FIRST_SOURCE.search(turn)
+        tag = f"tag{tag}"
+        message = ChatMessage(role="assistant")
+        spent = _spent.get() + time.perf_counter() - started
+        first = f"{tag} {source[1] if source else 0} {spent:.6f}\n"
+        for delta in [first, *deltas(tag)]:
+            yield ChatResponse(message=message, delta=delta)
+
+    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
+        raise NotImplementedError("the benchmark only streams chats")
+
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **_: Any
+    ) -> CompletionResponseGen:
+        raise NotImplementedError("the benchmark only streams chats")
+
+
+def known_models(
+    vectors: list[list[float]], embed_seconds: float, model_seconds: float
+) -> tuple[Embedder, LanguageModel]:
+    """Both as providers; the gate lets every question through."""
+    embedder = Embedder(KnownEmbedding(vectors, embed_seconds), IDENTITY, max_distance=2.0)
+    return embedder, LanguageModel(KnownAnswer(model_seconds), "benchmark:known")

@@ -1,0 +1,275 @@
+"""Search: the database part of GatedRetriever against one prepared raw statement.
+
+The floor is the plainest statement that finds the same chunks, prepared, binary, on one connection
+of the same driver with the same ef_search set on its session. Every query goes to every contender
+in turn, so a busy machine slows all of them alike. Recall is against exact search in NumPy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import psycopg
+from llama_index.core.vector_stores.types import (
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQuery,
+)
+from llama_index.vector_stores.postgres import PGVectorStore
+from pgvector import Vector
+from pgvector.psycopg import register_vector, register_vector_async
+from psycopg import AsyncConnection, sql
+
+from benchmarks import corpus
+from benchmarks.corpus import IDENTITY, Corpus, Matrix, documents
+from benchmarks.database import Server, server
+from benchmarks.options import Options, main
+from benchmarks.report import Report, ms, p50, p99
+from benchmarks.stock import stock_store
+from helix.store import ChunkStore
+
+TOP_K = 10
+EF_SEARCH = 100
+P50_RATIO = 1.5
+RECALL = 0.95
+
+_RAW = """
+SELECT node_id, content, embedding <=> %(vector)b AS distance
+FROM chunks ORDER BY embedding <=> %(vector)b LIMIT 10
+"""
+_SESSION = sql.SQL("SET hnsw.ef_search = {}").format(sql.Literal(EF_SEARCH))
+
+Found = Sequence[str]  # node ids, nearest first
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query in the forms that the contenders take, made before the clock starts."""
+
+    numbers: list[float]
+    vector: Vector
+    nearest: set[str]
+    document_id: int = 0
+
+
+@dataclass
+class Contender:
+    """A way to search, and what was measured of it. Times in seconds."""
+
+    name: str
+    search: Callable[[Query], Awaitable[Found]]
+    seconds: list[float] = field(default_factory=list)
+    recalls: list[float] = field(default_factory=list)
+    least_found: int = TOP_K
+
+    async def take(self, query: Query) -> None:
+        """Search once, timed; what came back is compared after the clock has stopped."""
+        started = time.perf_counter()
+        found = await self.search(query)
+        self.seconds.append(time.perf_counter() - started)
+        self.recalls.append(len(query.nearest & set(found)) / len(query.nearest))
+        self.least_found = min(self.least_found, len(found))
+
+    @property
+    def recall(self) -> float:
+        """Mean recall@10."""
+        return float(np.mean(self.recalls))
+
+
+async def run(options: Options, report: Report) -> None:
+    """Both sizes: SciFact as it is, and grown to ``options.rows``."""
+    whole = corpus.load(options.data, options.rows)
+    rounds = 1 if options.quick else 5
+    with server() as postgres:
+        for rows in sorted({min(corpus.ABSTRACTS, options.rows), options.rows}):
+            await _one_size(postgres, whole.first(rows), rounds, report)
+
+
+async def _one_size(postgres: Server, papers: Corpus, rounds: int, report: Report) -> None:
+    with postgres.database() as url:
+        async with AsyncExitStack() as stack:
+            store = ChunkStore(url, IDENTITY, ef_search=EF_SEARCH)
+            stack.push_async_callback(store.close)
+            ids = await fill(store, papers)
+            stock = stock_store(url, sync_driver="psycopg2", ef_search=EF_SEARCH)
+            stack.push_async_callback(stock.close)
+            raw = await stack.enter_async_context(await _raw_connection(url))
+            blocking = stack.enter_context(_blocking_connection(url))
+            contenders = _contenders(store, raw, blocking, stock)
+            await _measure(contenders, _queries(papers), rounds)
+            _report_all(report, len(papers.texts), contenders)
+            filtered = _filtered(store, stock)
+            await _measure(filtered, _queries_within(papers, ids), 1)
+            _report_filtered(report, len(papers.texts), filtered)
+
+
+async def fill(store: ChunkStore, papers: Corpus) -> dict[int, int]:
+    """Load ``papers``, the index built at the end; documents.id by the document's first row."""
+    ids = {}
+    async with store.bulk_load():
+        for paper in documents(papers):
+            ids[paper.start] = store.reserve(paper.record.source_uri)
+            store.stage(str(ids[paper.start]), paper.record)
+            await store.async_add(paper.nodes(str(ids[paper.start])))
+    return ids
+
+
+async def _raw_connection(url: str) -> AsyncConnection[Any]:
+    connection = await AsyncConnection.connect(url, autocommit=True)
+    await register_vector_async(connection)
+    await connection.execute(_SESSION)
+    return connection
+
+
+def _blocking_connection(url: str) -> psycopg.Connection[Any]:
+    connection = psycopg.connect(url, autocommit=True)
+    register_vector(connection)
+    connection.execute(_SESSION)
+    return connection
+
+
+def _contenders(
+    store: ChunkStore,
+    raw: AsyncConnection[Any],
+    blocking: psycopg.Connection[Any],
+    stock: PGVectorStore,
+) -> list[Contender]:
+    """The floor first."""
+
+    async def by_raw(query: Query) -> Found:
+        cursor = raw.cursor(binary=True)
+        await cursor.execute(_RAW, {"vector": query.vector}, prepare=True)
+        return [row[0] for row in await cursor.fetchall()]
+
+    async def by_blocking(query: Query) -> Found:
+        cursor = blocking.cursor(binary=True)
+        cursor.execute(_RAW, {"vector": query.vector}, prepare=True)
+        return [row[0] for row in cursor.fetchall()]
+
+    async def by_store(query: Query) -> Found:
+        return [hit.node_id for hit in await store.search(query.numbers, TOP_K)]
+
+    async def by_stock_async(query: Query) -> Found:
+        return (await stock.aquery(_stock_query(query))).ids or []
+
+    async def by_stock_sync(query: Query) -> Found:
+        return stock.query(_stock_query(query)).ids or []
+
+    return [
+        Contender("raw prepared statement, async (the floor)", by_raw),
+        Contender("ChunkStore.search", by_store),
+        Contender("raw prepared statement, blocking", by_blocking),
+        Contender("stock PGVectorStore.aquery (psycopg 3)", by_stock_async),
+        Contender("stock PGVectorStore.query (psycopg2)", by_stock_sync),
+    ]
+
+
+def _filtered(store: ChunkStore, stock: PGVectorStore) -> list[Contender]:
+    async def by_store(query: Query) -> Found:
+        hits = await store.search(query.numbers, TOP_K, query.document_id)
+        return [hit.node_id for hit in hits]
+
+    async def by_stock(query: Query) -> Found:
+        wanted = MetadataFilter(key="document_id", value=str(query.document_id))
+        filters = MetadataFilters(filters=[wanted])
+        return (await stock.aquery(_stock_query(query, filters))).ids or []
+
+    return [
+        Contender("ChunkStore.search(document_id)", by_store),
+        Contender("stock PGVectorStore.aquery(filters)", by_stock),
+    ]
+
+
+def _stock_query(query: Query, filters: MetadataFilters | None = None) -> VectorStoreQuery:
+    return VectorStoreQuery(query_embedding=query.numbers, similarity_top_k=TOP_K, filters=filters)
+
+
+async def _measure(contenders: list[Contender], queries: list[Query], rounds: int) -> None:
+    for contender in contenders:  # connections opened, statements prepared, pages read
+        for query in queries[:20]:
+            await contender.take(query)
+        contender.seconds.clear()
+        contender.recalls.clear()
+    for round_number in range(rounds):
+        for number, query in enumerate(queries):
+            first = (number + round_number) % len(contenders)
+            for contender in contenders[first:] + contenders[:first]:
+                await contender.take(query)
+
+
+def _queries(papers: Corpus) -> list[Query]:
+    return [_query(vector, papers.vectors, 0) for vector in papers.queries]
+
+
+def _queries_within(papers: Corpus, ids: dict[int, int]) -> list[Query]:
+    """Each query about one document, in turn, that has at least ten chunks."""
+    full = [paper for paper in documents(papers) if len(paper.spans) >= TOP_K]
+    return [
+        _query(
+            vector,
+            full[number % len(full)].vectors,
+            full[number % len(full)].start,
+            ids[full[number % len(full)].start],
+        )
+        for number, vector in enumerate(papers.queries)
+    ]
+
+
+def _query(
+    vector: np.ndarray[Any, np.dtype[np.float32]], among: Matrix, start: int, document_id: int = 0
+) -> Query:
+    nearest = np.argsort(-(among @ vector), kind="stable")[:TOP_K] + start
+    return Query(
+        vector.tolist(), Vector(vector), {corpus.node_id(int(row)) for row in nearest}, document_id
+    )
+
+
+def _report_all(report: Report, rows: int, contenders: list[Contender]) -> None:
+    floor, ours = contenders[:2]
+    columns = ["search", "p50 ms", "p99 ms", "p50 / floor", "p99 / floor", "recall@10"]
+    report.table(
+        f"search: {rows} chunks, top {TOP_K}, ef_search {EF_SEARCH}, {len(ours.seconds)} searches",
+        columns,
+        [
+            [
+                one.name,
+                ms(p50(one.seconds)),
+                ms(p99(one.seconds)),
+                f"{p50(one.seconds) / p50(floor.seconds):.2f}",
+                f"{p99(one.seconds) / p99(floor.seconds):.2f}",
+                f"{one.recall:.3f}",
+            ]
+            for one in contenders
+        ],
+    )
+    ratio = p50(ours.seconds) / p50(floor.seconds)
+    report.at_most(f"search p50 / raw prepared statement, {rows} chunks", ratio, P50_RATIO)
+    report.at_least(f"recall@10, {rows} chunks", ours.recall, RECALL)
+
+
+def _report_filtered(report: Report, rows: int, contenders: list[Contender]) -> None:
+    report.table(
+        f"search: {rows} chunks, top {TOP_K} within one document",
+        ["search", "p50 ms", "p99 ms", "fewest found", "recall@10"],
+        [
+            [
+                one.name,
+                ms(p50(one.seconds)),
+                ms(p99(one.seconds)),
+                f"{one.least_found} of {TOP_K}",
+                f"{one.recall:.3f}",
+            ]
+            for one in contenders
+        ],
+    )
+    found = contenders[0].least_found
+    report.at_least(f"fewest found within one document, {rows} chunks", found, TOP_K)
+
+
+if __name__ == "__main__":
+    main({"search": run})

@@ -1,0 +1,72 @@
+"""One server of the serving benchmark, in a process of its own: ``python -m benchmarks.server``.
+
+Its one argument is JSON. With a ``database_url`` it is Helix's real application over that
+database with known models; without, the floor: a bare Starlette route that streams the same
+frames. It listens on a free loopback port, which it prints. Both run under uvicorn as installed.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import numpy as np
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from benchmarks.models import TimedStore, deltas, known_models
+from helix import services
+from helix.app import create_app
+from helix.settings import load_settings
+
+_CITATIONS = (
+    'event: citations\ndata: [{"n":1,"chunk_id":1,"document_title":"Papers from 0","snippet":"'
+    + "A snippet is of 160 characters at most." * 4
+    + '"}]\n\n'
+)
+
+
+def bare() -> Starlette:
+    """The floor: no database, no model, no framework; frames by f-string."""
+
+    async def frames(tag: str) -> AsyncIterator[bytes]:
+        yield f'data: {{"t":"{tag} 1 0.000000\\n"}}\n\n'.encode()
+        for delta in deltas(tag):
+            yield f'data: {{"t":"{delta}"}}\n\n'.encode()
+        yield _CITATIONS.encode()
+
+    async def ask(request: Request) -> StreamingResponse:
+        tag = request.query_params["q"].split()[0]
+        return StreamingResponse(frames(tag), media_type="text/event-stream")
+
+    return Starlette(routes=[Route("/ask", ask)])
+
+
+def helix(given: dict[str, Any]) -> ASGIApp:
+    """The real application; only its models and the clock around its search are the benchmark's."""
+    vars(services)["ChunkStore"] = TimedStore
+    vectors = np.load(given["vectors"]).tolist()
+    embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
+    settings = load_settings(database_url=given["database_url"], llm="offline", embedder="offline")
+    return create_app(settings, embedder=embedder, llm=llm)
+
+
+def main() -> None:
+    """Serve until SIGTERM."""
+    given = json.loads(sys.argv[1])
+    application = helix(given) if "database_url" in given else bare()
+    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    print(listener.getsockname()[1], flush=True)
+    config = uvicorn.Config(application, log_level="warning")
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()
