@@ -50,7 +50,7 @@ bench: install ## Ratios against named floors, measured in one run
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
 
 soak: install ## The full counts: kills, fuzz, load
-	@$(BIN)/python -m pytest -m soak --timeout 1800
+	@$(BIN)/python -m pytest -m soak --timeout 1800 --durations=10
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -106,7 +106,7 @@ ENTRY_POINTS = [
 ]
 
 
-def _stops(arguments: tuple[str, ...], told: str, **values: str) -> None:
+def _assert_stops(arguments: tuple[str, ...], told: str, **values: str) -> None:
     done = run(*arguments, **values)
     output = done.stdout + done.stderr
     assert done.returncode not in (0, None), output
@@ -116,13 +116,13 @@ def _stops(arguments: tuple[str, ...], told: str, **values: str) -> None:
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_missing_variable_stops_the_process(arguments: tuple[str, ...]) -> None:
-    _stops(arguments, "DATABASE_URL is not set: set it to postgresql://")
+    _assert_stops(arguments, "DATABASE_URL is not set: set it to postgresql://")
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_database_that_is_down_stops_the_process(arguments: tuple[str, ...]) -> None:
     url = "postgresql://u:hunter2@127.0.0.1:1/d"
-    _stops(arguments, "cannot reach postgresql://u:***@127.0.0.1:1/d", DATABASE_URL=url, **OFFLINE)
+    _assert_stops(arguments, "cannot reach postgresql://u:***@127.0.0.1:1/d", DATABASE_URL=url, **OFFLINE)
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
@@ -130,14 +130,14 @@ def test_a_database_of_another_embedder_stops_the_process(
     arguments: tuple[str, ...], other_embedder: str
 ) -> None:
     told = "this database was filled by the embedder gemini:x:1536, but offline:"
-    _stops(arguments, told, DATABASE_URL=other_embedder, **OFFLINE)
+    _assert_stops(arguments, told, DATABASE_URL=other_embedder, **OFFLINE)
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_database_without_schema_stops_the_process(
     arguments: tuple[str, ...], bare_database_url: str
 ) -> None:
-    _stops(arguments, "run `python -m db.migrate`", DATABASE_URL=bare_database_url, **OFFLINE)
+    _assert_stops(arguments, "run `python -m db.migrate`", DATABASE_URL=bare_database_url, **OFFLINE)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_an_unknown_provider_stops_the_process(
     database_url: str, variable: str, value: str, told: str
 ) -> None:
     values = {"DATABASE_URL": database_url, **OFFLINE, variable: value}
-    _stops(ENTRY_POINTS[0], told, **values)
+    _assert_stops(ENTRY_POINTS[0], told, **values)
 
 
 @pytest.mark.parametrize(
