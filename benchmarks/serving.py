@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,11 +54,6 @@ class Measured:
     def column(self, name: str) -> list[float]:
         """One number of each stream."""
         return [getattr(stream, name) for stream in self.streams]
-
-    @property
-    def problems(self) -> list[str]:
-        """Of the streams that are not whole and their own."""
-        return [stream.problem for stream in self.streams if stream.problem]
 
 
 class Process:
@@ -182,11 +177,11 @@ def _bench(url: str, papers: Corpus, folder: Path) -> Iterator[Bench]:
 
 def _levels(bench: Bench, rounds: int, report: Report) -> None:
     rows = []
-    broken: list[str] = []
+    streams: list[Stream] = []
     for level in LEVELS:
         bare, helix = _in_turn(bench, ("bare", "helix"), level, rounds)
         rows += _level_rows(level, bare, helix)
-        broken += bare.problems + helix.problems
+        streams += bare.streams + helix.streams
     columns = ["streams", "server", "first p50 ms", "first p99", "total p50 ms", "total p99"]
     columns += ["first p50 / floor", "total p50 / floor", "server CPU", "generator CPU"]
     report.table(
@@ -194,9 +189,7 @@ def _levels(bench: Bench, rounds: int, report: Report) -> None:
         columns,
         rows,
     )
-    for problem in sorted(set(broken)):
-        print(f"\nbroken stream: {problem} ({broken.count(problem)} times)")
-    report.at_most("streams cut, mixed or without their own citations frame", len(broken), 0)
+    _judge_streams(report, streams)
 
 
 def _in_turn(bench: Bench, names: tuple[str, ...], level: int, rounds: int) -> list[Measured]:
@@ -249,9 +242,9 @@ def _added(bench: Bench, rounds: int, report: Report) -> None:
 def _memory(bench: Bench, rounds: int, report: Report) -> None:
     """Rounds of the highest level; the levels before were the warm-up."""
     level = LEVELS[-1]
-    resident = []
+    resident, measured = [], Measured()
     for _ in range(3 * rounds):
-        bench.play("helix", level, Measured())
+        bench.play("helix", level, measured)
         resident.append(bench.resident("helix"))
     before, after = p50(resident[:3]), p50(resident[-3:])
     report.table(
@@ -260,6 +253,15 @@ def _memory(bench: Bench, rounds: int, report: Report) -> None:
         [[f"{before:.1f}", f"{after:.1f}", f"{max(resident):.1f}", f"{after / before:.3f}"]],
     )
     report.at_most("resident memory, last rounds / first rounds", after / before, MEMORY_GROWTH)
+    _judge_streams(report, measured.streams)
+
+
+def _judge_streams(report: Report, streams: Sequence[Stream]) -> None:
+    broken = [stream.problem for stream in streams if stream.problem]
+    for problem in sorted(set(broken)):
+        print(f"\nbroken stream: {problem} ({broken.count(problem)} times)")
+    what = f"of {len(streams)} streams, cut, mixed or without their own citations frame"
+    report.at_most(what, len(broken), 0)
 
 
 if __name__ == "__main__":
