@@ -122,7 +122,9 @@ def test_a_missing_variable_stops_the_process(arguments: tuple[str, ...]) -> Non
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_database_that_is_down_stops_the_process(arguments: tuple[str, ...]) -> None:
     url = "postgresql://u:hunter2@127.0.0.1:1/d"
-    _assert_stops(arguments, "cannot reach postgresql://u:***@127.0.0.1:1/d", DATABASE_URL=url, **OFFLINE)
+    _assert_stops(
+        arguments, "cannot reach postgresql://u:***@127.0.0.1:1/d", DATABASE_URL=url, **OFFLINE
+    )
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
@@ -137,7 +139,9 @@ def test_a_database_of_another_embedder_stops_the_process(
 def test_a_database_without_schema_stops_the_process(
     arguments: tuple[str, ...], bare_database_url: str
 ) -> None:
-    _assert_stops(arguments, "run `python -m db.migrate`", DATABASE_URL=bare_database_url, **OFFLINE)
+    _assert_stops(
+        arguments, "run `python -m db.migrate`", DATABASE_URL=bare_database_url, **OFFLINE
+    )
 
 
 @pytest.mark.parametrize(
