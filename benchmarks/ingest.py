@@ -25,7 +25,7 @@ from psycopg.types.json import Jsonb
 from benchmarks import corpus
 from benchmarks.corpus import ABSTRACTS, IDENTITY, Corpus, Paper, documents
 from benchmarks.database import Server, server
-from benchmarks.loop import Gap, watched
+from benchmarks.loop import Gap, idle_beside, watched
 from benchmarks.options import Options, main
 from benchmarks.report import Report, ms, p50, p99
 from benchmarks.stock import stock_store
@@ -196,11 +196,13 @@ def _copy(connection: psycopg.Connection[Any], rows: Sequence[Row]) -> float:
 
 
 async def _first_load(postgres: Server, papers: Corpus, report: Report) -> None:
-    before = await _bulk(postgres, papers)
+    async with idle_beside() as idle:
+        before = await _bulk(postgres, papers)
     stock = _stock_add(postgres, papers)
-    after = await _bulk(postgres, papers)
+    async with idle_beside() as idle_after:
+        after = await _bulk(postgres, papers)
     _report_load(report, len(papers.texts), (before, after), stock)
-    _report_loop(report, len(papers.texts), before[1] + after[1], await _idle())
+    _report_loop(report, len(papers.texts), before[1] + after[1], idle + idle_after)
 
 
 async def _bulk(postgres: Server, papers: Corpus) -> tuple[float, list[Gap]]:
@@ -237,13 +239,6 @@ def _stock_add(postgres: Server, papers: Corpus) -> float:
         return time.perf_counter() - started
 
 
-async def _idle() -> list[Gap]:
-    """Gaps of a loop with nothing to do: what this machine does to any loop meanwhile."""
-    async with watched() as gaps:
-        await asyncio.sleep(5)
-    return gaps
-
-
 def _report_load(
     report: Report, rows: int, ours: Sequence[tuple[float, list[Gap]]], stock: float
 ) -> None:
@@ -266,7 +261,10 @@ def _report_load(
 
 def _report_loop(report: Report, rows: int, gaps: Sequence[Gap], idle: Sequence[Gap]) -> None:
     lines = []
-    for name, own in (("idle (the floor)", idle), ("during ChunkStore.async_add", gaps)):
+    for name, own in (
+        ("idle, in a process beside it (the floor)", idle),
+        ("during ChunkStore.async_add", gaps),
+    ):
         seconds = [gap.seconds for gap in own]
         most = max(own)
         lines.append([name, *map(ms, (p50(seconds), p99(seconds), most.seconds, most.cpu))])

@@ -1,13 +1,16 @@
 """How long an event loop was held: the gaps between the ticks of a task that only ticks.
 
-A gap is the process's own doing as far as the process used the processor in it, or waited on the
-loop's thread; where neither shows, other processes had the machine.
+``python -m benchmarks.loop`` is the floor: the same loop idle in a process of its own at the same
+time, so that a gap which other processes made shows in both. It prints its gaps when stdin ends.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -46,3 +49,31 @@ async def _tick(gaps: list[Gap]) -> None:
         now, used = time.perf_counter(), time.process_time()
         gaps.append(Gap(now - last - TICK_SECONDS, used - cpu))
         last, cpu = now, used
+
+
+@asynccontextmanager
+async def idle_beside() -> AsyncIterator[list[Gap]]:
+    """The gaps of an idle loop in another process, in the list once the block has ended."""
+    gaps: list[Gap] = []
+    child = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.loop"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield gaps
+    finally:
+        printed, _ = await asyncio.to_thread(child.communicate)
+        gaps += [Gap(*gap) for gap in json.loads(printed)]
+
+
+async def main() -> None:
+    """Tick until stdin ends."""
+    async with watched() as gaps:
+        await asyncio.to_thread(sys.stdin.read)
+    print(json.dumps(gaps))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
