@@ -90,7 +90,9 @@ async def test_250_texts_cost_three_requests_and_keep_their_order(
 ) -> None:
     texts = [f"text {number} of many" for number in range(250)]
     vectors = await embed(embedder, texts)
-    assert [len(request.body["requests"]) for request in wire.requests] == [100, 100, 50]
+    # LlamaIndex sends batches at once, so which arrives first is chance
+    sizes = sorted(len(request.body["requests"]) for request in wire.requests)
+    assert sizes == [50, 100, 100]
     alone = await embed(embedder, texts[199:201])
     assert np.allclose(vectors[199:201], alone)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from helix.providers.gemini_faults import (
@@ -63,6 +63,7 @@ def test_a_wait_is_at_least_what_was_asked_and_within_the_budget(
         ),
     ),
 )
+@example(300, {"error": {"details": 1}})
 def test_any_body_is_judged_in_one_line(status: int, payload: Any) -> None:
     fault = status_fault(status, payload, TARGET)
     assert "\n" not in str(fault.error())

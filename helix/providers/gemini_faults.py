@@ -111,7 +111,8 @@ def status_fault(
     ``payload`` is the decoded body, of which only enum names are repeated: it may echo a prompt.
     """
     error = _error_object(payload)
-    details = [d for d in error.get("details") or () if isinstance(d, dict)]
+    given = error.get("details")
+    details = [d for d in given if isinstance(d, dict)] if isinstance(given, list) else []
     reasons = [str(d["reason"]) for d in details if "reason" in d]
     name = next((n for n in [*reasons, str(error.get("status"))] if _ENUM.match(n)), "")
     label = f"{status} {name}".strip()
