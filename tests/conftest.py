@@ -14,10 +14,15 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
 
 from db.embedded import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
 from db.migrate import migrate
+
+# The same examples each time, however slow the machine: a failure is then the change's own.
+settings.register_profile("seeded", derandomize=True, deadline=None)
+settings.load_profile("seeded")
 
 
 @pytest.fixture(scope="session", autouse=True)
