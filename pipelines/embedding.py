@@ -16,8 +16,8 @@ from helix.providers.base import Embedder
 class EmbedNodes(TransformComponent):
     """Give each node the vector of its text with its title in front.
 
-    A vector stays a float32 array (6 KB); LlamaIndex's list of floats would take eight times that,
-    1.4 GB for the chunks of a 50 MB text. ``on_batch`` hears the number of chunks done.
+    LlamaIndex's nodes turn a vector into a list of floats, about 49 KB each, so a document needs that
+    much memory a chunk until it is written. ``on_batch`` hears the number of chunks done.
     """
 
     _embedder: Embedder = PrivateAttr()
