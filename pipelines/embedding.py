@@ -1,4 +1,4 @@
-"""The embedding step of the pipeline: batches within the provider's limit, vectors kept compact."""
+"""The embedding step of the pipeline: batches within the provider's limit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from helix.providers.base import Embedder
 class EmbedNodes(TransformComponent):
     """Give each node the vector of its text with its title in front.
 
-    LlamaIndex's nodes turn a vector into a list of floats, about 49 KB each, so a document needs that
-    much memory a chunk until it is written. ``on_batch`` hears the number of chunks done.
+    LlamaIndex's nodes turn a vector into a list of floats, about 49 KB each, so a document needs
+    that much memory a chunk until it is written. ``on_batch`` hears the number of chunks done.
     """
 
     _embedder: Embedder = PrivateAttr()
