@@ -28,13 +28,26 @@ CONNECT_SECONDS = 10
 REQUIRED_COLUMNS = {
     "documents": (
         "id", "title", "source_uri", "content_hash", "recipe", "text", "created_at", "updated_at",
+        "status", "error", "media", "size", "outline", "warnings", "origin", "file_hash",
     ),
+    "files": ("content_hash", "data", "size", "created_at"),
     "chunks": (
         "id", "node_id", "content", "embedding", "metadata_", "document_id", "ordinal",
         "start_char", "end_char",
     ),
     "data_chunks": ("id", "text", "metadata_", "node_id", "embedding"),
     "embedding_space": ("only_row", "identity", "claimed_at"),
+    "embedding_change": ("only_row", "identity", "settled", "last", "started_at"),
+    "embedding_cache": ("key", "model", "vector", "created_at", "used_at"),
+    "runs": (
+        "id", "kind", "status", "stage", "options", "key", "host", "ignored", "error",
+        "created_at", "started_at", "finished_at", "version",
+    ),
+    "run_files": (
+        "run_id", "n", "source_uri", "title", "media", "size", "content_hash", "file_hash",
+        "keep_file", "document_id", "origin", "status", "done", "total", "chunks", "reason",
+        "warnings", "changed_at", "version",
+    ),
 }  # fmt: skip
 """What must be there for this release to run; a newer schema, which has more, will do too."""
 

@@ -6,6 +6,16 @@ SELECT pg_advisory_xact_lock(7416203311871154);
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
+-- The bytes of a source while a run needs them, and of an upload for as long as its document is
+-- there: any worker on any machine can read them, and deleting them is part of a transaction.
+CREATE TABLE IF NOT EXISTS files (
+    content_hash text        PRIMARY KEY CHECK (content_hash <> ''),
+    data         bytea       NOT NULL,
+    size         bigint      GENERATED ALWAYS AS (octet_length(data)) STORED,
+    created_at   timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON COLUMN files.content_hash IS 'SHA-256 of data, in hex';
+
 -- What was read from a source. `text` is kept whole, so that a citation can be checked and a
 -- corpus split again without the original files.
 CREATE TABLE IF NOT EXISTS documents (
@@ -18,8 +28,33 @@ CREATE TABLE IF NOT EXISTS documents (
     created_at   timestamptz NOT NULL DEFAULT now(),
     updated_at   timestamptz NOT NULL DEFAULT now()
 );
+-- What an older release did not have, and only once: the change locks the table.
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute
+        WHERE attrelid = 'documents'::regclass AND attname = 'file_hash') THEN
+        ALTER TABLE documents
+            ADD COLUMN status    text   NOT NULL DEFAULT 'ready'
+                CHECK (status IN ('processing', 'ready', 'failed')),
+            ADD COLUMN error     text   NOT NULL DEFAULT '',
+            ADD COLUMN media     text   NOT NULL DEFAULT '',
+            ADD COLUMN size      bigint NOT NULL DEFAULT 0,
+            ADD COLUMN outline   jsonb  NOT NULL DEFAULT '[]',
+            ADD COLUMN warnings  jsonb  NOT NULL DEFAULT '[]',
+            ADD COLUMN origin    jsonb  NOT NULL DEFAULT '{}',
+            ADD COLUMN file_hash text   REFERENCES files (content_hash);
+    END IF;
+END $$;
+CREATE INDEX IF NOT EXISTS documents_content_hash ON documents (content_hash);
+CREATE INDEX IF NOT EXISTS documents_file_hash ON documents (file_hash);
 COMMENT ON COLUMN documents.content_hash IS 'SHA-256 of the source''s bytes, in hex';
 COMMENT ON COLUMN documents.recipe IS 'reader and splitter versions the chunks were made with';
+COMMENT ON COLUMN documents.status IS
+    'processing: never readable yet; failed: nor ever was; a new version being read stays ready';
+COMMENT ON COLUMN documents.media IS 'what the bytes are: a name of helix/media.py';
+COMMENT ON COLUMN documents.size IS 'bytes of the source';
+COMMENT ON COLUMN documents.outline IS
+    'sections in order: start, end (characters of text), page, heading_path, label';
+COMMENT ON COLUMN documents.origin IS 'of a web page: url, etag, last_modified';
 
 -- One searchable slice of a document. LlamaIndex writes metadata_ (its own keys document_id and
 -- ref_doc_id among them); the columns that constraints and queries need are generated from it, so
@@ -66,7 +101,94 @@ CREATE TABLE IF NOT EXISTS embedding_space (
     claimed_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- A change of the embedder under way: one row, from its start until the last row is settled.
+-- Only meanwhile has chunks another column, embedding_next (pipelines/reembedding).
+CREATE TABLE IF NOT EXISTS embedding_change (
+    only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    identity   text        NOT NULL CHECK (identity <> ''),
+    settled    bigint,
+    last       bigint      NOT NULL DEFAULT 0,
+    started_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON COLUMN embedding_change.settled IS
+    'null while embedding_next is filled; after the swap, the id up to which rows are rewritten';
+COMMENT ON COLUMN embedding_change.last IS 'highest chunks.id to settle';
+
 -- The metric must match the operator of the search (<=>, cosine distance). A bulk load into an
 -- empty table drops this index and builds it again at the end (helix/store.py).
 CREATE INDEX IF NOT EXISTS chunks_embedding_hnsw
     ON chunks USING hnsw (embedding vector_cosine_ops);
+
+-- What a chunk's vector was made from, so that a cached vector nothing else uses can go with it.
+CREATE INDEX IF NOT EXISTS chunks_embedding_key ON chunks ((metadata_ ->> 'embedding_key'));
+
+-- Vectors already paid for, by model, width, task and text. `vector` is float32, little endian,
+-- without trailing zeros.
+CREATE TABLE IF NOT EXISTS embedding_cache (
+    key        text        PRIMARY KEY,
+    model      text        NOT NULL,
+    vector     bytea       NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    used_at    timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX IF NOT EXISTS embedding_cache_used_at ON embedding_cache (used_at);
+COMMENT ON COLUMN embedding_cache.key IS
+    'SHA-256 in hex of embedder identity, task (document or query) and text';
+
+-- One request to bring something in. A worker takes a queued run and carries it through, as a
+-- durable workflow; what it does is written here, for whoever follows.
+CREATE SEQUENCE IF NOT EXISTS run_changes;
+CREATE TABLE IF NOT EXISTS runs (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind        text        NOT NULL CHECK (kind IN ('paths', 'upload', 'url', 'crawl', 'reembed')),
+    status      text        NOT NULL DEFAULT 'queued' CHECK (
+        status IN ('queued', 'running', 'done', 'failed', 'cancelling', 'cancelled')),
+    stage       text        NOT NULL DEFAULT '',
+    options     jsonb       NOT NULL DEFAULT '{}',
+    key         text        NOT NULL DEFAULT '',
+    host        text,
+    ignored     integer     NOT NULL DEFAULT 0,
+    error       text        NOT NULL DEFAULT '',
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    started_at  timestamptz,
+    finished_at timestamptz,
+    version     bigint      NOT NULL DEFAULT nextval('run_changes')
+);
+CREATE INDEX IF NOT EXISTS runs_open ON runs (id)
+    WHERE status IN ('queued', 'running', 'cancelling');
+COMMENT ON COLUMN runs.host IS 'the machine whose files it names; null: any worker may take it';
+COMMENT ON COLUMN runs.key IS 'what was asked for, hashed: the same request finds its unended run';
+COMMENT ON COLUMN runs.version IS 'rises with every change: followers ask for what is newer';
+
+-- One file of a run. Its bytes are in `files` until it is dealt with.
+CREATE TABLE IF NOT EXISTS run_files (
+    run_id       bigint      NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    n            integer     NOT NULL,
+    source_uri   text        NOT NULL,
+    title        text,
+    media        text        NOT NULL DEFAULT '',
+    size         bigint      NOT NULL DEFAULT 0,
+    content_hash text        NOT NULL DEFAULT '',
+    file_hash    text        REFERENCES files (content_hash),
+    keep_file    boolean     NOT NULL DEFAULT false,
+    document_id  bigint,
+    origin       jsonb       NOT NULL DEFAULT '{}',
+    status       text        NOT NULL DEFAULT 'queued' CHECK (
+        status IN ('queued', 'reading', 'embedding', 'writing',
+                   'added', 'replaced', 'unchanged', 'failed', 'cancelled')),
+    done         integer     NOT NULL DEFAULT 0,
+    total        integer     NOT NULL DEFAULT 0,
+    chunks       integer     NOT NULL DEFAULT 0,
+    reason       text        NOT NULL DEFAULT '',
+    warnings     jsonb       NOT NULL DEFAULT '[]',
+    changed_at   timestamptz NOT NULL DEFAULT now(),
+    version      bigint      NOT NULL DEFAULT nextval('run_changes'),
+    PRIMARY KEY (run_id, n),
+    UNIQUE (run_id, source_uri)
+);
+CREATE INDEX IF NOT EXISTS run_files_version ON run_files (run_id, version);
+CREATE INDEX IF NOT EXISTS run_files_file_hash ON run_files (file_hash);
+CREATE INDEX IF NOT EXISTS run_files_document ON run_files (document_id);
+COMMENT ON COLUMN run_files.keep_file IS 'an upload: its bytes stay as long as its document';
+COMMENT ON COLUMN run_files.document_id IS 'documents.id, known before the document is written';
+COMMENT ON COLUMN run_files.done IS 'of total: pages read, then chunks embedded';

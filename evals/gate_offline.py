@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evals.offline_sets import Question, QuestionSet, load_all
 from helix.providers.offline.vectors import word_vectors
-from pipelines.splitters.sentences import chunk_spans
+from pipelines.splitters import chunk_spans
 
 COVERAGE = 0.85
 SIZES = ((500, 50), (225, 25))

@@ -18,10 +18,12 @@ from helix.asgi import OneLineStartup, RequestLog
 from helix.errors import HelixError
 from helix.logs import configure_logging, silence_access_log
 from helix.providers.base import Embedder, LanguageModel
-from helix.routes import ask, health
+from helix.routes import ask, documents, health, runs
 from helix.routes.state import State
 from helix.services import open_services
 from helix.settings import Settings, load_settings
+
+_OPEN_RUN = "SELECT true FROM runs WHERE status IN ('queued', 'running', 'cancelling') LIMIT 1"
 
 _logger = logging.getLogger(__name__)
 
@@ -39,6 +41,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with open_services(settings, embedder, llm) as services:
+            if await services.library.row(_OPEN_RUN, {}):
+                services.on_run_created()
             yield {"services": services}
 
     application = FastAPI(
@@ -49,10 +53,15 @@ def create_app(
     )
     application.include_router(health.router)
     application.include_router(ask.router)
+    application.include_router(documents.router)
+    application.include_router(runs.router)
     _register_errors(application)
     if settings.cors_origins:
         application.add_middleware(
-            CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET"]
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Last-Event-ID"],
         )
     application.add_middleware(RequestLog)
     application.add_middleware(OneLineStartup)

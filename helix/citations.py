@@ -27,6 +27,19 @@ class Citable(Protocol):
     def content(self) -> str: ...
 
 
+class Located(Protocol):
+    """What is known of where a source lies: helix.records.Hit has it."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def heading_path(self) -> tuple[str, ...]: ...
+
+    @property
+    def label(self) -> str: ...
+
+
 def marker_numbers(answer: str) -> list[int]:
     """Numbers cited in ``answer`` in order of first use, each once: `[1]`, `[1, 2]`, `[1][2]`."""
     found = (int(n) for marker in _MARKER.findall(answer) for n in marker.split(","))
@@ -74,3 +87,17 @@ def snippet(content: str, limit: int = SNIPPET_CHARS) -> str:
         # a word longer than half a snippet (a URL, unspaced script) is cut where the limit falls
         head = head[:words_end] if words_end > limit // 2 else head
     return head.rstrip() + "…"
+
+
+def location(source: Located) -> str:
+    """Where in its document a source lies: "page 47", else "Travel > Refunds", else ""."""
+    return source.label or " > ".join(source.heading_path)
+
+
+def place(source: Located) -> str:
+    """Document and location for people: "Handbook, page 47", "Handbook › Travel › Refunds"."""
+    if source.label:
+        return f"{source.title}, {source.label}"
+    headings = source.heading_path
+    # a document named by its first heading has that in front of every path
+    return " › ".join((source.title, *headings[headings[:1] == (source.title,) :]))

@@ -1,4 +1,4 @@
-"""The ``helix`` command: serve, ask, doctor."""
+"""The ``helix`` command: serve, worker, ask, doctor, cache, runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ import uvicorn
 
 from helix import __version__
 from helix.app import create_app
+from helix.citations import place
+from helix.commands import worker
+from helix.commands.cache import cache
+from helix.commands.runs import runs
 from helix.doctor import examine
 from helix.errors import BadRequest, HelixError
 from helix.logs import configure_logging
@@ -26,6 +30,9 @@ cli = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+cli.add_typer(cache)
+cli.add_typer(runs)
+worker.add_to(cli)
 
 
 @cli.callback(invoke_without_command=True)
@@ -42,7 +49,10 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
 ) -> None:
-    """Serve /ask and /healthz over HTTP until SIGTERM or Ctrl-C; running answers may finish."""
+    """Serve over HTTP until SIGTERM or Ctrl-C; running answers may finish.
+
+    What is uploaded is ingested by HELIX_WORKERS processes that it starts when there is something.
+    """
     settings = _settings()
     uvicorn.run(
         create_app(settings),
@@ -81,10 +91,8 @@ async def _ask(settings: Settings, question: str, document_id: int | None) -> No
         typer.echo()
         for citation in stream.citations:
             snippet = _printable(" ".join(citation["snippet"].split()))
-            typer.echo(
-                f"\n[{citation['n']}] {_printable(citation['document_title'])}"
-                f" (chunk {citation['chunk_id']})\n    {snippet}"
-            )
+            where = _printable(" ".join(place(stream.retrieval.hits[citation["n"] - 1]).split()))
+            typer.echo(f"\n[{citation['n']}] {where} (chunk {citation['chunk_id']})\n    {snippet}")
 
 
 def _printable(text: str) -> str:

@@ -16,7 +16,7 @@ from db.url import explain, open_database
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import HelixError
 from helix.index import INDEX_NAME
-from helix.providers import build_embedder, build_llm
+from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder
 from helix.services import gate_ceiling, open_store
 from helix.settings import load_settings
@@ -63,7 +63,9 @@ async def examine() -> AsyncGenerator[Check, None]:
             yield Check("gate", True, f"ceiling {gate_ceiling(settings, embedder):.3f}")
             yield await _embedding(embedder)
             if database_ok:
-                await stack.enter_async_context(open_store(settings, embedder))
+                if following := build_next_embedder(settings):
+                    stack.push_async_callback(following.aclose)
+                await stack.enter_async_context(open_store(settings, embedder, following))
                 yield Check("vectors", True, f"those stored fit {embedder.identity}")
         except HelixError as error:
             yield Check("embedder", False, str(error))

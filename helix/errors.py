@@ -47,3 +47,18 @@ class EmbedderMismatch(HelixError):
     """The database was filled by another embedder than the one configured."""
 
     status = 503
+
+
+class StaleChunks(HelixError):
+    """Chunks that were said to be stored are not any more: embed all of the document, write again.
+
+    Somebody else wrote or deleted the document between the look and the write.
+    """
+
+    status = 409
+
+
+class DocumentGone(HelixError):
+    """The document was deleted while a new version of it was being made; it stays deleted."""
+
+    status = 409

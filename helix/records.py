@@ -2,15 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 ORDINAL = "ordinal"
 START_CHAR = "start_char"
 END_CHAR = "end_char"
 """Metadata keys of a node that its chunk's generated columns are read from."""
 
-STORED_KEYS = (ORDINAL, START_CHAR, END_CHAR)
+PAGE = "page"
+HEADING_PATH = "heading_path"
+LABEL = "label"
+"""Metadata keys of a node that say where in its document it lies, as ``Section`` has them."""
+
+EMBEDDING_KEY = "embedding_key"
+"""Metadata key of a node: the key its vector has in the embedding cache."""
+
+STORED_KEYS = (ORDINAL, START_CHAR, END_CHAR, PAGE, HEADING_PATH, LABEL, EMBEDDING_KEY)
 """Keys that describe where a chunk lies: neither embedded nor shown to a model."""
+
+Span = tuple[int, int]
+"""Half-open: start and end, in characters of a document's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text that chunks stay within: a page, a slide, what is under a heading.
+
+    Sections are in the order of the text and do not overlap; what lies between two is white space.
+    ``page`` counts from 1 (PDF pages, slides); ``heading_path`` goes from the outermost heading
+    inwards (a sheet's name is one); ``label`` is for people: "page 47", "slide 3", "sheet Budget,
+    rows 2-21". ``context`` (a table's header row) is put in front of what is embedded. ``blocks``
+    are spans within the section that are not cut, such as fenced code. The chunks of ``rows``
+    end where lines end.
+    """
+
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    label: str = ""
+    context: str = ""
+    blocks: tuple[Span, ...] = ()
+    rows: bool = False
+
+    def outline(self) -> dict[str, Any]:
+        """The section as ``documents.outline`` keeps it."""
+        return {
+            "start": self.start,
+            "end": self.end,
+            "page": self.page,
+            "heading_path": list(self.heading_path),
+            "label": self.label,
+        }
 
 
 @dataclass(frozen=True)
@@ -18,7 +63,8 @@ class DocumentRecord:
     """A document as it is written: one row, replaced with its chunks in one transaction.
 
     ``content_hash`` is the SHA-256 of the source's bytes in hex; ``recipe`` names the versions of
-    reader and splitter. A source is unchanged when hash, recipe and title are.
+    reader and splitter. A source is unchanged when hash, recipe and title are. ``media`` is a name
+    of helix.media, ``size`` is in bytes; ``file_hash`` is set where the source's bytes are kept.
     """
 
     source_uri: str
@@ -26,6 +72,12 @@ class DocumentRecord:
     content_hash: str
     recipe: str
     text: str
+    media: str = ""
+    size: int = 0
+    sections: tuple[Section, ...] = ()
+    warnings: tuple[str, ...] = ()
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    file_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +85,8 @@ class Hit:
     """A chunk found by a search. ``distance`` is the cosine distance, 0 to 2, smaller nearer.
 
     ``content`` is ``documents.text[start_char:end_char]``; both are None for chunks written by
-    other LlamaIndex code that did not mark them.
+    other LlamaIndex code that did not mark them. ``page``, ``heading_path`` and ``label`` say where
+    in the document it lies, as ``Section`` does.
     """
 
     chunk_id: int
@@ -46,3 +99,6 @@ class Hit:
     end_char: int | None
     node_id: str
     distance: float
+    page: int | None = None
+    heading_path: tuple[str, ...] = ()
+    label: str = ""

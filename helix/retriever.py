@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from helix.contract import DEFAULT_TOP_K
-from helix.errors import HelixError, UpstreamError
+from helix.errors import EmbedderMismatch, HelixError, UpstreamError
 from helix.gate import GateDecision, decide
+from helix.next_embedder import Space
 from helix.providers.base import Embedder
 from helix.records import Hit
 from helix.store import ChunkStore
 
 _logger = logging.getLogger(__name__)
+
+_Side = tuple[Space, ChunkStore]
+"""A vector space, and the store as one of that space."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class GatedRetriever(BaseRetriever):
         embedder: of the identity that filled the store.
         max_distance: the gate's ceiling, a cosine distance from 0 to 2.
         top_k: chunks at most.
+        following: what to ask in once the database's embedder was changed (pipelines.reembed).
     """
 
     def __init__(
@@ -46,12 +52,18 @@ class GatedRetriever(BaseRetriever):
         *,
         max_distance: float,
         top_k: int = DEFAULT_TOP_K,
+        following: Sequence[Space] = (),
     ) -> None:
         super().__init__()
-        self.max_distance = max_distance
         self.top_k = top_k
-        self._store = store
-        self._embedder = embedder
+        self._sides: list[_Side] = [(Space(embedder, max_distance), store)]
+        self._sides += [(space, store.session(space.embedder.identity)) for space in following]
+        self._side = self._sides[0]
+
+    @property
+    def max_distance(self) -> float:
+        """The gate's ceiling in the space that answered last."""
+        return self._side[0].max_distance
 
     async def search(self, question: str, document_id: int | None = None) -> Retrieval:
         """The chunks nearest to ``question`` and the gate's decision; a refusal is logged.
@@ -60,27 +72,46 @@ class GatedRetriever(BaseRetriever):
             UpstreamError: the embedding service failed.
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
-        try:
-            model = self._embedder.model
-            # a trace of its own, or LlamaIndex's callback manager would keep an id a question
-            with model.callback_manager.as_trace("query"):
-                vector = await model.aget_query_embedding(question)
-        except HelixError:
-            raise
-        except Exception as error:
-            raise _embedding_failed(error) from error
-        return self._gated(await self._store.search(vector, self.top_k, document_id))
+        mismatches: list[EmbedderMismatch] = []
+        for side in self._in_turn():
+            space, store = side
+            vector = await _embedded(space.embedder, question)
+            try:
+                hits = await store.search(vector, self.top_k, document_id)
+            except EmbedderMismatch as mismatch:
+                mismatches.append(mismatch)
+            else:
+                return self._gated(hits, side)
+        raise mismatches[0]
 
     def search_blocking(self, question: str) -> Retrieval:
         """``search`` for code without an event loop."""
-        vector = self._embedder.model.get_query_embedding(question)
-        return self._gated(self._store.search_blocking(vector, self.top_k))
+        mismatches: list[EmbedderMismatch] = []
+        for side in self._in_turn():
+            space, store = side
+            vector = space.embedder.model.get_query_embedding(question)
+            try:
+                hits = store.search_blocking(vector, self.top_k)
+            except EmbedderMismatch as mismatch:
+                mismatches.append(mismatch)
+            else:
+                return self._gated(hits, side)
+        raise mismatches[0]
 
-    def _gated(self, hits: list[Hit]) -> Retrieval:
-        decision = decide([hit.distance for hit in hits], self.max_distance)
+    def _in_turn(self) -> list[_Side]:
+        """The one that answered last, then the others: the database may be another's by now."""
+        first = self._side
+        return [first, *(side for side in self._sides if side is not first)]
+
+    def _gated(self, hits: list[Hit], side: _Side) -> Retrieval:
+        space, _ = side
+        if side is not self._side and hits:
+            _logger.warning("the database is now that of %s: using it", space.embedder.identity)
+            self._side = side
+        decision = decide([hit.distance for hit in hits], space.max_distance)
         if not decision.passed:
             best = "none" if decision.best is None else f"{decision.best:.4f}"
-            _logger.info("gate refused: best distance %s, ceiling %.4f", best, self.max_distance)
+            _logger.info("gate refused: best distance %s, ceiling %.4f", best, space.max_distance)
         return Retrieval(hits, decision)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -88,6 +119,18 @@ class GatedRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return as_nodes(self.search_blocking(query_bundle.query_str))
+
+
+async def _embedded(embedder: Embedder, question: str) -> list[float]:
+    try:
+        model = embedder.model
+        # a trace of its own, or LlamaIndex's callback manager would keep an id a question
+        with model.callback_manager.as_trace("query"):
+            return await model.aget_query_embedding(question)
+    except HelixError:
+        raise
+    except Exception as error:
+        raise _embedding_failed(error) from error
 
 
 def _embedding_failed(error: Exception) -> UpstreamError:
@@ -111,6 +154,9 @@ def as_node(hit: Hit) -> NodeWithScore:
             "source_uri": hit.source_uri,
             "start_char": hit.start_char,
             "end_char": hit.end_char,
+            "page": hit.page,
+            "heading_path": list(hit.heading_path),
+            "label": hit.label,
         },
     )
     return NodeWithScore(node=node, score=1 - hit.distance)

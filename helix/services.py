@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from db.errors import DatabaseError
-from db.migrate import check_schema, migrate
-from db.url import is_embedded, open_database
-from helix.errors import SettingsError, StoreUnavailable
-from helix.providers import build_embedder, build_llm
+from helix.database import open_url
+from helix.embedding_cache import with_cache
+from helix.library.access import Library
+from helix.next_embedder import Space, current_embedder, gate_ceiling, spaces
+from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel
 from helix.query_engine import CitationQueryEngine
 from helix.retriever import GatedRetriever
-from helix.settings import HOW, Settings
+from helix.settings import Settings
 from helix.store import ChunkStore
+from helix.workers import WorkerProcesses
+
+__all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"]
 
 
 @dataclass(frozen=True)
 class Services:
-    """Everything that answering needs, open."""
+    """Everything that a server needs, open.
+
+    ``on_run_created`` is called when a run was committed that nobody may be there to carry out.
+    """
 
     settings: Settings
     store: ChunkStore
     engine: CitationQueryEngine
+    library: Library
+    on_run_created: Callable[[], None] = lambda: None
 
 
 @asynccontextmanager
-async def open_store(settings: Settings, embedder: Embedder) -> AsyncIterator[ChunkStore]:
+async def open_store(
+    settings: Settings, embedder: Embedder, following: Embedder | None = None
+) -> AsyncIterator[ChunkStore]:
     """The store behind ``DATABASE_URL``, ready and filled by ``embedder`` or by none.
 
-    The embedded database gets its schema here: it has nobody else to apply it.
+    ``following`` is the embedder of HELIX_EMBEDDER_NEXT, which may have filled it instead.
 
     Raises:
-        StoreUnavailable: database down or without schema.
+        StoreUnavailable: as open_url does.
         EmbedderMismatch: another embedder filled it.
     """
     async with AsyncExitStack() as stack:
-        try:
-            database = open_database(settings.database_url)
-            url = await asyncio.to_thread(database.__enter__)
-            stack.push(database.__exit__)
-            prepare = migrate if is_embedded(settings.database_url) else check_schema
-            await asyncio.to_thread(prepare, url)
-        except DatabaseError as error:
-            raise StoreUnavailable(str(error)) from error
+        url = await stack.enter_async_context(open_url(settings))
         store = ChunkStore(
             url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size
         )
         stack.push_async_callback(store.close)
-        await store.check()
+        await current_embedder(store, [embedder, following] if following else [embedder])
         yield store
 
 
@@ -60,8 +62,11 @@ async def open_services(
     settings: Settings,
     embedder: Embedder | None = None,
     llm: LanguageModel | None = None,
+    following: Embedder | None = None,
 ) -> AsyncIterator[Services]:
-    """Open all of it; ``embedder`` and ``llm`` stand in for the ones the settings name.
+    """Open all of it; what is given stands in for what the settings name.
+
+    ``following`` is the embedder of HELIX_EMBEDDER_NEXT.
 
     Raises:
         SettingsError: as build_embedder and build_llm do, or the gate has no ceiling.
@@ -70,27 +75,29 @@ async def open_services(
     async with AsyncExitStack() as stack:
         embedder = embedder or build_embedder(settings)
         stack.push_async_callback(embedder.aclose)
+        if following := following or build_next_embedder(settings):
+            stack.push_async_callback(following.aclose)
         llm = llm or build_llm(settings)
         stack.push_async_callback(llm.aclose)
-        max_distance = gate_ceiling(settings, embedder)
-        store = await stack.enter_async_context(open_store(settings, embedder))
+        known = [embedder, following] if following else [embedder]
+        asked_in = spaces(settings, known)
+        store = await stack.enter_async_context(open_store(settings, *known))
+        first, *others = (_cached(space, store, settings) for space in asked_in)
         retriever = GatedRetriever(
-            store, embedder, max_distance=max_distance, top_k=settings.retrieval_top_k
+            store,
+            first.embedder,
+            max_distance=first.max_distance,
+            top_k=settings.retrieval_top_k,
+            following=others,
         )
-        yield Services(settings, store, CitationQueryEngine(retriever, llm))
+        workers = WorkerProcesses(settings)
+        stack.callback(workers.stop)
+        engine = CitationQueryEngine(retriever, llm)
+        yield Services(settings, store, engine, Library(store), workers.ensure)
 
 
-def gate_ceiling(settings: Settings, embedder: Embedder) -> float:
-    """``RETRIEVAL_MAX_DISTANCE``, else the embedder's calibrated default.
-
-    Raises:
-        SettingsError: neither is there; a guess would refuse or let through at random.
-    """
-    if settings.retrieval_max_distance is not None:
-        return settings.retrieval_max_distance
-    if embedder.max_distance is not None:
-        return embedder.max_distance
-    raise SettingsError(
-        f"RETRIEVAL_MAX_DISTANCE is not set, and {embedder.identity} has no calibrated default:"
-        f" {HOW['RETRIEVAL_MAX_DISTANCE']}"
-    )
+def _cached(space: Space, store: ChunkStore, settings: Settings) -> Space:
+    """``space`` behind the cache; what embeds questions sooner than that answers needs none."""
+    if space.embedder.local:
+        return space
+    return replace(space, embedder=with_cache(space.embedder, store, settings.embed_cache_mb))

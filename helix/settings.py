@@ -35,6 +35,13 @@ HOW = {
     "HELIX_MAX_QUESTION_CHARS": "set it to a whole number from 1 to 20000",
     "HELIX_MODEL_TIMEOUT": "set it to a number of seconds from 1 to 600",
     "HELIX_MAX_FILE_MB": "set it to a whole number from 1 to 1024",
+    "HELIX_READ_SECONDS": "set it to a whole number of seconds from 5 to 3600",
+    "HELIX_READ_MB": "set it to a whole number from 256 to 16384",
+    "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
+    "HELIX_EMBED_CACHE_MB": "set it to a whole number from 0 to 1048576",
+    "HELIX_EMBED_PARALLEL": "set it to a whole number from 1 to 64",
+    "HELIX_WORKERS": "set it to a whole number from 0 to 64",
+    "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
     "HELIX_LOG_LEVEL": "set it to debug, info, warning or error",
 }
@@ -63,6 +70,20 @@ class Settings(BaseSettings):
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""
     max_file_mb: int = Field(256, ge=1, le=1024, alias="HELIX_MAX_FILE_MB")
+    read_seconds: int = Field(300, ge=5, le=3600, alias="HELIX_READ_SECONDS")
+    """Longest that reading one file may take."""
+    read_mb: int = Field(1024, ge=256, le=16384, alias="HELIX_READ_MB")
+    """Memory that reading one file may take."""
+    embedder_next: str | None = Field(None, alias="HELIX_EMBEDDER_NEXT")
+    """The embedder that ``pipelines.reembed`` changes to; used as soon as the database has it."""
+    embed_cache_mb: int = Field(512, ge=0, le=2**20, alias="HELIX_EMBED_CACHE_MB")
+    """Room for vectors already paid for; 0 keeps none."""
+    embed_parallel: int = Field(4, ge=1, le=64, alias="HELIX_EMBED_PARALLEL")
+    """Embedding requests that one worker has under way at most."""
+    workers: int = Field(1, ge=0, le=64, alias="HELIX_WORKERS")
+    """Worker processes that a server starts when there is something to ingest."""
+    allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_ALLOW_HOSTS")
+    """Hosts that web imports may reach although their address is private."""
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", alias="HELIX_LOG_LEVEL")
 
@@ -78,16 +99,16 @@ class Settings(BaseSettings):
             _ = parts.port  # checked only when it is asked for
         return url
 
-    @field_validator("llm", "embedder")
+    @field_validator("llm", "embedder", "embedder_next")
     @classmethod
-    def _known_shape(cls, name: str) -> str:
-        if not _PROVIDER.match(name):
+    def _known_shape(cls, name: str | None) -> str | None:
+        if name is not None and not _PROVIDER.match(name):
             raise ValueError("malformed")
         return name
 
-    @field_validator("cors_origins", mode="before")
+    @field_validator("cors_origins", "allow_hosts", mode="before")
     @classmethod
-    def _split_origins(cls, value: object) -> object:
+    def _split_list(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(origin.strip() for origin in value.split(",") if origin.strip())
         return value
@@ -100,6 +121,14 @@ class Settings(BaseSettings):
                 raise ValueError("malformed")
         return origins
 
+    @field_validator("allow_hosts")
+    @classmethod
+    def _known_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if not re.match(r"^[A-Za-z0-9_.:\[\]-]+$", host):
+                raise ValueError("malformed")
+        return tuple(host.lower() for host in hosts)
+
     @field_validator("log_level", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
@@ -107,7 +136,8 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _key_when_gemini(self) -> Settings:
-        needs = {self.llm.partition(":")[0], self.embedder.partition(":")[0]}
+        chosen = (self.llm, self.embedder, self.embedder_next or "")
+        needs = {name.partition(":")[0] for name in chosen}
         if "gemini" in needs and not (self.gemini_api_key and self._key().strip()):
             raise SettingsError(_line("GEMINI_API_KEY", "is not set"))
         return self

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -24,13 +24,19 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
 
 from helix import index
+from helix.cache_rows import CacheRows
+from helix.chunk_rows import known_nodes
 from helix.errors import EmbedderMismatch, StoreUnavailable
+from helix.fingerprints import fingerprints
 from helix.pgvector_store import SafePGVectorStore, unavailable
 from helix.records import DocumentRecord, Hit
+from helix.search_sql import SEARCH_ALL, SEARCH_DOCUMENT, hit_of
 from helix.writing import (
+    Written,
     adopt_nodes,
     claim_embedder,
     delete_document,
+    delete_everything,
     mismatch_message,
     replace_document,
 )
@@ -41,37 +47,8 @@ RECONNECT_SECONDS = 2
 """How long a pool tries by itself to reach a database that is gone; after that each request does.
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
 
+Settled = Callable[[Connection[TupleRow], Written], None]
 Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
-
-# One statement, so one round trip: the settings are transaction-local (`true`), and the implicit
-# transaction of an autocommitted statement is as long as the statement. `s` is materialised and
-# the condition on it is a one-time filter, so they are set before the index scan begins.
-# `strict_order` makes a filtered scan go on until it has k rows instead of stopping short, at
-# 20,000 tuples by default.
-_SEARCH = """
-WITH s AS MATERIALIZED (
-    SELECT set_config('hnsw.ef_search', %(ef_search)s, true) AS ef_search,
-           set_config('hnsw.iterative_scan', 'strict_order', true) AS iterative_scan,
-           set_config('hnsw.max_scan_tuples', '2147483647', true) AS max_scan_tuples
-)
-SELECT h.id, h.document_id, d.title, d.source_uri, h.ordinal, h.content, h.start_char, h.end_char,
-       h.node_id, h.distance, (SELECT identity FROM embedding_space) AS identity
-FROM s CROSS JOIN LATERAL (
-    SELECT id, document_id, ordinal, content, start_char, end_char, node_id,
-           embedding <=> %(vector)b AS distance
-    FROM chunks
-    WHERE s.ef_search IS NOT NULL {condition}
-    ORDER BY {order}
-    LIMIT %(top_k)s
-) h JOIN documents d ON d.id = h.document_id
-ORDER BY h.distance, h.id
-"""
-_SEARCH_ALL = _SEARCH.format(condition="", order="embedding <=> %(vector)b")
-# `+ 0` keeps the vector index out: one document's chunks are found by its id and compared one by
-# one, which is exact and always complete, where a filtered index scan may give up before k.
-_SEARCH_DOCUMENT = _SEARCH.format(
-    condition="AND document_id = %(document_id)s", order="(embedding <=> %(vector)b) + 0"
-)
 
 # Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
 # And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
@@ -92,15 +69,17 @@ class ChunkStore(SafePGVectorStore):
     """
 
     _identity: str = PrivateAttr()
+    _url: str = PrivateAttr()
     _reading: AsyncConnectionPool[AsyncConnection[TupleRow]] = PrivateAttr()
     _writing: ConnectionPool[Connection[TupleRow]] = PrivateAttr()
-    _staged: dict[str, DocumentRecord] = PrivateAttr(default_factory=dict)
+    _staged: dict[str, tuple[DocumentRecord, bool]] = PrivateAttr(default_factory=dict)
 
     def __init__(
         self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
     ) -> None:
         super().__init__(database_url, ef_search)
         self._identity = identity
+        self._url = database_url
         options: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_TIMEOUT_SECONDS,
@@ -138,13 +117,13 @@ class ChunkStore(SafePGVectorStore):
             StoreUnavailable: the database did not answer.
             EmbedderMismatch: the chunks were embedded by another embedder.
         """
-        return self._hits(await self._fetch(*self._search(vector, top_k, document_id)))
+        return self._hits(await self.fetch(*self._search(vector, top_k, document_id)))
 
     def search_blocking(
         self, vector: Vector1536, top_k: int, document_id: int | None = None
     ) -> list[Hit]:
         """``search`` for code without an event loop."""
-        with self._connection() as connection:
+        with self.connection() as connection:
             statement, values = self._search(vector, top_k, document_id)
             cursor = connection.cursor(binary=True).execute(statement, values, prepare=True)
             return self._hits(cursor.fetchall())
@@ -158,12 +137,12 @@ class ChunkStore(SafePGVectorStore):
             "top_k": top_k,
             "document_id": document_id,
         }
-        return _SEARCH_ALL if document_id is None else _SEARCH_DOCUMENT, values
+        return SEARCH_ALL if document_id is None else SEARCH_DOCUMENT, values
 
     def _hits(self, rows: list[TupleRow]) -> list[Hit]:
         if rows and rows[0][-1] not in (None, self._identity):
             raise EmbedderMismatch(mismatch_message(rows[0][-1], self._identity))
-        return [Hit(*row[:-1]) for row in rows]
+        return [hit_of(row) for row in rows]
 
     async def check(self) -> None:
         """Whether questions can be answered: the database is up and this embedder filled it.
@@ -171,18 +150,27 @@ class ChunkStore(SafePGVectorStore):
         Raises:
             StoreUnavailable, EmbedderMismatch: as they say.
         """
-        rows = await self._fetch("SELECT identity FROM embedding_space, chunks LIMIT 1", {})
+        rows = await self.fetch("SELECT identity FROM embedding_space, chunks LIMIT 1", {})
         if rows and rows[0][0] != self._identity:
             raise EmbedderMismatch(mismatch_message(rows[0][0], self._identity))
+
+    async def stored_identity(self) -> str | None:
+        """The embedder whose vectors are stored, or were last; None where there never were any.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+        """
+        rows = await self.fetch("SELECT identity FROM embedding_space", {})
+        return str(rows[0][0]) if rows else None
 
     async def ping(self) -> bool:
         """Whether ``SELECT 1`` succeeds."""
         try:
-            return bool(await self._fetch("SELECT 1", {}))
+            return bool(await self.fetch("SELECT 1", {}))
         except StoreUnavailable:
             return False
 
-    async def _fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
+    async def fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
         """All rows of one read, if the database does not keep silent for READ_SECONDS."""
         try:
             # a task of its own would be simpler to abandon, and cost a tenth of the search
@@ -210,19 +198,24 @@ class ChunkStore(SafePGVectorStore):
 
     # --- writing -------------------------------------------------------------------------------
 
-    def session(self) -> ChunkStore:
-        """This store with nothing staged: writers that share a process take one each."""
+    def session(self, identity: str | None = None) -> ChunkStore:
+        """This store with nothing staged, of another ``identity`` if given; they share the pools.
+
+        Writers that share a process take one each.
+        """
         session = self.model_copy()
         session._staged = {}
+        session._identity = identity or self._identity
         return session
 
-    def stage(self, reference: str, record: DocumentRecord) -> None:
+    def stage(self, reference: str, record: DocumentRecord, *, expected: bool = False) -> None:
         """Announce the document that nodes with ref_doc_id ``reference`` are the chunks of.
 
-        The next ``add`` of such nodes replaces that document in one transaction; ``reference`` is
-        an id from ``reserve`` as text. Nodes of a document not announced are adopted.
+        The next ``add`` of such nodes replaces that document in one transaction, ``expected`` as
+        ``write`` has it; ``reference`` is an id from ``reserve`` as text. Nodes of a document not
+        announced are adopted.
         """
-        self._staged[reference] = record
+        self._staged[reference] = record, expected
 
     def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
         """Write nodes with embeddings, one transaction a document; returns their node ids."""
@@ -230,10 +223,11 @@ class ChunkStore(SafePGVectorStore):
         for node in nodes:
             documents.setdefault(node.ref_doc_id or node.node_id, []).append(node)
         for reference, its_nodes in documents.items():
-            with self._connection() as connection, connection.transaction():
+            with self.connection() as connection, connection.transaction():
                 claim_embedder(connection, self._identity)
-                if record := self._staged.get(reference):
-                    replace_document(connection, record, its_nodes, int(reference))
+                if staged := self._staged.get(reference):
+                    record, expected = staged
+                    replace_document(connection, record, its_nodes, int(reference), expected)
                 else:
                     adopt_nodes(connection, reference, its_nodes)
             self._staged.pop(reference, None)
@@ -241,25 +235,69 @@ class ChunkStore(SafePGVectorStore):
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         """``add`` in a thread, so that the event loop goes on."""
-        # A full collection over 20,000 nodes stops every thread for 0.2 s and more: spare them it.
-        gc.freeze()
-        try:
+        with _no_full_collection():
             return await asyncio.to_thread(self.add, nodes, **kwargs)
-        finally:
-            gc.unfreeze()
+
+    async def write(
+        self,
+        record: DocumentRecord,
+        nodes: Sequence[BaseNode],
+        reserved_id: int | None = None,
+        *,
+        expected: bool = False,
+        settled: Settled | None = None,
+    ) -> Written:
+        """Replace a document in one transaction, as helix.writing.replace_document does.
+
+        ``settled`` is called at its end, to write what is to hold if and only if the document does;
+        what it raises rolls all back. Unlike an IngestionPipeline's own write it takes nodes
+        without a vector, which ``known_nodes`` says are stored.
+
+        Raises:
+            ValueError, StaleChunks, DocumentGone: as replace_document says.
+            EmbedderMismatch, StoreUnavailable: nothing was written.
+        """
+        with _no_full_collection():
+            return await asyncio.to_thread(
+                self._write, record, nodes, reserved_id, expected, settled
+            )
+
+    def _write(
+        self,
+        record: DocumentRecord,
+        nodes: Sequence[BaseNode],
+        reserved_id: int | None,
+        expected: bool = False,
+        settled: Settled | None = None,
+    ) -> Written:
+        with self.connection() as connection, connection.transaction():
+            claim_embedder(connection, self._identity)
+            written = replace_document(connection, record, nodes, reserved_id, expected)
+            if settled:
+                settled(connection, written)
+        return written
+
+    def known_nodes(self, source_uri: str) -> dict[str, str]:
+        """Node id to embedding key of the chunks stored of a source: these need no new vector."""
+        with self.connection() as connection:
+            return known_nodes(connection, source_uri)
+
+    def cache_rows(self) -> CacheRows:
+        """The embedding cache of the same database, over the same connections."""
+        return CacheRows(self.fetch, self.connection)
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete a document by documents.id or source_uri, its chunks with it."""
-        with self._connection() as connection, connection.transaction():
+        with self.connection() as connection, connection.transaction():
             delete_document(connection, ref_doc_id)
 
     async def adelete(self, ref_doc_id: str, **kwargs: Any) -> None:
         await asyncio.to_thread(self.delete, ref_doc_id, **kwargs)
 
     def clear(self) -> None:
-        """Delete every document."""
-        with self._connection() as connection:
-            connection.execute("DELETE FROM documents")
+        """Delete every document, with all that was kept for them and no run needs."""
+        with self.connection() as connection, connection.transaction():
+            delete_everything(connection)
 
     async def aclear(self) -> None:
         await asyncio.to_thread(self.clear)
@@ -270,20 +308,15 @@ class ChunkStore(SafePGVectorStore):
             "SELECT coalesce((SELECT id FROM documents WHERE source_uri = %s),"
             " nextval(pg_get_serial_sequence('documents', 'id')))"
         )
-        with self._connection() as connection:
+        with self.connection() as connection:
             row = connection.execute(statement, (source_uri,)).fetchone()
         assert row is not None
         return int(row[0])
 
     def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
-        statement = (
-            "SELECT source_uri, content_hash, recipe, title FROM documents d"
-            " WHERE source_uri = ANY(%s) AND EXISTS (SELECT FROM chunks WHERE document_id = d.id)"
-        )
-        with self._connection() as connection:
-            rows = connection.execute(statement, (list(source_uris),)).fetchall()
-        return {uri: (content_hash, recipe, title) for uri, content_hash, recipe, title in rows}
+        with self.connection() as connection:
+            return fingerprints(connection, source_uris)
 
     @asynccontextmanager
     async def bulk_load(self) -> AsyncIterator[None]:
@@ -300,11 +333,17 @@ class ChunkStore(SafePGVectorStore):
             await asyncio.to_thread(self._with_connection, index.build_if_missing)
 
     def _with_connection(self, action: Any) -> None:
-        with self._connection() as connection:
+        with self.connection() as connection:
             action(connection)
 
+    @property
+    def url(self) -> str:
+        """The libpq URL of the database; it may hold a password."""
+        return self._url
+
     @contextmanager
-    def _connection(self) -> Iterator[Connection[TupleRow]]:
+    def connection(self) -> Iterator[Connection[TupleRow]]:
+        """A connection for writing, in autocommit; its errors become StoreUnavailable."""
         try:
             self._writing.open()
             with self._writing.connection() as connection:
@@ -322,3 +361,13 @@ class ChunkStore(SafePGVectorStore):
 async def _ready_to_read(connection: AsyncConnection[TupleRow]) -> None:
     await register_vector_async(connection)
     await connection.execute(_READ_SETTINGS)
+
+
+@contextmanager
+def _no_full_collection() -> Iterator[None]:
+    """A full collection over 20,000 nodes stops every thread for 0.2 s and more: spare them it."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

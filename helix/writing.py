@@ -6,43 +6,58 @@ the event loop (LlamaIndex's own async_add held it for up to two seconds).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from llama_index.core.schema import BaseNode, MetadataMode
-from llama_index.core.vector_stores.utils import node_to_metadata_dict
-from pgvector import Vector
 from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from helix.contract import EMBEDDING_DIMENSIONS
-from helix.errors import EmbedderMismatch
+from helix.cache_rows import purge_unused
+from helix.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
+from helix.errors import DocumentGone, EmbedderMismatch
 from helix.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 
 Connected = Connection[TupleRow]
-ChunkRow = tuple[str, str, Vector, Jsonb]
 
-_COPY = "COPY chunks (node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
 _CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTHING"
 _SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
 _LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
 _RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
+_STORED = "SELECT id, file_hash FROM documents WHERE source_uri = %s FOR UPDATE"
 _UPSERT_DOCUMENT = """
-INSERT INTO documents (id, source_uri, title, content_hash, recipe, text)
+INSERT INTO documents (id, source_uri, title, content_hash, recipe, text, media, size, outline,
+                       warnings, origin, file_hash)
 VALUES (coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
-        %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s)
+        %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
+        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s)
 ON CONFLICT (source_uri) DO UPDATE
 SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
-    text = excluded.text, updated_at = now()
+    text = excluded.text, media = excluded.media, size = excluded.size,
+    outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
+    file_hash = excluded.file_hash, status = 'ready', error = '', updated_at = now()
 RETURNING id
+"""
+_LOCK_FILE = "SELECT 1 FROM files WHERE content_hash = %s FOR UPDATE"
+_DROP_FILE = """
+DELETE FROM files f WHERE content_hash = %s
+AND NOT EXISTS (SELECT FROM documents WHERE file_hash = f.content_hash)
+AND NOT EXISTS (SELECT FROM run_files WHERE file_hash = f.content_hash)
 """
 _ADOPT_DOCUMENT = """
 INSERT INTO documents (source_uri, title, content_hash) VALUES (%(source_uri)s, %(title)s, '')
 ON CONFLICT (source_uri) DO UPDATE SET updated_at = now()
 RETURNING id
 """
+
+
+@dataclass(frozen=True)
+class Written(ChunkChanges):
+    """What a write did: ``document_id`` is documents.id."""
+
+    document_id: int
 
 
 def mismatch_message(stored: str, configured: str) -> str:
@@ -79,40 +94,93 @@ def replace_document(
     record: DocumentRecord,
     nodes: Sequence[BaseNode],
     reserved_id: int | None = None,
-) -> int:
+    expected: bool = False,
+) -> Written:
     """Write ``record`` with exactly ``nodes`` as its chunks, inside the caller's transaction.
 
-    ``reserved_id`` is used when the source is new; a source already stored keeps its id. Each
-    node's metadata carries ordinal, start_char and end_char.
-
-    Returns:
-        documents.id.
+    ``reserved_id`` is used when the source is new; a source already stored keeps its id, and a
+    chunk whose node id and text are stored keeps its row and id too. A node needs no vector where
+    ``known_nodes`` says that the stored one is of its embedding key. Each node's metadata carries
+    ordinal, start_char and end_char. With ``expected`` the document must be there already, under
+    ``reserved_id`` if that is given.
 
     Raises:
-        ValueError: a node is not the slice of the text that it says it is.
+        ValueError: a node is not the slice of the text that it says it is, or has no vector.
+        StaleChunks: a node without vector is not stored any more, or under another key.
+        DocumentGone: it was expected and somebody has deleted it.
     """
     for node in nodes:
         start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
         if record.text[start:end] != node.get_content(MetadataMode.NONE):
             raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
     _lock(connection, record.source_uri)
-    values = {**record.__dict__, "id": reserved_id}
-    document_id = _returned_id(connection, _UPSERT_DOCUMENT, values)
-    connection.execute("DELETE FROM chunks WHERE document_id = %s", (document_id,))
-    _copy(connection, (_row(node, document_id) for node in nodes))
-    return document_id
+    stored = connection.execute(_STORED, (record.source_uri,)).fetchone()
+    if expected and (stored is None or reserved_id not in (None, stored[0])):
+        raise DocumentGone("the document was deleted while it was being read")
+    document_id = _returned_id(connection, _UPSERT_DOCUMENT, _columns(record, reserved_id))
+    counts = replace_chunks(connection, document_id, nodes)
+    if stored and stored[1] not in (None, record.file_hash):
+        _drop_file(connection, stored[1])
+    return Written(**counts.__dict__, document_id=document_id)
 
 
-def delete_document(connection: Connected, reference: str) -> None:
-    """Delete the document of this documents.id or source_uri inside the caller's transaction."""
+def delete_document(connection: Connected, reference: str) -> int:
+    """Delete the document of this documents.id or source_uri inside the caller's transaction.
+
+    With it go its chunks and their vectors, the cached vectors that no other chunk has, and the
+    stored file that no other document and no run needs.
+
+    Returns:
+        how many documents there were: 0 or 1 (2 where a source is named as another's id).
+    """
     rows = connection.execute(
         "SELECT id, source_uri FROM documents"
         " WHERE source_uri = %(reference)s OR id::text = %(reference)s ORDER BY source_uri",
         {"reference": reference},
     ).fetchall()
-    for document_id, source_uri in rows:
-        _lock(connection, source_uri)
-        connection.execute("DELETE FROM documents WHERE id = %s", (document_id,))
+    return sum(delete_one(connection, document_id, source_uri) for document_id, source_uri in rows)
+
+
+def delete_everything(connection: Connected) -> None:
+    """Delete every document inside the caller's transaction, the cache and unneeded files too."""
+    connection.execute("DELETE FROM documents")
+    connection.execute("DELETE FROM embedding_cache")
+    connection.execute(
+        "DELETE FROM files f"
+        " WHERE NOT EXISTS (SELECT FROM run_files WHERE file_hash = f.content_hash)"
+    )
+
+
+def delete_one(connection: Connected, document_id: int, source_uri: str) -> int:
+    """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
+    _lock(connection, source_uri)
+    chunks = connection.execute(
+        "DELETE FROM chunks WHERE document_id = %s RETURNING metadata_ ->> 'embedding_key'",
+        (document_id,),
+    ).fetchall()
+    row = connection.execute(
+        "DELETE FROM documents WHERE id = %s RETURNING file_hash", (document_id,)
+    ).fetchone()
+    purge_unused(connection, [key for (key,) in chunks if key])
+    if row and row[0]:
+        _drop_file(connection, row[0])
+    return int(row is not None)
+
+
+def _drop_file(connection: Connected, content_hash: str) -> None:
+    """Delete stored bytes that nothing needs; the lock first, or a new need could go unseen."""
+    connection.execute(_LOCK_FILE, (content_hash,))
+    connection.execute(_DROP_FILE, (content_hash,))
+
+
+def _columns(record: DocumentRecord, reserved_id: int | None) -> dict[str, Any]:
+    return {
+        **record.__dict__,
+        "id": reserved_id,
+        "outline": Jsonb([section.outline() for section in record.sections]),
+        "warnings": Jsonb(list(record.warnings)),
+        "origin": Jsonb(dict(record.origin)),
+    }
 
 
 def _lock(connection: Connected, source_uri: str) -> None:
@@ -148,9 +216,9 @@ def adopt_nodes(connection: Connected, reference: str, nodes: Sequence[BaseNode]
             text = f"{text}\n\n{content}" if text else content
             start = len(text) - len(content)
         marks = {ORDINAL: ordinal + offset, START_CHAR: start, END_CHAR: start + len(content)}
-        marked.append(_row(node, document_id, marks))
+        marked.append(chunk_row(node, document_id, marks))
     connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
-    _copy(connection, marked)
+    copy_chunks(connection, marked)
     return document_id
 
 
@@ -172,23 +240,3 @@ def _returned_id(connection: Connected, statement: str, values: dict[str, Any]) 
     row = connection.execute(statement, values).fetchone()
     assert row is not None
     return int(row[0])
-
-
-def _row(node: BaseNode, document_id: int, marks: dict[str, int] | None = None) -> ChunkRow:
-    """One row of COPY: (node_id, content, embedding, metadata)."""
-    vector = np.asarray(node.embedding, dtype=np.float32)
-    if vector.shape != (EMBEDDING_DIMENSIONS,):
-        raise ValueError(f"an embedding has shape {vector.shape}, not ({EMBEDDING_DIMENSIONS},)")
-    # without its vector, or 1,536 numbers would be turned into JSON and thrown away
-    bare = node.model_copy(update={"embedding": None})
-    metadata = node_to_metadata_dict(bare, remove_text=True)
-    metadata.update(marks or {}, document_id=str(document_id))
-    content = node.get_content(MetadataMode.NONE)
-    return node.node_id, content, Vector(vector), Jsonb(metadata)
-
-
-def _copy(connection: Connected, rows: Iterable[ChunkRow]) -> None:
-    with connection.cursor().copy(_COPY) as copy:
-        copy.set_types(["text", "text", "vector", "jsonb"])
-        for row in rows:
-            copy.write_row(row)

@@ -1,43 +1,193 @@
-"""The embedding step of the pipeline: batches within the provider's limit."""
+"""The embedding step: batches within the provider's limit, and none of what is stored."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 
+from helix.cache_rows import Floats
+from helix.embedding_cache import CachedEmbedding, cache_key
 from helix.providers.base import Embedder
+from helix.records import EMBEDDING_KEY
+
+Embed = Callable[[Sequence[str]], Awaitable[Sequence[Floats]]]
+RunBatch = Callable[[int, Callable[[], Awaitable[None]]], Awaitable[None]]
+
+
+async def _just_run(_: int, embed: Callable[[], Awaitable[None]]) -> None:
+    await embed()
 
 
 class EmbedNodes(TransformComponent):
-    """Give each node the vector of its text with its title in front.
+    """Give each node that needs one the vector of its embedded text, and the key of that.
 
-    LlamaIndex's nodes turn a vector into a list of floats, about 49 KB each, so a document needs
-    that much memory a chunk until it is written. ``on_batch`` hears the number of chunks done.
+    Args:
+        embedder: batches are as large as its requests may be.
+        on_batch: hears the number of nodes done: first those that are known, then each batch.
+        known: embedding key by node id of what is stored (``ChunkStore.known_nodes``); such a node
+            keeps ``embedding`` None, which ``ChunkStore.write`` takes and an IngestionPipeline's
+            own vector store would drop.
+        run_batch: runs each batch, by its index from 0, through the function given to it. It need
+            not call that where it did in an earlier life: the vectors then come from the cache.
+        limit: held while a request is under way.
+        embed: makes vectors in place of ``embedder``, such as a Coalescer's ``embed``.
+
+    Vectors are arrays of float32, 6 KB each; assigned the usual way, LlamaIndex's validation would
+    turn each into a list of 49 KB.
     """
 
     _embedder: Embedder = PrivateAttr()
     _on_batch: Callable[[int], None] = PrivateAttr()
+    _known: Mapping[str, str] = PrivateAttr()
+    _run_batch: RunBatch = PrivateAttr()
+    _embed: Embed = PrivateAttr()
 
-    def __init__(self, embedder: Embedder, on_batch: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        on_batch: Callable[[int], None],
+        *,
+        known: Mapping[str, str] | None = None,
+        run_batch: RunBatch = _just_run,
+        limit: asyncio.Semaphore | None = None,
+        embed: Embed | None = None,
+    ) -> None:
         super().__init__()
         self._embedder = embedder
         self._on_batch = on_batch
+        self._known = known or {}
+        self._run_batch = run_batch
+        self._embed = embed or requests_of(embedder, limit)
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
         return asyncio.run(self.acall(nodes, **kwargs))
 
     async def acall(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        needing = [node for node in nodes if self._keyed(node) != self._known.get(node.node_id)]
+        if known := len(nodes) - len(needing):
+            self._on_batch(known)
         size = self._embedder.max_batch
-        for start in range(0, len(nodes), size):
-            batch = nodes[start : start + size]
-            texts = [node.get_content(MetadataMode.EMBED) for node in batch]
-            vectors = await self._embedder.model.aget_text_embedding_batch(texts)
-            for node, vector in zip(batch, vectors, strict=True):
-                node.embedding = np.asarray(vector, dtype=np.float32)  # type: ignore[assignment]
+        for index, start in enumerate(range(0, len(needing), size)):
+            batch = needing[start : start + size]
+
+            async def embed(batch: list[BaseNode] = batch) -> None:
+                texts = [node.get_content(MetadataMode.EMBED) for node in batch]
+                for node, vector in zip(batch, await self._embed(texts), strict=True):
+                    vars(node)["embedding"] = vector
+
+            await self._run_batch(index, embed)
+            if any(node.embedding is None for node in batch):
+                await embed()
             self._on_batch(len(batch))
         return nodes
+
+    def _keyed(self, node: BaseNode) -> str:
+        """The embedding key of ``node``, which is written into it too."""
+        if EMBEDDING_KEY not in node.excluded_embed_metadata_keys:
+            node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, EMBEDDING_KEY]
+        if EMBEDDING_KEY not in node.excluded_llm_metadata_keys:
+            node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, EMBEDDING_KEY]
+        text = node.get_content(MetadataMode.EMBED)
+        key = cache_key(self._embedder.identity, "document", text)
+        node.metadata[EMBEDDING_KEY] = key
+        return key
+
+
+def requests_of(embedder: Embedder, limit: asyncio.Semaphore | None = None) -> Embed:
+    """``embedder`` as a function of texts to vectors of float32, ``limit`` held meanwhile."""
+    model = embedder.model
+
+    async def embed(texts: Sequence[str]) -> Sequence[Floats]:
+        if isinstance(model, CachedEmbedding):
+            return await model.embed(texts)
+        vectors = await model.aget_text_embedding_batch(list(texts))
+        return [np.asarray(vector, dtype=np.float32) for vector in vectors]
+
+    async def limited(texts: Sequence[str]) -> Sequence[Floats]:
+        if limit is None:
+            return await embed(texts)
+        async with limit:
+            return await embed(texts)
+
+    return limited
+
+
+class Coalescer:
+    """Makes one request of what many small files ask for at the same time.
+
+    Args:
+        embed: one request; its errors go to everybody whose texts were in it.
+        most: texts a request may carry.
+        wait: seconds that the first to come waits for others, at most.
+        parties: how many there are who may come; where all of them wait, nobody else will.
+
+    All of it belongs to one event loop.
+    """
+
+    def __init__(
+        self,
+        embed: Embed,
+        most: int,
+        wait: float = 0.01,
+        parties: Callable[[], float] = lambda: math.inf,
+    ) -> None:
+        self._embed = embed
+        self._most = most
+        self._wait = wait
+        self._parties = parties
+        self._waiting: list[tuple[Sequence[str], asyncio.Future[Sequence[Floats]]]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._sending: set[asyncio.Task[None]] = set()
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Floats]:
+        """A vector a text, in order; ``texts`` are at most ``most``."""
+        loop = asyncio.get_running_loop()
+        if self._count() + len(texts) > self._most:
+            self._send()
+        answer: asyncio.Future[Sequence[Floats]] = loop.create_future()
+        self._waiting.append((texts, answer))
+        if self._count() >= self._most or len(self._waiting) >= self._parties():
+            self._send()
+        elif self._timer is None:
+            self._timer = loop.call_later(self._wait, self._send)
+        return await answer
+
+    def _count(self) -> int:
+        return sum(len(texts) for texts, _ in self._waiting)
+
+    def _send(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting, self._waiting = self._waiting, []
+        waiting = [(texts, answer) for texts, answer in waiting if not answer.done()]
+        if waiting:
+            task = asyncio.create_task(self._request(waiting))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+    async def _request(
+        self, waiting: Sequence[tuple[Sequence[str], asyncio.Future[Sequence[Floats]]]]
+    ) -> None:
+        try:
+            vectors = await self._embed([text for texts, _ in waiting for text in texts])
+        except Exception as error:  # noqa: BLE001
+            for _, answer in waiting:
+                if not answer.done():
+                    answer.set_exception(error)
+            return
+        except asyncio.CancelledError:
+            for _, answer in waiting:
+                answer.cancel()
+            raise
+        start = 0
+        for texts, answer in waiting:
+            if not answer.done():
+                answer.set_result(vectors[start : start + len(texts)])
+            start += len(texts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +10,10 @@ import typer
 
 from helix.errors import HelixError, SettingsError
 from helix.logs import configure_logging
-from helix.providers import build_embedder
-from helix.services import open_store
 from helix.settings import Settings, load_settings
-from pipelines.progress import Reporter
-from pipelines.run import Ingest, Outcome, summary
-from pipelines.scan import Scan, scan
+from pipelines.asking import run_key, summary, this_host
+from pipelines.scan import scan
+from pipelines.unchanged import nothing_to_do
 
 DEFAULT_PATH = "samples"
 
@@ -29,22 +26,21 @@ def ingest(
     title: Annotated[
         str | None, typer.Option(help="Title of the document; takes exactly one file.")
     ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Print the run's id and leave it to a worker.")
+    ] = False,
 ) -> None:
     """Ingest files and folders: read, split, embed, store.
 
     An unchanged file costs nothing, a changed one is replaced as a whole. A file that cannot be
-    read is named and the rest goes in; the exit status is then 1. Needs DATABASE_URL and an
-    embedder, as `helix doctor` checks.
+    read is named and the rest goes in; the exit status is then 1. Killed at any point, the same
+    command goes on where it stopped. Needs DATABASE_URL and an embedder, as `helix doctor` checks.
     """
     try:
         settings = load_settings()
         configure_logging("warning")
-        found = scan(_given(paths))
-        if title is not None and not (title.strip() and title.isprintable()):
-            raise SettingsError("--title is blank or not text: give the title, or leave it out")
-        if title is not None and len(found.sources) != 1:
-            raise SettingsError(f"--title takes one file; {len(found.sources)} were given")
-        failed = asyncio.run(_run(settings, found, title))
+        options = _options(paths, title)
+        failed = not _unchanged(settings, options, detach) and _run(settings, options, detach)
     except HelixError as error:
         typer.echo(f"ingest: {error}", err=True)
         raise typer.Exit(1) from None
@@ -55,59 +51,40 @@ def ingest(
         raise typer.Exit(1)
 
 
+def _unchanged(settings: Settings, options: dict[str, object], detach: bool) -> bool:
+    """Whether there was nothing to do, which is then told."""
+    key = run_key("paths", options, this_host())
+    walked = None if detach else asyncio.run(nothing_to_do(settings, options, key))
+    if walked is None:
+        return False
+    for line in summary({"unchanged": len(walked.sources)}, 0, walked.ignored):
+        typer.echo(line)
+    return True
+
+
+def _run(settings: Settings, options: dict[str, object], detach: bool) -> bool:
+    """Whether anything failed."""
+    from pipelines.following import start_and_follow  # it takes seconds, which nothing to do saves
+
+    return start_and_follow(settings, "paths", options, detach)
+
+
+def _options(paths: list[str] | None, title: str | None) -> dict[str, object]:
+    given = _given(paths)
+    if title is not None:
+        if not (title.strip() and title.isprintable()):
+            raise SettingsError("--title is blank or not text: give the title, or leave it out")
+        if (count := len(scan(given).sources)) != 1:
+            raise SettingsError(f"--title takes one file; {count} were given")
+    return {"paths": given, "base": str(Path.cwd()), "title": title}
+
+
 def _given(paths: list[str] | None) -> list[str]:
     if paths:
         return paths
     if not Path(DEFAULT_PATH).is_dir():
         raise SettingsError(f"no path given, and there is no {DEFAULT_PATH}/ in this folder")
     return [DEFAULT_PATH]
-
-
-async def _run(settings: Settings, found: Scan, title: str | None) -> bool:
-    """Whether anything failed; tells of every file."""
-    outcomes = [Outcome(path, "failed", reason=reason) for path, reason in found.problems]
-    with Reporter(total=len(found.sources)) as reporter:
-        for outcome in outcomes:
-            _tell(reporter, outcome)
-        if found.sources:
-            await _ingest(settings, found, title, reporter, outcomes)
-    for line in summary(outcomes, found.ignored):
-        typer.echo(line)
-    return any(outcome.status == "failed" for outcome in outcomes)
-
-
-async def _ingest(
-    settings: Settings,
-    found: Scan,
-    title: str | None,
-    reporter: Reporter,
-    outcomes: list[Outcome],
-) -> None:
-    embedder = build_embedder(settings)
-    try:
-        async with open_store(settings, embedder) as store:
-            run = Ingest(
-                store, embedder, reporter, title=title, largest=settings.max_file_mb * 2**20
-            ).run(found.sources)
-            async with aclosing(run):
-                async for outcome in run:
-                    outcomes.append(outcome)
-                    _tell(reporter, outcome)
-                    reporter.done()
-    except HelixError as error:
-        stored = sum(outcome.status in ("added", "replaced") for outcome in outcomes)
-        raise type(error)(
-            f"stopped: {error} ({stored} files are stored; run it again to go on)"
-        ) from error
-    finally:
-        await embedder.aclose()
-
-
-def _tell(reporter: Reporter, outcome: Outcome) -> None:
-    if outcome.status == "failed":
-        reporter.line(f"failed    {outcome.source_uri}: {outcome.reason}", style="red")
-    elif outcome.status != "unchanged":
-        reporter.line(f"{outcome.status:<9} {outcome.source_uri} ({outcome.chunks} chunks)")
 
 
 def main() -> None:

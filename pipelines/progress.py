@@ -13,19 +13,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 class Reporter:
     """Lines and, on a terminal, a bar of files; everything goes to standard error but `summary`."""
 
-    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
         self._console = Console(file=stream or sys.stderr, highlight=False, soft_wrap=True)
-        self._chunks = 0
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[chunks]} chunks"),
+            TextColumn("{task.fields[stage]}", markup=False),
             TimeElapsedColumn(),
             console=self._console,
             disable=not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("Ingesting", total=total, chunks=0)
+        self._task = self._bar.add_task("Ingesting", total=0, stage="scan")
 
     def __enter__(self) -> Reporter:
         self._bar.start()
@@ -43,10 +42,15 @@ class Reporter:
         """One line, above the bar where there is one. ``text`` is printed as it is."""
         self._console.print(text, style=style, markup=False)
 
-    def embedded(self, chunks: int) -> None:
-        """``chunks`` more have their vectors."""
-        self._chunks += chunks
-        self._bar.update(self._task, chunks=self._chunks)
+    def known(self, files: int) -> None:
+        """The run has ``files`` files, as far as it knows."""
+        if files > (self._bar.tasks[0].total or 0):
+            self._bar.update(self._task, total=files)
+
+    def stage(self, name: str, stage: str, done: int, total: int) -> None:
+        """Where one file is: ``done`` of ``total`` pages or batches, where that is known."""
+        part = f" {done} of {total}" if total else ""
+        self._bar.update(self._task, stage=f"{stage}{part}: {name}"[:60])
 
     def done(self) -> None:
         """One more file is dealt with."""

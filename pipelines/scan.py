@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.readers import supported
+from helix.media import supported_name
+
+_SIGNATURES = (b"%PDF-", b"PK\x03\x04")
 
 
 @dataclass(frozen=True)
@@ -29,43 +31,79 @@ class Scan:
     ignored: int
 
 
-def scan(paths: Iterable[str]) -> Scan:
-    """Walk ``paths``: a file is taken as it is, a folder gives its readable files, sorted.
+def scan(paths: Iterable[str], base: Path | None = None) -> Scan:
+    """Walk ``paths``, seen from ``base``: a file is taken as it is, a folder gives its readable
+    files, sorted.
 
     Hidden files and folders are passed over; a symbolic link that leads out of the folder given is
     a problem, for it may point anywhere.
     """
-    sources: dict[str, Source] = {}
-    problems: list[tuple[str, str]] = []
-    ignored = 0
+    walker = _Walker(base or Path())
     for given in paths:
-        path = Path(given)
-        is_folder = _is_folder(path, problems)
+        walker.take(given)
+    return Scan(list(walker.sources.values()), walker.problems, walker.ignored)
+
+
+class _Walker:
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.sources: dict[str, Source] = {}
+        self.problems: list[tuple[str, str]] = []
+        self.ignored = 0
+
+    def take(self, given: str) -> None:
+        path = self.base / given
+        is_folder = _is_folder(path, given, self.problems)
         if is_folder is None:
-            continue
-        before, sources_here = len(problems), 0
-        for file in _walk(path, problems) if is_folder else [path]:
-            uri = os.path.normpath(file).replace(os.sep, "/")
-            if is_folder and not supported(file):
-                ignored += 1
-            elif problem := _name_problem(uri) or (is_folder and _link_problem(file, path)):
-                problems.append((uri, problem))
-            else:
-                sources[uri] = Source(file, uri)
-                sources_here += 1
-        if not sources_here and len(problems) == before:
-            problems.append((given, "no readable file in this folder"))
-    return Scan(list(sources.values()), problems, ignored)
+            return
+        before = len(self.problems)
+        if not is_folder:
+            self._file(path, given, folder=None)
+            return
+        taken = [
+            self._file(file, str(Path(given, file.relative_to(path))), folder=path)
+            for file in _walk(path, self.problems)
+        ]
+        if not any(taken) and before == len(self.problems):
+            self.problems.append((given, "no readable file in this folder"))
+
+    def _file(self, file: Path, shown: str, folder: Path | None) -> bool:
+        """Whether it is a source."""
+        uri = os.path.normpath(shown).replace(os.sep, "/")
+        if folder and not readable(file):
+            self.ignored += 1
+        elif problem := _name_problem(uri) or (folder and _link_problem(file, folder)):
+            self.problems.append((uri, problem))
+        else:
+            self.sources[uri] = Source(file, uri)
+            return True
+        return False
 
 
-def _is_folder(path: Path, problems: list[tuple[str, str]]) -> bool | None:
+def readable(file: Path) -> bool:
+    """Whether a file of a folder is one that Helix reads, by its name or, failing that, content.
+
+    A name that tells nothing is not enough to take plain text, or a folder of code would come in.
+    """
+    if supported_name(file.name):
+        return True
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            return False
+        with file.open("rb") as opened:
+            return opened.read(8).startswith(_SIGNATURES)
+    except OSError:
+        return False
+
+
+def _is_folder(path: Path, given: str, problems: list[tuple[str, str]]) -> bool | None:
     """None, and a problem, where there is nothing or nothing that we may look at."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        problems.append((str(path), "no such file or folder"))
+        problems.append((given, "no such file or folder"))
     except OSError as error:
-        problems.append((str(path), f"cannot be read: {error.strerror}"))
+        problems.append((given, f"cannot be read: {error.strerror}"))
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import itertools
+import os
 import shutil
 import socket
 import tempfile
@@ -23,6 +24,9 @@ from db.migrate import migrate
 # The same examples each time, however slow the machine: a failure is then the change's own.
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
+
+# Servers of tests start no workers of their own, but where a test asks for them.
+os.environ["HELIX_WORKERS"] = "0"
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -204,7 +204,7 @@ def test_a_failure_after_it_ends_the_stream_without_citations(
 
 def test_an_embedding_failure_is_a_503(service: Service, wire: GeminiWire) -> None:
     wire.script(*[unavailable()] * 4, on="embed")
-    assert service.ask(QUESTION).status_code == 503
+    assert service.ask(f"{QUESTION} Not in the cache.").status_code == 503
 
 
 def test_the_database_goes_and_comes(service: Service, database: CuttableDatabase) -> None:

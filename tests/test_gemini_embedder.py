@@ -6,6 +6,8 @@ import asyncio
 import logging
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers import build_embedder
 from helix.providers.base import Embedder
-from helix.providers.gemini import gemini_embedder
-from helix.providers.gemini_faults import RetryPolicy
+from helix.providers.gemini import PATIENT_POLICY, GeminiEmbedding, gemini_embedder
+from helix.providers.gemini_faults import DEFAULT_POLICY, Fault, RetryPolicy
 from helix.settings import Settings, load_settings
 from tests.wire.gemini import GeminiWire
 from tests.wire.gemini_replies import (
@@ -238,3 +240,39 @@ def test_a_key_that_no_header_can_carry_stops_at_once(key: str) -> None:
     with pytest.raises(SettingsError, match="GEMINI_API_KEY has characters") as caught:
         gemini_embedder(settings)
     assert key not in str(caught.value)
+
+
+@both_ways
+async def test_a_batch_of_an_ingest_costs_five_requests_at_most(
+    wire: GeminiWire, embed: Embed
+) -> None:
+    wire.script(*[rate_limited("0.1s")] * 6)
+    policy = replace(PATIENT_POLICY, first_wait=0.01)
+    embedder = gemini_embedder(_settings(), patient=True, policy=policy)
+    with pytest.raises(UpstreamError, match="after 5 attempts"):
+        await embed(embedder, ["one", "two"])
+    at = [request.at for request in wire.requests]
+    assert len(at) == 5
+    assert all(later - earlier >= 0.1 for earlier, later in pairwise(at)), "as RetryInfo says"
+    await embedder.aclose()
+
+
+def test_an_ingest_is_patient_and_serving_is_not(wire: GeminiWire) -> None:
+    def policy(embedder: Embedder) -> RetryPolicy:
+        assert isinstance(embedder.model, GeminiEmbedding)
+        http: Any = embedder.model._client._api_client._async_httpx_client
+        given: RetryPolicy = http._policy
+        return given
+
+    assert policy(build_embedder(_settings())) == DEFAULT_POLICY
+    patient = policy(build_embedder(_settings(), patient=True))
+    assert patient == PATIENT_POLICY
+    assert (patient.attempts, patient.longest_wait) == (5, 30.0)
+    asked = Fault("x", "y", retry=True, delay=30.0)
+    waited, waits = 0.0, list[float | None]()
+    for attempt in range(1, 6):
+        waits.append(patient.wait(asked, attempt, waited, chance=1.0))
+        waited += waits[-1] or 0.0
+    assert waits[-1] is None and all(wait is not None and wait >= 30 for wait in waits[:-1])
+    backoff = [patient.wait(Fault("x", "y", retry=True), n, 0.0, 1.0) for n in range(1, 5)]
+    assert backoff == [1.0, 2.0, 4.0, 8.0]

@@ -22,6 +22,7 @@ from tests.fakes import documents, embedded, rows
 from tests.wire.gemini import GeminiWire
 from tests.wire.gemini_replies import Vectors, refused_key
 
+READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and EPUB files"
 ROOT = Path(__file__).resolve().parent.parent
 SLICES = (
     "SELECT bool_and(content = substr(text, start_char + 1, end_char - start_char))"
@@ -148,7 +149,8 @@ def test_many_small_files_cost_few_requests(
     for number in range(250):
         (folder / f"{number}.txt").write_text(f"Number {number}.")
     assert ingest(".").exit_code == 0
-    assert [len(r.body["requests"]) for r in wire.received("embed")] == [100, 100, 50]
+    sizes = [len(r.body["requests"]) for r in wire.received("embed")]
+    assert sum(sizes) == 250 and len(sizes) <= 40, "not one a file"
     assert len(documents(database_url)) == 250
 
 
@@ -168,7 +170,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(
     (inside / "blank.md").write_text(" \n\t\n")
     (inside / "latin.txt").write_bytes(b"caf\xe9")
     (inside / "nul.txt").write_bytes(b"text\0")
-    (inside / "picture.png").write_bytes(b"\x89PNG")
+    (inside / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (inside / ".hidden.txt").write_text("Hidden.")
     (inside / "away.txt").symlink_to(outside)
     (inside / "broken.txt").symlink_to("nothing.txt")
@@ -184,11 +186,11 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(
         "docs/empty.txt: empty: there is no text in it",
         "docs/blank.md: empty: there is no text in it",
         "docs/latin.txt: not UTF-8 at byte 3: save it as UTF-8 and ingest it again",
-        "docs/nul.txt: not text: a NUL byte at offset 4",
+        f"docs/nul.txt: binary data; {READS}",
         "docs/away.txt: a symbolic link that leads out of the folder",
         "docs/broken.txt: cannot be read: No such file or directory",
         "docs/pipe.txt: not a file",
-        "docs/picture.png: no reader for .png (.markdown, .md, .text, .txt)",
+        f"docs/picture.png: a PNG image; {READS}",
         "missing.txt: no such file or folder",
     }
     assert "11 files: 2 added, 0 replaced, 0 unchanged, 9 failed; 2 chunks" in result.stdout
@@ -332,7 +334,7 @@ def test_a_role_that_may_not_write(
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
         connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO reader").format(name))
     monkeypatch.setenv("DATABASE_URL", database_url.replace("//postgres@", "//reader@"))
-    assert "the database refused the statement (42501)" in one_line(ingest("a.txt"))
+    assert "this role may not make it: run `helix worker" in one_line(ingest("a.txt"))
 
 
 def test_a_database_filled_by_another_embedder(
@@ -360,14 +362,16 @@ def test_an_embedding_service_that_fails_midway(
     result = ingest(".")
     assert result.exit_code == 1
     *added, last = result.stderr.splitlines()
-    assert added == [f"added     {number}.txt (1 chunks)" for number in range(4)]
+    stored = documents(database_url)
+    assert sorted(added) == sorted(f"added     {uri} (1 chunks)" for uri in stored)
+    assert 4 <= len(stored) < 10, "requests that were under way beside the refused one count"
     assert last.startswith("ingest: stopped: ") and "GEMINI_API_KEY" in last
-    assert last.endswith("(4 files are stored; run it again to go on)")
-    assert sorted(documents(database_url)) == [f"{number}.txt" for number in range(4)]
+    assert last.endswith(f"({len(stored)} files are stored; run it again to go on)")
     wire.requests.clear()
     result = ingest(".")
-    assert "10 files: 6 added, 0 replaced, 4 unchanged, 0 failed" in result.stdout
-    assert embedded(wire) == [f"{number}\n\nNumber {number}." for number in range(4, 10)]
+    left = 10 - len(stored)
+    assert f"10 files: {left} added, 0 replaced, {len(stored)} unchanged" in result.stdout
+    assert len(embedded(wire)) == left
     assert rows(database_url, "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass",
                 "chunks_embedding_hnsw") == [(True,)]  # fmt: skip
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -19,10 +20,11 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 from llama_index.core.llms.custom import CustomLLM
+from pydantic import Field
 
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
-from helix.providers import EMBEDDERS, LANGUAGE_MODELS, build_embedder, build_llm
+from helix.providers import EMBEDDERS, LANGUAGE_MODELS, build_embedder, build_llm, vendor_retries
 from helix.providers.integrations import CHATS, EMBEDDINGS, PaddedEmbedding
 from helix.providers.integrations import anthropic_finish_reason as anthropic_reason
 from helix.providers.integrations import ollama_finish_reason as ollama_reason
@@ -391,3 +393,73 @@ def test_ollamas_window_is_given_so_that_nobody_asks_the_server_for_it() -> None
 
     assert window(5) > 5 * 500 + 4000
     assert window(50) > 50 * 500 + 4000
+
+
+class Busy(Exception):
+    """As a vendor's client raises it: a status, and the response with its headers."""
+
+    def __init__(self, status: int | None, retry_after: str | None = None, code: str = "") -> None:
+        super().__init__(f"{status} for {KEY}")
+        self.status_code = status
+        self.code = code
+        headers = {} if retry_after is None else {"Retry-After": retry_after}
+        self.response = SimpleNamespace(headers=httpx.Headers(headers))
+
+
+class BusyEmbedding(LetterEmbedding):
+    """Fails as often as it is told to; ``requests`` counts."""
+
+    failures: list[Any] = Field(default_factory=list)
+    requests: int = 0
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        self.requests += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return super()._get_text_embeddings(texts)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._get_text_embeddings(texts)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_once(
+    monkeypatch: pytest.MonkeyPatch, asynchronous: bool
+) -> None:
+    monkeypatch.setattr(vendor_retries, "FIRST_WAIT", 0.001)
+    options: dict[str, Any] = {}
+
+    def embedding(**given: Any) -> BusyEmbedding:
+        options.update(given)
+        return BusyEmbedding()
+
+    _install(monkeypatch, EMBEDDINGS["openai"].module, "OpenAIEmbedding", embedding)
+
+    async def attempts(failures: list[Any], patient: bool) -> tuple[int, bool]:
+        name = _settings(embedder="openai:some-model")
+        model: Any = build_embedder(name, patient=patient).model
+        assert (options["max_retries"] == 0) is patient
+        model._inner.failures = [*failures]
+        try:
+            if asynchronous:
+                await model.aget_text_embedding_batch(["abba"])
+            else:
+                model.get_text_embedding_batch(["abba"])
+        except UpstreamError:
+            return model._inner.requests, False
+        return model._inner.requests, True
+
+    assert await attempts([Busy(503)] * 4, patient=True) == (5, True)
+    assert await attempts([Busy(429), ConnectionError("refused")], patient=True) == (3, True)
+    assert await attempts([Busy(503)] * 5, patient=True) == (5, False)
+    assert await attempts([Busy(401)], patient=True) == (1, False)
+    assert await attempts([Busy(429, code="insufficient_quota")], patient=True) == (1, False)
+    assert await attempts([TimeoutError()], patient=True) == (1, False)
+    assert await attempts([Busy(503)], patient=False) == (1, False)
+
+
+def test_how_long_an_ingest_waits_for_a_vendor() -> None:
+    waits = [vendor_retries.wait_after(Busy(503), n, 9, chance=1.0) for n in range(1, 9)]
+    assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
+    assert vendor_retries.wait_after(Busy(429, "7"), 1, 5, chance=0.0) == 7
+    assert vendor_retries.wait_after(Busy(429, "31"), 1, 5, chance=0.0) is None

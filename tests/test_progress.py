@@ -21,12 +21,13 @@ def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(monkeypatch: pytest.Monke
         monkeypatch.delenv(variable, raising=False)
     shown = {}
     for stream in (Terminal(), io.StringIO()):
-        with Reporter(2, stream) as reporter:
+        with Reporter(stream) as reporter:
+            reporter.known(2)
             for name in ("a [bold]b", "c"):
-                reporter.embedded(3)
+                reporter.stage(name, "reading", 3, 7)
                 reporter.line(f"added {name}.txt")
                 reporter.done()
         shown[stream.isatty()] = stream.getvalue()
     assert shown[False] == "added a [bold]b.txt\nadded c.txt\n"
-    for part in ("Ingesting", "2/2", "6 chunks", "added a [bold]b.txt"):
+    for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added a [bold]b.txt"):
         assert part in shown[True]

@@ -1,19 +1,30 @@
-"""Readers and the walk to the files: text kept to the character, and a reason for what is not."""
+"""Plain text and Markdown kept to the character, in sections; and the walk to the files."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.readers import READERS, UnreadableFile, read
+from helix.records import Section
+from pipelines.readers import UnreadableFile, read
+from pipelines.readers.markdown import sections_of
+from pipelines.readers.outline import LONGEST_TABLE
 from pipelines.scan import scan, title_from_name
 
+KINDS = ("text", "markdown")
+FRENCH = "Le café était très agréable ; nous avons mangé des crêpes. Où êtes-vous allés cet été ?"
+POLISH = (
+    "Zwrot towaru jest możliwy w ciągu trzydziestu dni od zakupu. Klient ponosi koszty przesyłki, "
+    "chyba że towar jest wadliwy. Prosimy o zachowanie paragonu."
+)
+JAPANESE = "返品は購入日から三十日以内に限ります。詳しくはお客様サポートまでお問い合わせください。"
 
-@pytest.mark.parametrize("suffix", sorted(READERS))
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -22,34 +33,54 @@ from pipelines.scan import scan, title_from_name
         (b"\xef\xbb\xbf", "empty"),
         ("\u3000\u2028".encode(), "empty"),
         (b"text\x00more", "not text: a NUL byte at offset 4"),
-        ("text".encode("utf-16"), "not text: a NUL byte at offset 3"),
+        ("text".encode("utf-16-le"), "not text: a NUL byte at offset 1"),
+        ("te\x00xt".encode("utf-16"), "not text: a NUL character at offset 2"),
+        (b"\xff\xfet\x00e", "not UTF-16 at byte 4, although its first bytes say so"),
         (b"caf\xe9 au lait", "not UTF-8 at byte 3: save it as UTF-8 and ingest it again"),
         (b"\xed\xa0\x80 a lone surrogate", "not UTF-8 at byte 0"),
+        (bytes(range(128, 256)) * 20, "not UTF-8 at byte 0"),
     ],
 )
-def test_what_is_not_text_is_refused_with_its_reason(suffix: str, data: bytes, reason: str) -> None:
+def test_what_is_not_text_is_refused_with_its_reason(kind: str, data: bytes, reason: str) -> None:
     with pytest.raises(UnreadableFile, match=reason):
-        read(PurePath(f"a{suffix}"), data)
+        read(kind, data)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (FRENCH, "cp1252"),
+        (POLISH, "cp1250"),
+        (POLISH, "iso8859_2"),
+        ("Возврат товара возможен в течение тридцати дней с момента покупки.", "koi8_r"),
+        ("Возврат товара возможен в течение тридцати дней с момента покупки.", "cp1251"),
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc_jp"),
+        (
+            "退货期限为购买之日起三十天内，请保留收据。如果商品有质量问题，我们将承担运费。",
+            "gb18030",
+        ),
+        ("Größe 𝄞", "utf-16"),
+        ("Größe 𝄞", "utf-32"),
+        ("Größe 𝄞", "utf-8-sig"),
+    ],
+)
+def test_other_encodings(text: str, encoding: str) -> None:
+    assert read("text", text.encode(encoding)).text == text
 
 
 @given(st.text().filter(lambda text: text.strip() and "\x00" not in text))
 def test_text_is_kept_to_the_character(text: str) -> None:
-    for suffix in READERS:
-        assert read(PurePath(f"a{suffix}"), text.encode()).text == text.removeprefix("\ufeff")
+    for kind in KINDS:
+        assert read(kind, text.encode()).text == text.removeprefix("\ufeff")
 
 
 def test_a_byte_order_mark_goes_and_line_ends_stay() -> None:
     data = b"\xef\xbb\xbf# One\r\n\r\nTwo\rThree\n"
-    for suffix in (".txt", ".MD"):
-        assert read(PurePath("a" + suffix), data).text == "# One\r\n\r\nTwo\rThree\n"
-    assert read(PurePath("a.md"), data).title == "One"
-    assert read(PurePath("a.txt"), data).title is None
-
-
-def test_no_reader_names_the_suffixes_there_are() -> None:
-    for name, shown in (("a.png", ".png"), ("Makefile", "files without a suffix")):
-        with pytest.raises(UnreadableFile, match=rf"no reader for {shown} \(.*\.md, .*\.txt\)"):
-            read(PurePath(name), b"text")
+    for kind in KINDS:
+        assert read(kind, data).text == "# One\r\n\r\nTwo\rThree\n"
+    assert read("markdown", data).title == "One"
+    assert read("text", data).title is None
 
 
 @pytest.mark.parametrize(
@@ -79,8 +110,126 @@ def test_no_reader_names_the_suffixes_there_are() -> None:
     ],
 )
 def test_the_title_of_markdown(text: str, title: str | None) -> None:
-    assert read(PurePath("a.md"), text.encode()).title == title
-    assert read(PurePath("a.md"), text.encode()).text == text
+    assert read("markdown", text.encode()).title == title
+    assert read("markdown", text.encode()).text == text
+
+
+def outline(text: str) -> list[tuple[str, str]]:
+    """(heading path, the section's text) of each section."""
+    return [(" > ".join(s.heading_path), text[s.start : s.end]) for s in sections_of(text)]
+
+
+def blocks(text: str) -> list[str]:
+    return [text[start:end] for s in sections_of(text) for start, end in s.blocks]
+
+
+def test_sections_by_heading() -> None:
+    text = (
+        "---\r\ntitle: x\r\n---\r\nBefore.\r\n\r\n# One\r\ntext\r\n## *Two*\r\n\r\n### Three\r\n"
+        "more\r\n\r\nTwo b\r\n-----\r\n> # quoted\r\n\r\n- # listed\r\n\r\n"
+        "Uno\r\n===\r\nend\r\n# Last"
+    )
+    assert outline(text) == [
+        ("", "---\r\ntitle: x\r\n---"),
+        ("", "Before."),
+        ("One", "# One\r\ntext"),
+        ("One > Two > Three", "## *Two*\r\n\r\n### Three\r\nmore"),
+        ("One > Two b", "Two b\r\n-----\r\n> # quoted\r\n\r\n- # listed"),
+        ("Uno", "Uno\r\n===\r\nend"),
+        ("Last", "# Last"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a\n```py\n# no\n```\nb", ["```py\n# no\n```"]),
+        ("~~~~\n~~~\n# no\n```\n~~~~\n", ["~~~~\n~~~\n# no\n```\n~~~~"]),
+        ("````\n```\n# no\n```\n````\n", ["````\n```\n# no\n```\n````"]),
+        ("- a\n  ```\n  # no\n  ```\n- b", ["```\n  # no\n  ```"]),
+        ("> ```\n> # no\n> ```\ntext", ["> ```\n> # no\n> ```"]),
+        ("```\r\n# never closed\r\n\r\n# no", ["```\r\n# never closed\r\n\r\n# no"]),
+        ("a\x0bb\u2028\n```\nx\n```\n", ["```\nx\n```"]),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\ntext", ["| a | b |\n|---|---|\n| 1 | 2 |"]),
+        ("`` not ``` a fence", []),
+    ],
+)
+def test_code_and_tables_are_blocks(text: str, found: list[str]) -> None:
+    assert blocks(text) == found
+    assert len(sections_of(text)) == 1
+
+
+def test_a_long_table_is_a_section_of_rows_with_its_header() -> None:
+    rows = "".join(f"| item {n} | {n} |\n" for n in range(LONGEST_TABLE // 10))
+    text = f"# Prices\n\n| name | price |\n|---|---|\n{rows}\nAfter.\n"
+    table, after = sections_of(text)
+    assert (table.rows, table.context, table.heading_path) == (
+        True,
+        "| name | price |",
+        ("Prices",),
+    )
+    assert text[table.start : table.end].startswith("# Prices\n\n| name")
+    assert (after.rows, text[after.start : after.end]) == (False, "After.")
+
+
+def assert_covers(text: str, found: tuple[Section, ...]) -> None:
+    place = 0
+    for section in found:
+        assert place <= section.start < section.end <= len(text)
+        assert not text[place : section.start].strip()
+        inner = section.start
+        for start, end in section.blocks:
+            assert inner <= start < end <= section.end
+            inner = end
+        place = section.end
+    assert not text[place:].strip()
+
+
+_LINES = st.sampled_from(
+    "# a|## b *c*|a|---|===|```|~~~|```` x|> ```|> # q|- a|  - b|1. c|    code|\t# t|| a"
+    "|---|<div>|<!--|-->|[a]: b|#|####### no|\x0b|\x0c|\u2028|\x85| ".split("|")
+)
+
+
+@given(st.lists(_LINES), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_sections_cover_the_text(lines: list[str], line_end: str, has_front: bool) -> None:
+    text = line_end.join((["---", "a: b", "---"] if has_front else []) + lines)
+    assert_covers(text, sections_of(text))
+
+
+@given(st.text(alphabet="#>`~-=|[]<!*_ \n\r\ta1.:"))
+def test_sections_cover_any_marks(text: str) -> None:
+    assert_covers(text, sections_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#" * 300_000,
+        ">" * 300_000,
+        "`" * 300_000,
+        "# a\n" * 20_000,
+        "- " * 100_000,
+        "[" * 100_000,
+        "# " + "[" * 100_000,
+        "".join(" " * depth + "- a\n" for depth in range(300)),
+        "| a " * 2_000 + "\n" + "|---" * 2_000 + "\n" + "b\n" * 2_000,
+    ],
+    ids=lambda text: text[:6],
+)
+def test_hostile_markdown_ends(text: str) -> None:
+    """Quadratic time would reach the test's own limit."""
+    assert_covers(text, sections_of(text))
+
+
+def test_a_large_text_keeps_headings_and_fences() -> None:
+    part = "Part {0}\n======\n\n{1}\n```\n# no\n``` no\n```\n\n## Sub {0} ##\ntext\n"
+    text = "".join(part.format(number, "word " * 4_000) for number in range(60))
+    found = sections_of(text)
+    assert_covers(text, found)
+    assert len(text) > 1_000_000
+    assert [s.heading_path for s in found[-2:]] == [("Part 59",), ("Part 59", "Sub 59")]
+    assert [text[a:b] for a, b in found[0].blocks] == ["```\n# no\n``` no\n```"]
 
 
 @pytest.mark.parametrize(

@@ -249,9 +249,9 @@ async def test_ef_search_holds_within_the_statement_and_not_after_it(crowded: st
     for ef_search in (10, 1000):
         async with opened(crowded, ef_search=ef_search, pool_size=1) as store:
             recall[ef_search] = await _recall(crowded, store)
-            assert await store._fetch(_LEFT, {}) == [("40", "off")]
+            assert await store.fetch(_LEFT, {}) == [("40", "off")]
             store.search_blocking(QUESTION, 5)
-            with store._connection() as connection:
+            with store.connection() as connection:
                 assert connection.execute(_LEFT).fetchall() == [("40", "off")]
     assert recall[1000] >= 0.95
     assert recall[10] < recall[1000] - 0.2

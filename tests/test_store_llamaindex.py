@@ -23,7 +23,7 @@ from llama_index.vector_stores.postgres import PGVectorStore
 from helix.errors import StoreUnavailable
 from helix.store import ChunkStore
 from helix.text import sentences
-from pipelines.splitters.sentences import SentenceChunker
+from pipelines.splitters import SectionChunker
 from tests.fakes import WordEmbedding, opened, rows
 from tests.wire.gemini import word_vector
 
@@ -236,7 +236,7 @@ async def test_the_stock_store_writes_and_reads_through_the_view(
         id_=str(document_id), text=DOCUMENTS[0].text, metadata={"source_uri": "refunds.txt"}
     )
     pipeline = IngestionPipeline(
-        transformations=[SentenceChunker(chunk_tokens=16, overlap_tokens=0), WORDS],
+        transformations=[SectionChunker(chunk_tokens=16, overlap_tokens=0), WORDS],
         vector_store=stock,
         disable_cache=True,
     )

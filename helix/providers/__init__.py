@@ -1,7 +1,8 @@
 """Providers by name: a dict of kind to factory; a vendor's file is imported when it is chosen.
 
 ``HELIX_LLM`` and ``HELIX_EMBEDDER`` are ``kind`` or ``kind:model``. A factory takes the settings
-and the model name after the colon (empty where there is none).
+and the model name after the colon (empty where there is none); an embedder's also whether it may be
+patient.
 """
 
 from __future__ import annotations
@@ -30,13 +31,26 @@ LANGUAGE_MODELS: Mapping[str, str] = {
 }
 
 
-def build_embedder(settings: Settings) -> Embedder:
+def build_embedder(settings: Settings, *, patient: bool = False) -> Embedder:
     """The embedder that ``HELIX_EMBEDDER`` names.
+
+    ``patient`` is for ingestion, where nobody waits: a batch may cost five requests and minutes.
 
     Raises:
         SettingsError: unknown kind, missing extra, or a model the vendor's file refuses.
     """
-    embedder = _build(EMBEDDERS, "HELIX_EMBEDDER", settings.embedder, settings)
+    return _embedder("HELIX_EMBEDDER", settings.embedder, settings, patient)
+
+
+def build_next_embedder(settings: Settings, *, patient: bool = False) -> Embedder | None:
+    """The one that ``HELIX_EMBEDDER_NEXT`` names, if any; raises as build_embedder does."""
+    if settings.embedder_next is None:
+        return None
+    return _embedder("HELIX_EMBEDDER_NEXT", settings.embedder_next, settings, patient)
+
+
+def _embedder(variable: str, name: str, settings: Settings, patient: bool) -> Embedder:
+    embedder = _build(EMBEDDERS, variable, name, settings, patient=patient)
     assert isinstance(embedder, Embedder)
     return embedder
 
@@ -48,10 +62,12 @@ def build_llm(settings: Settings) -> LanguageModel:
     return llm
 
 
-def _build(table: Mapping[str, str], variable: str, name: str, settings: Settings) -> Any:
+def _build(
+    table: Mapping[str, str], variable: str, name: str, settings: Settings, **how: bool
+) -> Any:
     kind, _, model = name.partition(":")
     if kind not in table:
         known = ", ".join(sorted(table))
         raise SettingsError(f"{variable} names an unknown provider {kind!r}: it knows {known}")
     module, _, factory = table[kind].partition(":")
-    return getattr(import_module(module), factory)(settings, model)
+    return getattr(import_module(module), factory)(settings, model, **how)

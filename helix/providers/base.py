@@ -21,7 +21,8 @@ class Embedder:
     identity cannot be searched under another. ``max_distance`` is the gate's default for it,
     a cosine distance, or None where nobody has calibrated one. ``max_batch`` is the most texts
     that one request may carry. ``raw_norm`` gives the L2 norm of the last vector as the vendor sent
-    it, before Helix normalised it, where the provider looks.
+    it, before Helix normalised it, where the provider looks. ``local`` says that a question is
+    embedded in this process, sooner than a cache could be asked.
     """
 
     model: BaseEmbedding
@@ -29,6 +30,7 @@ class Embedder:
     max_distance: float | None
     max_batch: int = 100
     raw_norm: Callable[[], float | None] = lambda: None
+    local: bool = False
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
 
 

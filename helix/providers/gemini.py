@@ -43,19 +43,29 @@ OUTPUT_TOKENS = 8192
 """What LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
 wire, so the model's own ceiling holds there."""
 
+PATIENT_POLICY = RetryPolicy(attempts=5, first_wait=1.0, longest_wait=30.0, budget=180.0)
+"""For ingestion: four waits of the 30 seconds that Google may ask for fit in, jitter included."""
+
 CLOSE_SECONDS = 1.0
 """Longest wait for an upstream connection to close once nobody reads its stream any more."""
 
 
 def gemini_embedder(
-    settings: Settings, model: str = "", *, policy: RetryPolicy = DEFAULT_POLICY
+    settings: Settings,
+    model: str = "",
+    *,
+    patient: bool = False,
+    policy: RetryPolicy | None = None,
 ) -> Embedder:
     """Embed with ``model``, or ``EMBED_MODEL`` where it is empty; opens no connection.
+
+    ``policy`` wins over the one that ``patient`` chooses.
 
     Raises:
         SettingsError: ``GEMINI_API_KEY`` is missing or malformed.
     """
     variable = "HELIX_EMBEDDER" if model else "EMBED_MODEL"
+    policy = policy or (PATIENT_POLICY if patient else DEFAULT_POLICY)
     connection = connect(settings, Target(model or settings.embed_model, variable), policy)
     embedding = GeminiEmbedding(connection)
     return Embedder(

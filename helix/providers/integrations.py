@@ -24,6 +24,8 @@ from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import HelixError, SettingsError, UpstreamError
 from helix.providers.base import Embedder, LanguageModel
 from helix.providers.vectors import unit_vectors
+from helix.providers.vendor_retries import ATTEMPTS as PATIENT_ATTEMPTS
+from helix.providers.vendor_retries import atried, tried
 from helix.settings import Settings
 
 OUTPUT_TOKENS = 8192
@@ -165,8 +167,10 @@ CHATS: Mapping[str, ChatIntegration] = {
 }
 
 
-def integration_embedder(settings: Settings, model: str) -> Embedder:
+def integration_embedder(settings: Settings, model: str, *, patient: bool = False) -> Embedder:
     """The embedder that ``HELIX_EMBEDDER`` names, its vectors padded to 1536.
+
+    ``patient`` tries a batch of texts again as helix.providers.vendor_retries says.
 
     Raises:
         SettingsError: no model after the colon, the extra is not installed, or the vendor's
@@ -175,8 +179,11 @@ def integration_embedder(settings: Settings, model: str) -> Embedder:
     name = settings.embedder
     kind = _kind("HELIX_EMBEDDER", name, model)
     cls = _load("HELIX_EMBEDDER", kind, EMBEDDINGS[kind])
-    inner = _construct("HELIX_EMBEDDER", name, cls, EMBEDDINGS[kind].options(settings, model))
-    padded = PaddedEmbedding(inner, name)
+    options = EMBEDDINGS[kind].options(settings, model)
+    if patient and "max_retries" in options:
+        options["max_retries"] = 0  # or the vendor's attempts and ours would multiply
+    inner = _construct("HELIX_EMBEDDER", name, cls, options)
+    padded = PaddedEmbedding(inner, name, PATIENT_ATTEMPTS if patient else 1)
     return Embedder(
         model=padded,
         identity=f"{name}:{EMBEDDING_DIMENSIONS}",
@@ -248,14 +255,17 @@ class PaddedEmbedding(BaseEmbedding):
     """Another embedding whose vectors come out 1536 wide, with zeros at the end, and of length 1.
 
     Padding and scaling change no cosine. Raises SettingsError where the vectors are wider, and
-    UpstreamError where the other embedding fails or gives no usable vector.
+    UpstreamError where the other embedding fails ``attempts`` times (questions: once) or gives no
+    usable vector.
     """
 
     _inner: BaseEmbedding
+    _attempts: int
 
-    def __init__(self, inner: BaseEmbedding, name: str) -> None:
+    def __init__(self, inner: BaseEmbedding, name: str, attempts: int = 1) -> None:
         super().__init__(model_name=name, embed_batch_size=inner.embed_batch_size)
         self._inner = inner
+        self._attempts = attempts
 
     @classmethod
     def class_name(cls) -> str:
@@ -276,7 +286,7 @@ class PaddedEmbedding(BaseEmbedding):
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         with _in_our_words(self.model_name):
-            rows = self._inner.get_text_embedding_batch(texts)
+            rows = tried(lambda: self._inner.get_text_embedding_batch(texts), self._attempts)
         return unit_vectors(rows, len(texts), self.model_name)
 
     async def _aget_text_embedding(self, text: str) -> list[float]:
@@ -284,7 +294,9 @@ class PaddedEmbedding(BaseEmbedding):
 
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         with _in_our_words(self.model_name):
-            rows = await self._inner.aget_text_embedding_batch(texts)
+            rows = await atried(
+                lambda: self._inner.aget_text_embedding_batch(texts), self._attempts
+            )
         return unit_vectors(rows, len(texts), self.model_name)
 
 

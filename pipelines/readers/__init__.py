@@ -1,11 +1,16 @@
-"""Readers by file type: bytes in, text and title out. A new format needs one file and one line."""
+"""Readers by kind of file: bytes in, text with its sections out. A new format is a file and a line.
+
+A reader is run in a process of its own with limits (pipelines/sandbox.py): it may take all memory
+and all the time it is given, and it may crash; nothing but its own file is lost.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import PurePath
+
+from helix.records import Section
 
 
 class UnreadableFile(Exception):
@@ -14,41 +19,47 @@ class UnreadableFile(Exception):
 
 @dataclass(frozen=True)
 class ReadText:
-    """What a reader gives: the whole text, and the document's own title where it has one."""
+    """What a reader gives.
+
+    ``text`` is the whole text and ``title`` the document's own, where it has one. No sections is
+    one section. ``warnings`` name what could not be read although the rest was ("page 3: a scan,
+    and OCR is not installed: pip install 'helix-answers[ocr]'").
+    """
 
     text: str
     title: str | None = None
+    sections: tuple[Section, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
-Reader = Callable[[bytes], ReadText]
+Progress = Callable[[int, int], None]
+"""Hears (pages read, pages in all); pages, slides or sheets. A reader without them never calls."""
+
+Reader = Callable[[bytes, Progress], ReadText]
 """Raises UnreadableFile."""
 
 READERS = {
-    ".txt": "pipelines.readers.plain_text:read",
-    ".text": "pipelines.readers.plain_text:read",
-    ".md": "pipelines.readers.markdown:read",
-    ".markdown": "pipelines.readers.markdown:read",
+    "text": "pipelines.readers.plain_text:read",
+    "markdown": "pipelines.readers.markdown:read",
+    "html": "pipelines.readers.html:read",
+    "pdf": "pipelines.readers.pdf:read",
+    "docx": "pipelines.readers.docx:read",
+    "pptx": "pipelines.readers.pptx:read",
+    "xlsx": "pipelines.readers.xlsx:read",
+    "csv": "pipelines.readers.csv:read",
+    "epub": "pipelines.readers.epub:read",
 }
-"""Suffix to ``module:function``; a module is imported when a file of its type turns up."""
-
-VERSION = "1"
-"""Part of each document's recipe: raise it when a reader gives another text for the same bytes."""
+"""Kind (helix/media.py) to ``module:function``; a module is imported when such a file turns up."""
 
 
-def supported(path: PurePath) -> bool:
-    """Whether some reader takes files named like ``path``."""
-    return path.suffix.lower() in READERS
-
-
-def read(path: PurePath, data: bytes) -> ReadText:
-    """The text of ``data``, by the reader for ``path``'s suffix.
+def read(kind: str, data: bytes, progress: Progress = lambda done, total: None) -> ReadText:
+    """The text of ``data``, by the reader of ``kind``.
 
     Raises:
         UnreadableFile: no reader, or the reader's reason.
     """
-    if not supported(path):
-        known = ", ".join(sorted(READERS))
-        raise UnreadableFile(f"no reader for {path.suffix or 'files without a suffix'} ({known})")
-    module, _, function = READERS[path.suffix.lower()].partition(":")
+    if kind not in READERS:
+        raise UnreadableFile(f"no reader for {kind}")
+    module, _, function = READERS[kind].partition(":")
     reader: Reader = getattr(import_module(module), function)
-    return reader(data)
+    return reader(data, progress)

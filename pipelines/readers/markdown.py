@@ -1,27 +1,180 @@
-"""Markdown: kept to the character; its title is its front matter's, or its first heading."""
+"""Markdown: kept to the character; its headings make its sections, code and tables stay whole.
+
+The grammar is markdown-it's, blocks only. A text above its size goes through a scan of lines that
+knows headings and fences and nothing nested.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
-from pipelines.readers import ReadText
+from helix.records import Section, Span
+from pipelines.readers import Progress, ReadText
+from pipelines.readers.outline import Heading, Table, sections
 from pipelines.readers.plain_text import decode
 
+_LONGEST_PARSED = 1_000_000  # characters
+_MOST_LINES = 100_000  # markdown-it reads hostile lines (tables, lists) at some 30,000 a second
 _LONGEST_TITLE = 200  # characters; it goes in front of every chunk that is embedded
 _TITLE_WITHIN = 65_536  # characters; a document that has a title has it near its top
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\r\n]*|(~{3,}).*)$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]#+)?[ \t]*$")
+_MARK = re.compile(r"[*_`\[\]<>&\\!\n]")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 
 
-def read(data: bytes) -> ReadText:
+def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile as plain text does."""
     text = decode(data)
     head = text[:_TITLE_WITHIN]
     title = _front_matter_title(head) or _first_heading(head)
-    return ReadText(text, title[:_LONGEST_TITLE].strip() if title else None)
+    title = title[:_LONGEST_TITLE].strip() if title else None
+    return ReadText(text, title, sections_of(text))
+
+
+def sections_of(text: str) -> tuple[Section, ...]:
+    """Sections by heading, with the heading path; fenced code and short tables are their blocks.
+
+    They cover every character but white space around them. Headings within quotes and lists are
+    text like any other. Front matter is a section without a path.
+    """
+    front = _FRONT_MATTER.match(text[:_TITLE_WITHIN])
+    start = front.end() if front else 0
+    body = text[start:]
+    small = len(body) <= _LONGEST_PARSED and body.count("\n") + body.count("\r") <= _MOST_LINES
+    parse = _parsed if small else _scanned
+    headings, blocks, tables = parse(body)
+    found = sections(body, headings, blocks, tables)
+    if not front:
+        return found
+    end = len(front.group().rstrip())
+    return (Section(0, end), *(_moved(section, start) for section in found))
+
+
+def _moved(section: Section, by: int) -> Section:
+    return Section(
+        section.start + by,
+        section.end + by,
+        heading_path=section.heading_path,
+        context=section.context,
+        blocks=tuple((left + by, right + by) for left, right in section.blocks),
+        rows=section.rows,
+    )
+
+
+_Marks = tuple[list[Heading], list[Span], list[Table]]
+
+
+def _line_starts(text: str) -> list[int]:
+    """Where each line starts, and the text's end once more, as markdown-it counts lines."""
+    return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
+
+
+def _parsed(text: str) -> _Marks:
+    starts = _line_starts(text)
+    tokens = _blocks_only().parse(text)
+    headings: list[Heading] = []
+    blocks: list[Span] = []
+    tables: list[Table] = []
+    for token, following in pairwise([*tokens, Token("end", "", 0)]):
+        if token.map is None:
+            continue
+        start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
+        start, end = _without_white(text, start, end)
+        if token.type == "heading_open" and token.level == 0:
+            level = int(token.tag[1:])
+            headings.append(Heading(start, end, level, _plain(following.content)))
+        elif token.type == "fence":
+            blocks.append((start, end))
+        elif token.type == "table_open":
+            tables.append(Table(start, end, _LINE_END.split(text[start:end], maxsplit=1)[0]))
+    return headings, blocks, tables
+
+
+@cache
+def _blocks_only() -> MarkdownIt:
+    """markdown-it without what is within a paragraph, and without link definitions.
+
+    Both are read in quadratic time somewhere; neither moves a heading.
+    """
+    parser = MarkdownIt("commonmark").enable("table").disable("reference")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _without_white(text: str, start: int, end: int) -> Span:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+
+
+def _plain(inline: str) -> str:
+    """The words of a heading: one line, its marks gone."""
+    # the part of it that counts: words within words take markdown-it quadratic time
+    inline = inline[: 2 * _LONGEST_TITLE]
+    if not _MARK.search(inline):
+        return inline.strip()
+    [token] = _inline_parser().parseInline(inline)
+    # a heading underlined may have several lines; a break has no content of its own
+    words = (
+        " " if part.type.endswith("break") else part.content
+        for part in token.children or ()
+        if part.type in ("text", "code_inline", "softbreak", "hardbreak")
+    )
+    return "".join(words).strip()
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt()
+
+
+def _scanned(text: str) -> _Marks:
+    """What ``_parsed`` finds, for texts above its size: by line, outside quotes and lists only."""
+    headings: list[Heading] = []
+    blocks: list[Span] = []
+    fence, opened = "", 0
+    before: Span | None = None  # a line of a paragraph, which the next may underline
+    for start, end in pairwise(_line_starts(text)):
+        line = text[start:end].rstrip("\r\n") if end - start <= _TITLE_WITHIN else ""
+        marker = _FENCE.match(line)
+        if fence:
+            if marker and _closes(line, fence):
+                blocks.append((opened, start + len(line.rstrip())))
+                fence = ""
+        elif marker:
+            fence, opened, before = marker.group(1) or marker.group(2), start, None
+        elif heading := _heading(text, line, start, before):
+            headings.append(heading)
+            before = None
+        else:
+            before = (start, start + len(line)) if line.strip() else None
+    if fence:
+        blocks.append((opened, len(text.rstrip())))
+    return headings, blocks, []
+
+
+def _closes(line: str, fence: str) -> bool:
+    line = line.strip()
+    return len(line) >= len(fence) and set(line) == {fence[0]}
+
+
+def _heading(text: str, line: str, start: int, before: Span | None) -> Heading | None:
+    if atx := _ATX.match(line):
+        title = (atx.group(2) or "")[:_LONGEST_TITLE]
+        return Heading(start, start + len(line), len(atx.group(1)), _plain(title))
+    if before and (underline := _UNDERLINE.match(line)):
+        title = _plain(text[before[0] : before[1]].strip()[:_LONGEST_TITLE])
+        level = 1 if underline.group(1)[0] == "=" else 2
+        return Heading(before[0], start + len(line), level, title)
+    return None
 
 
 def _front_matter_title(head: str) -> str | None:
@@ -32,15 +185,8 @@ def _front_matter_title(head: str) -> str | None:
 
 def _first_heading(head: str) -> str | None:
     block = _FRONT_MATTER.match(head)
-    tokens = MarkdownIt().parse(head[block.end() :] if block else head)
+    tokens = _blocks_only().parse(head[block.end() :] if block else head)
     for opening, inline in pairwise(tokens):
-        if opening.type == "heading_open":
-            # a heading underlined may have several lines; a break has no content of its own
-            words = (
-                " " if part.type.endswith("break") else part.content
-                for part in inline.children or ()
-                if part.type in ("text", "code_inline", "softbreak", "hardbreak")
-            )
-            if title := "".join(words).strip():
-                return title
+        if opening.type == "heading_open" and (title := _plain(inline.content)):
+            return title
     return None

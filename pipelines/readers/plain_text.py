@@ -1,25 +1,91 @@
-"""Plain text: UTF-8, kept to the character."""
+"""Plain text: kept to the character, whatever encoding it was saved in."""
 
 from __future__ import annotations
 
-from pipelines.readers import ReadText, UnreadableFile
+import codecs
+
+from charset_normalizer import from_bytes
+
+from pipelines.readers import Progress, ReadText, UnreadableFile
+
+_MARKS = (  # UTF-32 before UTF-16, whose mark its own begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ALPHABETS = "cp1252 cp1250 iso8859_2 cp1251 koi8_r cp1253 cp1254 cp1255 cp1256".split()
+_IDEOGRAPHS = "cp932 euc_jp gb18030 big5 cp949".split()
+_MOST_CHAOS = 0.1  # of charset-normalizer: wrong guesses of right text began at 0.13
+_LEAST_COHERENCE = 0.4  # letters as frequent as in a language; two sentences reach 0.5
+_LEAST_IDEOGRAPHS = 20  # characters; a wrong one is not valid for as long
 
 
-def read(data: bytes) -> ReadText:
+def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
     return ReadText(decode(data))
 
 
 def decode(data: bytes) -> str:
-    """UTF-8 to text, a leading byte order mark dropped; raises as ``read`` does."""
-    if b"\x00" in data:
-        raise UnreadableFile(f"not text: a NUL byte at offset {data.index(0)}")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            f"not UTF-8 at byte {error.start}: save it as UTF-8 and ingest it again"
-        ) from None
+    """Bytes to text, a leading byte order mark dropped; raises as ``read`` does.
+
+    UTF-8; UTF-16 and UTF-32 by their mark; else the encoding that the letters speak for.
+    """
+    text = _decode(data)
+    if "\x00" in text:
+        raise UnreadableFile(f"not text: a NUL character at offset {text.index(chr(0))}")
     if not text.strip():
         raise UnreadableFile("empty: there is no text in it")
     return text
+
+
+def _decode(data: bytes) -> str:
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            try:
+                return data.decode(name)
+            except UnicodeDecodeError as error:
+                raise UnreadableFile(
+                    f"not {name.upper()} at byte {error.start}, although its first bytes say so: "
+                    "save it as UTF-8 and ingest it again"
+                ) from None
+    if b"\x00" in data:
+        raise UnreadableFile(f"not text: a NUL byte at offset {data.index(0)}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        text = _decode_by_letters(data)
+        if text is None:
+            raise UnreadableFile(
+                f"not UTF-8 at byte {error.start}: save it as UTF-8 and ingest it again"
+            ) from None
+        return text
+
+
+def _decode_by_letters(data: bytes) -> str | None:
+    """``data`` in the old encoding that it is plainly in, or None."""
+    matches = [
+        match
+        for match in from_bytes(data, cp_isolation=_ALPHABETS + _IDEOGRAPHS, enable_fallback=False)
+        if match.chaos <= _MOST_CHAOS
+    ]
+    if not matches:
+        return None
+    best = max(matches, key=lambda match: match.coherence)
+    if best.coherence >= _LEAST_COHERENCE:
+        # of two that read equally well, the commoner
+        equal = [m.encoding for m in matches if m.coherence == best.coherence]
+        common = "cp1252" in equal or "cp1252" in best.could_be_from_charset
+        return _strictly(data, "cp1252" if common else best.encoding)
+    first = matches[0].encoding
+    foreign = sum(byte > 127 for byte in data[: 1 << 16]) // 2
+    if first in _IDEOGRAPHS and foreign >= _LEAST_IDEOGRAPHS:
+        return _strictly(data, first)
+    return None
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:  # charset-normalizer looks at samples of a long text
+        return None

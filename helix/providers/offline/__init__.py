@@ -18,8 +18,8 @@ MAX_DISTANCE = 0.72
 each corpus tried through (evals/GATE.md: the figures and the command)."""
 
 
-def offline_embedder(settings: Settings, model: str) -> Embedder:
-    """WordLlama's 256 numbers a text, padded with zeros to 1536. ``settings`` hold nothing for it.
+def offline_embedder(settings: Settings, model: str, *, patient: bool = False) -> Embedder:
+    """WordLlama's 256 numbers a text, padded with zeros to 1536; neither option means it anything.
 
     Raises:
         SettingsError: a model was named; there is one only.
@@ -30,6 +30,7 @@ def offline_embedder(settings: Settings, model: str) -> Embedder:
         identity=IDENTITY,
         max_distance=MAX_DISTANCE,
         max_batch=MAX_BATCH,
+        local=True,
     )
 
 

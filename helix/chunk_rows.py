@@ -1,0 +1,205 @@
+"""The chunks of one document, brought to a new state with as few writes as that takes.
+
+A chunk that stays keeps its row, so that its id, which answers have cited, stays too. A row that
+changes in any way costs a new entry in the vector index, about what an insert costs: rows that are
+as they should be are not touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.vector_stores.utils import node_to_metadata_dict
+from pgvector import Vector
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import StaleChunks
+from helix.records import EMBEDDING_KEY, ORDINAL
+
+Connected = Connection[TupleRow]
+ChunkRow = tuple[str, str, Vector, Jsonb]
+Metadata = dict[str, Any]
+
+_COPY = "COPY chunks (node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
+# Without LlamaIndex's own copy of the node: it holds a hash of the whole document, so that it
+# differs after any edit, and says nothing else that the rest does not.
+_STORED = """
+SELECT node_id, content, metadata_ - '_node_content' FROM chunks WHERE document_id = %s
+"""
+_KNOWN = """
+SELECT node_id, metadata_ ->> 'embedding_key' FROM chunks c JOIN documents d ON d.id = document_id
+WHERE source_uri = %s AND metadata_ ? 'embedding_key'
+"""
+_DELETE = "DELETE FROM chunks WHERE document_id = %s AND node_id = ANY(%s)"
+_UPDATE = """
+UPDATE chunks SET metadata_ = %(metadata)s, embedding = coalesce(%(vector)s, embedding)
+WHERE node_id = %(node_id)s
+"""
+_PARK = """
+UPDATE chunks SET metadata_ = jsonb_set(metadata_, '{ordinal}', to_jsonb(%(ordinal)s::int))
+WHERE node_id = %(node_id)s
+"""
+
+
+@dataclass(frozen=True)
+class ChunkChanges:
+    """How many chunks stayed as they were, changed (place, or vector), are new, and are gone."""
+
+    kept: int
+    changed: int
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True)
+class _Stored:
+    content: str
+    metadata: Metadata
+
+    @property
+    def ordinal(self) -> int:
+        return int(self.metadata[ORDINAL])
+
+
+def known_nodes(connection: Connected, source_uri: str) -> dict[str, str]:
+    """The embedding key of each chunk stored of a source, by node id.
+
+    A node of that id and key needs no vector: its row has it. The key stands for embedder and
+    embedded text, so a new title, which is embedded with the text, makes a node unknown.
+    """
+    return dict(connection.execute(_KNOWN, (source_uri,)).fetchall())
+
+
+def replace_chunks(
+    connection: Connected, document_id: int, nodes: Sequence[BaseNode]
+) -> ChunkChanges:
+    """Make ``nodes`` the chunks of a document that nobody else writes now.
+
+    Raises:
+        ValueError: a new node has no vector, or one of another width than 1536.
+        StaleChunks: a node without vector is not stored under its embedding key.
+    """
+    rows = connection.execute(_STORED, (document_id,)).fetchall()
+    stored = {node_id: _Stored(content, metadata) for node_id, content, metadata in rows}
+    staying, new = dict[str, BaseNode](), list[BaseNode]()
+    for node in nodes:
+        old = stored.get(node.node_id)
+        if old and node.node_id not in staying and old.content == _content(node):
+            staying[node.node_id] = node
+        else:
+            new.append(node)
+    gone = [node_id for node_id in stored if node_id not in staying]
+    if gone:
+        connection.execute(_DELETE, (document_id, gone))
+    changed = _update(connection, document_id, stored, staying)
+    copy_chunks(connection, (chunk_row(node, document_id) for node in new))
+    return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
+
+
+def _update(
+    connection: Connected,
+    document_id: int,
+    stored: Mapping[str, _Stored],
+    staying: Mapping[str, BaseNode],
+) -> int:
+    """Bring the rows that stay to what their nodes say; how many were not so already."""
+    values: dict[str, dict[str, Any]] = {}
+    for node_id, node in staying.items():
+        old, metadata = stored[node_id].metadata, _metadata(node, document_id)
+        vector = _new_vector(node, old)
+        if vector is not None or _without_copy(metadata) != old:
+            values[node_id] = {"node_id": node_id, "metadata": Jsonb(metadata), "vector": vector}
+    moves = {node_id: int(staying[node_id].metadata[ORDINAL]) for node_id in values}
+    with connection.cursor() as cursor:
+        for node_id, parking in _in_turn({n: stored[n].ordinal for n in values}, moves):
+            if parking is None:
+                cursor.execute(_UPDATE, values[node_id])
+            else:
+                cursor.execute(_PARK, {"node_id": node_id, "ordinal": parking})
+    return len(values)
+
+
+def _in_turn(
+    places: Mapping[str, int], moves: Mapping[str, int]
+) -> Iterator[tuple[str, int | None]]:
+    """An order of moves in which none comes to a place that is still taken.
+
+    ``places`` is where each is, ``moves`` where it goes. Yields (who, None) for a move, and
+    (who, place) where one of a ring must first step aside to a place that nobody else has.
+    """
+    free = max([*places.values(), *moves.values()], default=0) + 2**24
+    at = {place: who for who, place in places.items()}
+    waiting = dict(moves)
+    while waiting:
+        line = [next(iter(waiting))]
+        in_line = set(line)
+        while (ahead := at.get(waiting[line[-1]])) in waiting and ahead not in in_line:
+            assert ahead is not None
+            line.append(ahead)
+            in_line.add(ahead)
+        if len(line) > 1 and ahead == line[0]:
+            # a ring: the last steps aside, the others move up, and it takes the place left
+            aside = line.pop()
+            yield aside, free
+            line.insert(0, aside)
+        for who in reversed(line):
+            yield who, None
+            del waiting[who]
+
+
+def _new_vector(node: BaseNode, old: Metadata) -> Vector | None:
+    """The vector to write over a stored one; None where that is what the node means."""
+    key = node.metadata.get(EMBEDDING_KEY)
+    if key is not None and key == old.get(EMBEDDING_KEY):
+        return None
+    return _vector(node)
+
+
+def chunk_row(node: BaseNode, document_id: int, marks: dict[str, int] | None = None) -> ChunkRow:
+    """One row of COPY: (node_id, content, embedding, metadata); raises as replace_chunks does."""
+    metadata = _metadata(node, document_id, marks)
+    return node.node_id, _content(node), _vector(node), Jsonb(metadata)
+
+
+def copy_chunks(connection: Connected, rows: Iterable[ChunkRow]) -> None:
+    """Insert ``rows`` by binary COPY."""
+    with connection.cursor().copy(_COPY) as copy:
+        copy.set_types(["text", "text", "vector", "jsonb"])
+        for row in rows:
+            copy.write_row(row)
+
+
+def _content(node: BaseNode) -> str:
+    return node.get_content(MetadataMode.NONE)
+
+
+def _vector(node: BaseNode) -> Vector:
+    if node.embedding is None and EMBEDDING_KEY in node.metadata:
+        raise StaleChunks("the document was changed by somebody else meanwhile: ingest it again")
+    vector = np.asarray(node.embedding, dtype=np.float32)
+    if vector.shape != (EMBEDDING_DIMENSIONS,):
+        raise ValueError(f"an embedding has shape {vector.shape}, not ({EMBEDDING_DIMENSIONS},)")
+    return Vector(vector)
+
+
+def _metadata(node: BaseNode, document_id: int, marks: dict[str, int] | None = None) -> Metadata:
+    # without its vector, or 1,536 numbers would be turned into JSON and thrown away
+    bare = node.model_copy(update={"embedding": None})
+    metadata: Metadata = node_to_metadata_dict(bare, remove_text=True)
+    metadata.update(marks or {}, document_id=str(document_id))
+    return metadata
+
+
+def _without_copy(metadata: Metadata) -> Metadata:
+    """As _STORED gives it back: through JSON, which has no tuples."""
+    rest = {key: value for key, value in metadata.items() if key != "_node_content"}
+    back: Metadata = json.loads(json.dumps(rest))
+    return back

@@ -1,0 +1,34 @@
+"""The database behind ``DATABASE_URL``, running and with its schema."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from db.errors import DatabaseError
+from db.migrate import check_schema, migrate
+from db.url import is_embedded, open_database
+from helix.errors import StoreUnavailable
+from helix.settings import Settings
+
+
+@asynccontextmanager
+async def open_url(settings: Settings) -> AsyncIterator[str]:
+    """The URL of the database behind ``DATABASE_URL``, running and with its schema.
+
+    The embedded database gets its schema here: it has nobody else to apply it.
+
+    Raises:
+        StoreUnavailable: database down or without schema.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            database = open_database(settings.database_url)
+            url = await asyncio.to_thread(database.__enter__)
+            stack.push(database.__exit__)
+            prepare = migrate if is_embedded(settings.database_url) else check_schema
+            await asyncio.to_thread(prepare, url)
+        except DatabaseError as error:
+            raise StoreUnavailable(str(error)) from error
+        yield url

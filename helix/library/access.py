@@ -1,0 +1,77 @@
+"""How routes and commands reach the database: reads, and actions that are one transaction each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from psycopg import Connection
+from psycopg.errors import DeadlockDetected, ForeignKeyViolation
+from psycopg.rows import TupleRow
+
+from helix.store import ChunkStore
+
+Connected = Connection[TupleRow]
+Row = dict[str, Any]
+Result = TypeVar("Result")
+
+_WRITERS = 3
+"""Transactions at once; fewer than the store's connections for it, which others need too."""
+_TRIES = 3
+
+
+def compose(template: str, **fragments: str) -> str:
+    """A statement from constant fragments of SQL; values are bound, never composed."""
+    return template.format(**fragments)
+
+
+class Library:
+    """Documents and runs over the connections of ``store``.
+
+    Errors of the database arrive as StoreUnavailable.
+    """
+
+    def __init__(self, store: ChunkStore) -> None:
+        self._store = store
+        self._writers = asyncio.Semaphore(_WRITERS)
+        self._aside = asyncio.Semaphore(_WRITERS)
+
+    async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """The rows of a read whose one column is JSON, such as ``SELECT row_to_json(x) …``."""
+        found = await self._store.fetch(statement, dict(values))
+        return [row[0] for row in found]
+
+    async def row(self, statement: str, values: Mapping[str, Any]) -> Row | None:
+        """The first of ``rows``."""
+        found = await self.rows(statement, values)
+        return found[0] if found else None
+
+    async def data(self, statement: str, values: Mapping[str, Any]) -> TupleRow | None:
+        """The first row of a read, as it is."""
+        found = await self._store.fetch(statement, dict(values))
+        return found[0] if found else None
+
+    async def change(self, action: Callable[[Connected], Result]) -> Result:
+        """Run ``action`` in one transaction, in a thread; whatever it raises undoes all of it.
+
+        It is run again when it lost a race against another transaction.
+        """
+        async with self._writers:  # waiting here costs neither a thread nor a connection
+            return await asyncio.to_thread(self._change, action)
+
+    def _change(self, action: Callable[[Connected], Result]) -> Result:
+        with self._store.connection() as connection:
+            for _ in range(_TRIES - 1):
+                try:
+                    with connection.transaction():
+                        return action(connection)
+                except (DeadlockDetected, ForeignKeyViolation):
+                    continue
+            with connection.transaction():
+                return action(connection)
+
+    async def aside(self, action: Callable[[], Result]) -> Result:
+        """Run ``action``, which takes time and memory, in a thread, few at once."""
+        async with self._aside:
+            return await asyncio.to_thread(action)

@@ -1,0 +1,29 @@
+"""What a request about documents and runs can be refused for."""
+
+from __future__ import annotations
+
+from helix.errors import HelixError
+
+
+class NotFound(HelixError):
+    """There is no such document, chunk, run or stored file."""
+
+    status = 404
+
+
+class Conflict(HelixError):
+    """The document or run is not in a state that allows it."""
+
+    status = 409
+
+
+class TooLarge(HelixError):
+    """A file or a request is over its limit of bytes."""
+
+    status = 413
+
+
+class UnsupportedMedia(HelixError):
+    """A file is of no kind that Helix reads."""
+
+    status = 415

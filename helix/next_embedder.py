@@ -1,0 +1,74 @@
+"""Which of the embedders a process knows the database has now: before a change and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from helix.errors import SettingsError
+from helix.providers.base import Embedder
+from helix.settings import HOW, Settings
+from helix.store import ChunkStore
+
+
+@dataclass(frozen=True)
+class Space:
+    """A vector space that questions can be asked in: its embedder and the gate's ceiling there."""
+
+    embedder: Embedder
+    max_distance: float
+
+
+async def current_embedder(store: ChunkStore, embedders: Sequence[Embedder]) -> Embedder:
+    """The one of ``embedders`` that filled the database; the first, where none did.
+
+    Take it anew for each document: ``pipelines.reembed`` may change the database at any time, and
+    a write by the other one then raises EmbedderMismatch and stores nothing. Write with
+    ``store.session(embedder.identity)``.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+        EmbedderMismatch: it was filled by none of them.
+    """
+    stored = await store.stored_identity()
+    for embedder in embedders:
+        if embedder.identity == stored:
+            return embedder
+    await store.session(embedders[0].identity).check()
+    return embedders[0]
+
+
+def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
+    """What questions are asked in, HELIX_EMBEDDER's first.
+
+    Raises:
+        SettingsError: one of them has no ceiling.
+    """
+    first, *following = embedders
+    return [
+        Space(first, gate_ceiling(settings, first)),
+        *(Space(embedder, _ceiling_of_next(settings, embedder)) for embedder in following),
+    ]
+
+
+def gate_ceiling(settings: Settings, embedder: Embedder) -> float:
+    """``RETRIEVAL_MAX_DISTANCE``, else the embedder's calibrated default.
+
+    Raises:
+        SettingsError: neither is there; a guess would refuse or let through at random.
+    """
+    if settings.retrieval_max_distance is not None:
+        return settings.retrieval_max_distance
+    if embedder.max_distance is not None:
+        return embedder.max_distance
+    raise SettingsError(
+        f"RETRIEVAL_MAX_DISTANCE is not set, and {embedder.identity} has no calibrated default:"
+        f" {HOW['RETRIEVAL_MAX_DISTANCE']}"
+    )
+
+
+def _ceiling_of_next(settings: Settings, embedder: Embedder) -> float:
+    """Its calibrated default: a distance means nothing in another space. Else as gate_ceiling."""
+    if embedder.max_distance is not None:
+        return embedder.max_distance
+    return gate_ceiling(settings, embedder)

@@ -1,0 +1,170 @@
+"""The body of an upload: parts spooled to disk, refused as soon as one is over its limit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect, Request
+
+from helix.errors import BadRequest, HelixError
+from helix.library.access import Library
+from helix.library.errors import TooLarge, UnsupportedMedia
+from helix.library.paging import check_text
+from helix.library.uploads import Upload, clean_name
+from helix.media import problem, sniff
+
+MAX_FILES = 100
+"""Files of one request."""
+REQUEST_FILES = 4
+"""A request may be as large as so many files of the largest size."""
+MEGABYTE = 2**20
+_MAX_TITLE = 500
+_MAX_URI_BYTES = 2000  # an index entry of Postgres has 2,704 at most
+
+
+class _LimitedParser(MultiPartParser):
+    """Starlette's parser, which limits everything but the size of a file."""
+
+    max_file_bytes = 0
+    ended = False
+    _part_bytes = 0
+
+    def on_part_begin(self) -> None:
+        self._part_bytes = 0
+        super().on_part_begin()
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        self._part_bytes += end - start
+        file = self._current_part.file
+        if file is not None and self._part_bytes > self.max_file_bytes:
+            raise _too_large(file, self.max_file_bytes)
+        super().on_part_data(data, start, end)
+
+    def on_end(self) -> None:
+        self.ended = True
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file that came, with the name it is known by and what it turned out to be."""
+
+    name: str
+    file: UploadFile
+
+    def read(self) -> bytes:
+        self.file.file.seek(0)
+        return self.file.file.read()
+
+
+def _too_large(file: UploadFile, limit: int) -> TooLarge:
+    name = clean_name(file.filename or "")
+    return TooLarge(
+        f"{name}: larger than {limit // MEGABYTE} MB, the limit: nothing of this request was"
+        " stored; split the file, or raise HELIX_MAX_FILE_MB"
+    )
+
+
+@asynccontextmanager
+async def uploads_of(
+    request: Request, library: Library, max_file_mb: int
+) -> AsyncIterator[list[Upload]]:
+    """The files of a multipart request, ready to be stored; they are gone when the block ends.
+
+    Raises:
+        BadRequest: it is no multipart request with files, or one of them is empty.
+        TooLarge: a file, or the request as a whole, is over its limit.
+        UnsupportedMedia: Helix does not read what a file is.
+    """
+    form = await _parse(request, max_file_mb * MEGABYTE)
+    try:
+        sent = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
+        parts = [_Part(clean_name(file.filename or ""), file) for file in sent]
+        if not parts:
+            raise BadRequest("no file came: send them as multipart/form-data, field file")
+        title = _field(form, parts, "title", _MAX_TITLE)
+        source_uri = _field(form, parts, "source_uri", _MAX_URI_BYTES)
+        if source_uri and len(source_uri.encode()) > _MAX_URI_BYTES:
+            raise BadRequest(f"source_uri is longer than {_MAX_URI_BYTES} bytes")
+        yield await _examine(library, parts, title, source_uri)
+    finally:
+        await form.close()
+
+
+async def _parse(request: Request, max_file_bytes: int) -> FormData:
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise BadRequest("no file came: send them as multipart/form-data, field file")
+    limit = max_file_bytes * REQUEST_FILES
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and (len(length) > 15 or int(length) > limit):
+        raise _request_too_large(limit)
+    parser = _LimitedParser(
+        request.headers, _limited(request, limit), max_files=MAX_FILES, max_fields=20
+    )
+    parser.max_file_bytes = max_file_bytes
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise BadRequest(f"the request is no multipart/form-data: {error.message}") from None
+    except ClientDisconnect:
+        raise BadRequest("the client left before all had come") from None
+    if not parser.ended:
+        await form.close()
+        raise BadRequest("the request ends in the middle of a file: send it again")
+    return form
+
+
+async def _limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
+    came = 0
+    async for chunk in request.stream():
+        came += len(chunk)
+        if came > limit:
+            raise _request_too_large(limit)
+        yield chunk
+
+
+def _request_too_large(limit: int) -> TooLarge:
+    return TooLarge(
+        f"the request is larger than {limit // MEGABYTE} MB, the limit: send fewer files at once"
+    )
+
+
+def _field(form: FormData, parts: list[_Part], name: str, limit: int) -> str | None:
+    value = form.get(name)
+    if not isinstance(value, str) or not (text := check_text(name, value, limit)):
+        return None
+    if len(parts) > 1:
+        raise BadRequest(f"{name} goes with one file: send the {len(parts)} files one by one")
+    return text
+
+
+async def _examine(
+    library: Library, parts: list[_Part], title: str | None, source_uri: str | None
+) -> list[Upload]:
+    uploads: list[Upload] = []
+    problems: list[HelixError] = []
+    for part in parts:
+        found = await library.aside(partial(_look_into, part, title, source_uri))
+        if isinstance(found, HelixError):
+            problems.append(found)
+        else:
+            uploads.append(found)
+    if problems:
+        raise type(problems[0])("; ".join(map(str, problems)))
+    return uploads
+
+
+def _look_into(part: _Part, title: str | None, source_uri: str | None) -> Upload | HelixError:
+    data = part.read()
+    if not data:
+        return BadRequest(f"{part.name}: the file is empty")
+    kind = sniff(data, part.name)
+    if kind is None:
+        return UnsupportedMedia(f"{part.name}: {problem(data, part.name)}")
+    digest = hashlib.sha256(data).hexdigest()
+    return Upload(part.name, kind, len(data), digest, part.read, title, source_uri)

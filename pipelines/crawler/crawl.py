@@ -1,0 +1,227 @@
+"""A crawl: from one address to the pages of its site, politely, each reported once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from urllib.parse import urlsplit
+
+from helix.media import supported_name
+from pipelines.crawler.content import PAGE_KIND, Content, content_of
+from pipelines.crawler.discovery import SiteClosed, robots_of, sitemap_pages
+from pipelines.crawler.fetch import Fetcher, FetchError, NotADocument, NotFollowed, Page
+from pipelines.crawler.frontier import Frontier, Step
+from pipelines.crawler.guard import ForbiddenAddress
+from pipelines.crawler.options import CrawlOptions
+from pipelines.crawler.results import Ignored, Known, KnownPages, Result, Settled
+from pipelines.crawler.robots import Robots
+from pipelines.crawler.urls import Site, file_name, identity, origin_of
+
+MOST_MOVES = 3
+"""Other hosts that the start may lead to, one after the other (to https, to www)."""
+MOST_AWAY = 10
+"""Pages in a row without an answer after which the site is taken for gone."""
+
+_DISALLOWED = "its robots.txt does not allow it"
+
+
+class Crawl:
+    """One crawl. ``run`` yields what becomes of each page, in the order they are asked for."""
+
+    def __init__(self, fetcher: Fetcher, options: CrawlOptions, known: KnownPages) -> None:
+        self._fetcher = fetcher
+        self._options = options
+        self._known = known
+        self._rules = Robots()
+        self._by_links = True
+        self._hashes: dict[str, str] = {}  # content hash to the source_uri that has it
+        self._taken: set[str] = set()  # source_uris that have their page
+        self._failed: set[str] = set()
+        self._asked = 0
+        self._away = 0
+        self._settle_on(options.url)
+
+    async def run(self) -> AsyncGenerator[Result, None]:
+        """The results; nothing is raised for what a site does or does not do."""
+        start: Page | None = None
+        try:
+            start = await self._start()
+        except (FetchError, ForbiddenAddress) as error:
+            yield self._noted(Settled(identity(self._options.url), "failed", str(error)))
+            if not isinstance(error, FetchError) or isinstance(error, SiteClosed) or error.away:
+                return
+        await self._find_pages()
+        if start is not None:
+            yield self._noted(await self._settle(Step(start.final_url, 0), start, is_start=True))
+        while (step := self._next()) is not None:
+            yield self._noted(await self._visit(step))
+        left = self._left()
+        if left is not None:
+            yield left
+
+    async def _start(self) -> Page:
+        """The first page; where it leads to another host, the crawl is of that host."""
+        url = self._options.url
+        for _ in range(MOST_MOVES):
+            self._settle_on(url)
+            self._rules = await robots_of(self._fetcher, origin_of(url))
+            self._fetcher.pace.at_least(self._rules.delay)
+            if not self._rules.allows(url):
+                raise SiteClosed(_DISALLOWED)
+            self._asked = 1
+            try:
+                page = await self._fetcher.get(url, self._usable, self._not_from_start)
+            except NotFollowed as elsewhere:
+                if origin_of(elsewhere.url) == self._site.origin:
+                    raise
+                url = elsewhere.url
+                continue
+            self._settle_on(page.final_url)
+            self._frontier.mark(url)
+            return page
+        raise SiteClosed(f"it leads from host to host, more than {MOST_MOVES} times")
+
+    def _settle_on(self, url: str) -> None:
+        self._site = Site.around(url, self._options.prefix)
+        self._frontier = Frontier(self._site, self._options.depth)
+        self._frontier.mark(url)
+
+    def _not_from_start(self, target: str) -> str | None:
+        if origin_of(target) != self._site.origin:
+            return "redirects to another host"
+        return None if self._rules.allows(target) else _DISALLOWED
+
+    async def _find_pages(self) -> None:
+        listed = self._wanted(await sitemap_pages(self._fetcher, self._site, self._rules))
+        self._by_links = not any(self._frontier.is_new(url) for url in listed)
+        self._frontier.add(listed, 0)
+
+    def _wanted(self, urls: Iterable[str]) -> list[str]:
+        """Those of ``urls`` that are pages; with ``files``, documents of other formats too."""
+        return [url for url in urls if self._options.files or not _is_file(url)]
+
+    def _next(self) -> Step | None:
+        if self._asked >= self._options.pages or self._away >= MOST_AWAY:
+            return None
+        while (step := self._frontier.next()) and identity(step.url) in self._taken:
+            pass  # queued, and then another page turned out to be it
+        return step
+
+    def _noted(self, result: Result) -> Result:
+        """Keeps track of what failed: a ``source_uri`` is reported once."""
+        if isinstance(result, Settled) and result.status == "failed":
+            self._failed.add(result.source_uri)
+        return result
+
+    def _left(self) -> Ignored | None:
+        """What a crawl that ended early says of itself."""
+        start, left = identity(self._options.url), len(self._frontier)
+        if not left:
+            return None
+        if self._away >= MOST_AWAY:
+            return Ignored(
+                start, f"stopped: {MOST_AWAY} pages in a row did not answer, {left} left"
+            )
+        return Ignored(start, f"stopped at {self._asked} pages, {left} more are known: --pages")
+
+    async def _visit(self, step: Step) -> Result:
+        uri = identity(step.url)
+        if not self._rules.allows(step.url):
+            return Ignored(uri, _DISALLOWED)
+        self._asked += 1
+        try:
+            page = await self._fetcher.get(step.url, self._usable, self._not_from(step))
+        except (NotFollowed, NotADocument) as error:
+            return Ignored(uri, str(error))
+        except ForbiddenAddress as error:
+            return Settled(uri, "failed", str(error))
+        except FetchError as error:
+            self._away = self._away + 1 if error.away else 0
+            return Settled(uri, "failed", str(error))
+        self._away = 0
+        return await self._settle(step, page)
+
+    def _usable(self, url: str) -> Known | None:
+        """What is known of a page, where a 304 would do: its links have to be known too."""
+        known = self._known(url)
+        return None if known and known.links is None and self._by_links else known
+
+    def _not_from(self, step: Step) -> Callable[[str], str | None]:
+        """Why a redirect on the way from ``step`` is not followed."""
+        on_the_way = {identity(step.url)}
+
+        def reason(target: str) -> str | None:
+            if not self._site.covers(target):
+                return "redirects to what is not part of this crawl"
+            if not self._rules.allows(target):
+                return _DISALLOWED
+            if identity(target) not in on_the_way and not self._frontier.mark(target):
+                return "redirects to a page that is dealt with already"
+            on_the_way.add(identity(target))
+            return None
+
+        return reason
+
+    async def _settle(self, step: Step, page: Page, *, is_start: bool = False) -> Result:
+        """What becomes of an answer; its links are queued."""
+        uri = identity(page.final_url)
+        if page.status == 304:
+            return self._settle_unchanged(step, page)
+        if page.status != 200:
+            return Settled(identity(step.url), "failed", f"the site answered {page.status}")
+        try:
+            content = await asyncio.to_thread(content_of, page)
+        except NotADocument as error:
+            return Settled(uri, "failed", str(error)) if is_start else Ignored(uri, str(error))
+        except FetchError as error:
+            return Settled(uri, "failed", str(error))
+        if self._by_links:
+            self._frontier.add(self._wanted(content.links), step.depth + 1)
+        if content.noindex:
+            return Ignored(uri, "it asks not to be indexed (noindex)")
+        if content.kind != PAGE_KIND and not (is_start or self._options.files):
+            return Ignored(uri, f"no page but a {content.kind} file: --files takes it")
+        return self._take(content)
+
+    def _settle_unchanged(self, step: Step, page: Page) -> Result:
+        known = self._known(page.final_url)
+        if known is None:
+            return Settled(identity(step.url), "failed", "the site answered 304")
+        if self._by_links:
+            self._frontier.add(self._wanted(known.links or ()), step.depth + 1)
+        if known.source_uri in self._taken | self._failed:
+            return Ignored(identity(step.url), f"the same page as {known.source_uri}")
+        self._remember(known.source_uri, known.content_hash)
+        return Settled(known.source_uri, "unchanged")
+
+    def _take(self, content: Content) -> Result:
+        """A page to read, unless it is there already: in the database or in this crawl."""
+        own, digest = identity(content.url), content.content_hash
+        if digest in self._hashes:
+            return Ignored(own, f"the same as {self._hashes[digest]}")
+        uri = content.source_uri
+        if uri in self._failed or (uri in self._taken and not _same_path(uri, own)):
+            # every page calls the home page its canonical one: a mistake, not a thousand copies
+            uri = own
+        if uri in self._taken:
+            return Ignored(own, f"the same page as {uri}")
+        self._remember(uri, digest)
+        known = self._known(content.url) or self._known(uri)
+        if known and known.content_hash == digest and known.source_uri == uri:
+            return Settled(uri, "unchanged")
+        return content.planned(uri, with_links=self._by_links)
+
+    def _remember(self, source_uri: str, content_hash: str) -> None:
+        self._taken.add(source_uri)
+        self._hashes.setdefault(content_hash, source_uri)
+        self._frontier.mark(source_uri)
+
+
+def _same_path(one: str, other: str) -> bool:
+    return urlsplit(one).path.rstrip("/") == urlsplit(other).path.rstrip("/")
+
+
+def _is_file(url: str) -> bool:
+    """Whether the name says: a document that is no page."""
+    name = file_name(url)
+    return supported_name(name) and not name.lower().endswith((".html", ".htm", ".xhtml"))

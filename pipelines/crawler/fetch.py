@@ -1,0 +1,272 @@
+"""One request at a time: limits on time, size and redirects, the guard below, and manners."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import httpx
+
+from helix import __version__
+from helix.errors import HelixError
+from pipelines.crawler.guard import GuardedBackend, GuardedTransport
+from pipelines.crawler.gunzip import Gunzip, TooLarge
+from pipelines.crawler.pace import Pace
+from pipelines.crawler.results import Known
+from pipelines.crawler.urls import BadUrl, normalise
+
+PRODUCT = "HelixBot"
+USER_AGENT = f"{PRODUCT}/{__version__} (document search; follows robots.txt)"
+
+_HEADERS = {
+    "User-Agent": USER_AGENT,
+    "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8",
+    "Accept-Encoding": "gzip",  # the one that is decompressed within a limit here
+}
+_BUSY = (429, 503)
+_REDIRECTS = (301, 302, 303, 307, 308)
+_NEVER_TEXT = ("image/", "audio/", "video/", "font/")
+_SLOWEST_WAIT = 60.0
+
+
+class FetchError(HelixError):
+    """A page could not be had; one line that says why. ``away`` where the site did not answer."""
+
+    status = 502
+
+    def __init__(self, message: str, *, away: bool = False) -> None:
+        super().__init__(message)
+        self.away = away
+
+
+class NotFollowed(FetchError):
+    """A redirect led where the caller does not go. ``url`` is where."""
+
+    def __init__(self, message: str, url: str) -> None:
+        super().__init__(message)
+        self.url = url
+
+
+class NotADocument(FetchError):
+    """There is something at the address, and nothing that Helix reads."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Times in seconds: ``total`` is for one answer, redirects and retries each have their own."""
+
+    largest: int = 256 * 2**20
+    connect: float = 5.0
+    read: float = 20.0
+    total: float = 60.0
+    tries: int = 3
+    redirects: int = 5
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer. ``data`` is decompressed, and empty unless ``status`` is 200.
+
+    ``final_url`` is where redirects led, normalised; ``robots_tag`` the X-Robots-Tag headers.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    data: bytes = b""
+    content_type: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    robots_tag: str = ""
+
+
+def _unknown(url: str) -> Known | None:
+    return None
+
+
+def _anywhere(url: str) -> str | None:
+    return None
+
+
+@dataclass
+class Fetcher:
+    """Fetches pages through the guard, one at a time, ``pace`` apart. A context manager."""
+
+    backend: GuardedBackend
+    limits: Limits = field(default_factory=Limits)
+    pace: Pace = field(default_factory=lambda: Pace(0.0))
+    longest_wait: float = _SLOWEST_WAIT
+    """The longest Retry-After, in seconds, that is waited for."""
+
+    async def __aenter__(self) -> Fetcher:
+        # Not a client of httpx: no cookies, no .netrc, no redirects but our own.
+        self._transport = GuardedTransport(self.backend)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._transport.aclose()
+
+    async def get(
+        self,
+        url: str,
+        known: Callable[[str], Known | None] = _unknown,
+        follow: Callable[[str], str | None] = _anywhere,
+        largest: int | None = None,
+    ) -> Page:
+        """The page at a normalised ``url``, whatever its status.
+
+        ``known`` is asked for what is stored of each address on the way, for a conditional request
+        (304). ``follow`` gives a reason not to follow a redirect to an address, or None.
+        ``largest`` is in bytes, decompressed.
+
+        Raises:
+            ForbiddenAddress: the guard refuses.
+            NotFollowed: ``follow`` had a reason.
+            FetchError: no answer, too slow, too large, redirects in a circle, no such encoding.
+        """
+        here = url
+        for _ in range(self.limits.redirects + 1):
+            page, target = await self._patiently(url, here, known(here), largest)
+            if target is None:
+                return page
+            try:
+                here = normalise(target, here)
+            except BadUrl as error:
+                raise FetchError(f"redirected to what is {error}") from None
+            reason = follow(here)
+            if reason:
+                raise NotFollowed(reason, here)
+        raise FetchError(f"more than {self.limits.redirects} redirects")
+
+    async def _patiently(
+        self, url: str, here: str, known: Known | None, largest: int | None
+    ) -> tuple[Page, str | None]:
+        """One hop; a site that is busy is asked again when it says, a dropped connection once."""
+        for attempt in range(1, self.limits.tries + 1):
+            await self.pace.wait()
+            last = attempt == self.limits.tries
+            try:
+                page, headers = await self._exchange(url, here, known, largest)
+            except httpx.TimeoutException:
+                raise FetchError("no answer in time", away=True) from None
+            except httpx.TransportError as error:
+                if attempt > 1 or last or isinstance(error, httpx.ConnectError):
+                    raise FetchError(_failure(error), away=True) from None
+                continue
+            if page.status not in _BUSY or last:
+                break
+            wait = _retry_after(headers.get("retry-after"), attempt)
+            if wait > self.longest_wait:
+                break
+            await asyncio.sleep(wait)
+        target = headers.get("location") if page.status in _REDIRECTS else None
+        return page, target
+
+    async def _exchange(
+        self, url: str, here: str, known: Known | None, largest: int | None
+    ) -> tuple[Page, Mapping[str, str]]:
+        limits = httpx.Timeout(self.limits.read, connect=self.limits.connect)
+        try:
+            request = httpx.Request(
+                "GET",
+                here,
+                headers={**_HEADERS, **_conditions(known)},
+                extensions={"timeout": limits.as_dict()},
+            )
+            async with asyncio.timeout(self.limits.total):
+                response = await self._transport.handle_async_request(request)
+                async with aclosing(response):
+                    whole = response.status_code == 200
+                    data = await self._body(response, largest) if whole else b""
+        except TimeoutError:
+            raise FetchError(f"not done in {self.limits.total:g} s", away=True) from None
+        except httpx.InvalidURL:
+            raise FetchError("not a web address") from None
+        headers = response.headers
+        page = Page(
+            url=url,
+            final_url=here,
+            status=response.status_code,
+            data=data,
+            content_type=headers.get("content-type", ""),
+            etag=headers.get("etag", ""),
+            last_modified=headers.get("last-modified", ""),
+            robots_tag=headers.get("x-robots-tag", ""),
+        )
+        return page, headers
+
+    async def _body(self, response: httpx.Response, largest: int | None) -> bytes:
+        largest = min(largest or self.limits.largest, self.limits.largest)
+        too_large = FetchError(f"larger than {_size(largest)}")
+        if response.headers.get("content-type", "").lower().startswith(_NEVER_TEXT):
+            raise NotADocument(f"not a document ({response.headers['content-type'][:40]})")
+        stream = _decoder(response.headers.get("content-encoding", ""), largest)
+        data = bytearray()
+        try:
+            async for part in response.aiter_raw(2**16):
+                data += stream.feed(part) if stream else part
+                if len(data) > largest:
+                    raise too_large
+        except TooLarge:
+            raise too_large from None
+        except zlib.error:
+            raise FetchError("its compressed data is damaged") from None
+        if stream and data and not stream.complete:
+            raise FetchError("its compressed data is cut off")
+        return bytes(data)
+
+
+def _decoder(encoding: str, largest: int) -> Gunzip | None:
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity"):
+        return None
+    if encoding in ("gzip", "x-gzip"):
+        return Gunzip(largest)
+    raise FetchError("sent in an encoding that was not asked for")
+
+
+def _conditions(known: Known | None) -> dict[str, str]:
+    if known is None:
+        return {}
+    conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {
+        name: value
+        for name, value in conditions.items()
+        if value and value.isascii() and value.isprintable()
+    }
+
+
+def _retry_after(value: str | None, attempt: int) -> float:
+    """Seconds that the site asks for, as a number or a date; 1, 2… where it does not say."""
+    if value is None:
+        return float(2 ** (attempt - 1))
+    if value.strip().isdecimal():
+        return float(value.strip()[:9])
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return float(2 ** (attempt - 1))
+
+
+def _failure(error: httpx.TransportError) -> str:
+    text = str(error)
+    if text.startswith("there is no host"):
+        return text
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return "its certificate cannot be verified"
+    return "cannot be reached" if isinstance(error, httpx.ConnectError) else "the connection broke"
+
+
+def _size(size: int) -> str:
+    return f"{size // 2**20} MB" if size >= 2**20 else f"{size} bytes"

@@ -1,0 +1,199 @@
+"""The guard at the socket: a connection goes to a public address or is not made.
+
+It sits where httpcore opens a connection, so there is no way round it: not by a redirect (each
+is a request of its own), not by a spelling (what counts is the address), and not by a name that
+answers differently the second time, for the checked address itself is what is connected to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import ipaddress
+import socket
+import ssl
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import httpcore
+import httpx
+
+from helix.errors import HelixError
+from pipelines.crawler.addresses import LINK_LOCAL, METADATA, literal, why_not_public
+
+NEVER_BY_NAME = (METADATA, LINK_LOCAL, "multicast", "unspecified", "reserved")
+"""What an allowed name does not open, for nobody means it: a name's owner decides what it resolves
+to. An allowed address opens itself, whatever it is."""
+
+BLOCKED_PORTS = frozenset(
+    int(port)
+    for port in """1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104
+    109 110 111 113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531
+    532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061
+    6000 6379 6566 6665 6666 6667 6668 6669 6679 6697 10080 5432 3306 11211 27017""".split()
+)
+"""Ports of other protocols, as browsers block them (the "bad ports" of fetch.spec.whatwg.org), and
+those of common databases. Any other port may serve pages."""
+
+
+class ForbiddenAddress(HelixError):
+    """A web address leads where Helix does not go; one line that says so and how to allow it."""
+
+    status = 400
+
+
+class Resolver(Protocol):
+    """From a name to all its addresses, as text. Raises OSError where there are none."""
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]: ...
+
+
+async def system_resolver(host: str, port: int) -> Sequence[str]:
+    """The addresses that the system gives (DNS, hosts file), in its order, each once."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections for httpcore, to public addresses and to the hosts named only.
+
+    ``allow_hosts``: names or addresses, each with or without ``:port``, matched whole.
+    """
+
+    def __init__(
+        self,
+        allow_hosts: Iterable[str] = (),
+        resolver: Resolver = system_resolver,
+        inner: httpcore.AsyncNetworkBackend | None = None,
+    ) -> None:
+        self._allowed = frozenset(_plain(host) for host in allow_hosts)
+        self._resolve = resolver
+        self._inner = inner or httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """As httpcore's, after the check.
+
+        Raises:
+            ForbiddenAddress: any of the host's addresses is not public, or the port is blocked.
+        """
+        error: Exception = httpcore.ConnectError("no address")
+        for address in await self._checked(host, port, timeout):
+            try:
+                return await self._inner.connect_tcp(
+                    address, port, timeout, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as failure:
+                error = failure
+        raise error
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Always refused."""
+        raise ForbiddenAddress("refused: a local socket is no web address")
+
+    async def sleep(self, seconds: float) -> None:
+        """As httpcore's."""
+        await asyncio.sleep(seconds)
+
+    async def _checked(self, host: str, port: int, timeout: float | None) -> list[str]:  # noqa: ASYNC109
+        """The addresses to try, every one of them checked; at most four, for each has its time."""
+        try:
+            spelled = literal(_plain(host))
+        except ValueError as error:
+            raise ForbiddenAddress(f"refused: {error}") from None
+        name = _connectable(str(spelled)) if spelled else _plain(host)
+        allowed = name in self._allowed or _with_port(name, port) in self._allowed
+        if port in BLOCKED_PORTS and _with_port(name, port) not in self._allowed:
+            raise ForbiddenAddress(f"refused: port {port} of {name} is not one for web pages")
+        addresses = [str(spelled)] if spelled else await self._addresses(name, port, timeout)
+        for address in addresses:
+            why = _why_refused(address, allowed, is_name=spelled is None)
+            if why:
+                raise ForbiddenAddress(_refusal(name, address, why, allowed))
+        return [_connectable(address) for address in addresses[:4]]
+
+    async def _addresses(self, name: str, port: int, timeout: float | None) -> list[str]:  # noqa: ASYNC109
+        try:
+            async with asyncio.timeout(timeout):
+                addresses = list(await self._resolve(name, port))
+        except TimeoutError:
+            raise httpcore.ConnectTimeout(f"the name {name} could not be looked up") from None
+        except (OSError, UnicodeError):
+            addresses = []
+        if not addresses:
+            raise httpcore.ConnectError(f"there is no host {name}")
+        return addresses
+
+
+def _why_refused(address: str, allowed: bool, *, is_name: bool) -> str | None:
+    try:
+        why = why_not_public(ipaddress.ip_address(address))
+    except ValueError:
+        return "not an address"
+    opened = allowed and not (is_name and why in NEVER_BY_NAME)
+    return None if opened else why
+
+
+def _refusal(name: str, address: str, why: str, allowed: bool) -> str:
+    where = name if name == address else f"the address of {name}"
+    shown = "" if name == address else f" ({address})"
+    if allowed:
+        return f"refused: {where} is {why}{shown}, which allowing a name does not open"
+    if why in NEVER_BY_NAME:
+        return f"refused: {where} is {why}{shown}"
+    return f"refused: {where} is {why}{shown}: allow it with --allow-host {name}"
+
+
+def _connectable(address: str) -> str:
+    """A mapped address as the IPv4 address it is: sockets for IPv6 may be closed to it."""
+    parsed = ipaddress.ip_address(address)
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    return str(mapped or parsed)
+
+
+def _plain(host: str) -> str:
+    """``host`` in the one spelling that is compared: lower case, no dot at the end."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        address, closed, port = host[1:].partition("]")
+        return f"[{address}]{port}" if closed and port else address
+    return host.rstrip(".")
+
+
+def _with_port(name: str, port: int) -> str:
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """Made once, for reading the certificates takes 30 ms; SSL_CERT_FILE adds an authority."""
+    return httpx.create_ssl_context()
+
+
+class GuardedTransport(httpx.AsyncHTTPTransport):
+    """httpx's transport over the guard: HTTP/1.1, no proxy whatever the environment says.
+
+    A kept connection is used again only for the scheme, host and port that it was checked for.
+    """
+
+    def __init__(self, backend: GuardedBackend) -> None:
+        super().__init__(verify=_certificates(), trust_env=False)
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=_certificates(),
+            max_connections=4,
+            max_keepalive_connections=1,
+            keepalive_expiry=10.0,
+            network_backend=backend,
+        )

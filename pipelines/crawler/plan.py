@@ -1,0 +1,76 @@
+"""How the web enters the writing path: a crawl, or one page, as what is to be read and written."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from pipelines.crawler.content import content_of
+from pipelines.crawler.crawl import Crawl
+from pipelines.crawler.fetch import Fetcher, FetchError, Limits
+from pipelines.crawler.guard import ForbiddenAddress, GuardedBackend, Resolver, system_resolver
+from pipelines.crawler.options import CrawlOptions
+from pipelines.crawler.pace import Pace
+from pipelines.crawler.results import Known, KnownPages, Planned, Result, Settled
+from pipelines.crawler.urls import identity
+
+DEFAULT_LIMITS = Limits()
+
+
+async def plan_crawl(
+    options: CrawlOptions,
+    known: KnownPages,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    resolver: Resolver = system_resolver,
+) -> AsyncGenerator[Result, None]:
+    """Crawl from ``options.url``: a result a page; no ``source_uri`` is planned or settled twice.
+
+    Holds one page at a time. A site that fails is a Settled, never an exception.
+    """
+    fetcher = Fetcher(
+        GuardedBackend(options.allow_hosts, resolver), limits, Pace(options.delay_ms / 1000)
+    )
+    async with fetcher, aclosing(Crawl(fetcher, options, known).run()) as results:
+        async for result in results:
+            yield result
+
+
+async def import_url(
+    options: CrawlOptions,
+    known: KnownPages,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    resolver: Resolver = system_resolver,
+) -> Planned | Settled:
+    """The one page at ``options.url``, of any kind that Helix reads.
+
+    Its user asked for it, so robots.txt and noindex, which are for robots, are not asked; the
+    guard and the limits are those of a crawl. With ``options.title`` it is planned even if its
+    bytes are known, for the title may not be.
+    """
+    if options.title is not None:
+        known = _nothing
+    async with Fetcher(GuardedBackend(options.allow_hosts, resolver), limits) as fetcher:
+        try:
+            page = await fetcher.get(options.url, known)
+            stored = known(page.final_url)
+            if page.status == 304 and stored:
+                return Settled(stored.source_uri, "unchanged")
+            if page.status != 200:
+                raise FetchError(f"the site answered {page.status}")
+            content = await asyncio.to_thread(content_of, page)
+        except (FetchError, ForbiddenAddress) as error:
+            return Settled(identity(options.url), "failed", str(error))
+    stored = stored or known(content.source_uri)
+    if stored and (stored.content_hash, stored.source_uri) == (
+        content.content_hash,
+        content.source_uri,
+    ):
+        return Settled(content.source_uri, "unchanged")
+    return content.planned(content.source_uri, title=options.title)
+
+
+def _nothing(_: str) -> Known | None:
+    return None

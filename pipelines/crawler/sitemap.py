@@ -1,0 +1,85 @@
+"""sitemap.xml: the addresses in it, by an XML parser that knows no entities of the file's own."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from pipelines.crawler.gunzip import TooLarge, gunzip
+
+LARGEST = 50 * 2**20
+"""Bytes of one sitemap, decompressed (sitemaps.org)."""
+MOST_URLS = 50_000
+"""Addresses that are taken from one sitemap (sitemaps.org)."""
+_DEEPEST = 20
+
+
+class BadSitemap(Exception):
+    """Not a sitemap; the message says why."""
+
+
+@dataclass
+class Sitemap:
+    """``pages``, and ``sitemaps`` where it is an index; addresses as they are written."""
+
+    pages: list[str] = field(default_factory=list)
+    sitemaps: list[str] = field(default_factory=list)
+
+
+def parse(data: bytes) -> Sitemap:
+    """A sitemap or an index of sitemaps, gzipped or not; the first MOST_URLS addresses.
+
+    Raises:
+        BadSitemap: not XML, declares a document type, too deep or too large.
+    """
+    reading = _Reading()
+    try:
+        data = gunzip(data, LARGEST) if data.startswith(b"\x1f\x8b") else data
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = reading.doctype
+        parser.StartElementHandler = reading.start
+        parser.EndElementHandler = reading.end
+        parser.CharacterDataHandler = reading.text
+        parser.Parse(data.lstrip(), True)
+    except (expat.ExpatError, zlib.error, ValueError, LookupError):
+        raise BadSitemap("not XML") from None
+    except TooLarge:
+        raise BadSitemap("too large") from None
+    except _Enough:
+        pass
+    return reading.found
+
+
+class _Enough(Exception):
+    pass
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.found = Sitemap()
+        self._open: list[str] = []
+        self._location: list[str] = []
+
+    def doctype(self, *_: object) -> None:
+        raise BadSitemap("it declares a document type")
+
+    def start(self, name: str, _: object) -> None:
+        self._open.append(name.rpartition(" ")[2])
+        if len(self._open) > _DEEPEST:
+            raise BadSitemap("too deep")
+        self._location.clear()
+
+    def text(self, text: str) -> None:
+        if self._open[-1] == "loc":
+            self._location.append(text)
+
+    def end(self, _: str) -> None:
+        name = self._open.pop()
+        if name == "loc" and self._location and self._open:
+            addresses = {"url": self.found.pages, "sitemap": self.found.sitemaps}
+            addresses.get(self._open[-1], []).append("".join(self._location).strip())
+        self._location.clear()
+        if len(self.found.pages) + len(self.found.sitemaps) >= MOST_URLS:
+            raise _Enough

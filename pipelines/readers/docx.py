@@ -1,0 +1,153 @@
+"""DOCX: paragraphs, lists and tables in the order of the body, a section under each heading."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+from docx import Document
+from docx.document import Document as WordDocument
+
+from helix.records import Span
+from pipelines.readers import Progress, ReadText
+from pipelines.readers.docx_styles import Styles
+from pipelines.readers.docx_text import (
+    Notes,
+    boxes,
+    children,
+    paragraph_text,
+    table_cells,
+    within,
+)
+from pipelines.readers.draft import Draft
+from pipelines.readers.office import core_title, guarded, local_name, short_title
+from pipelines.readers.outline import LONGEST_TABLE
+from pipelines.readers.tables import GROUP, add_table, table_lines
+
+_WRAPPERS = ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")
+
+
+def read(data: bytes, progress: Progress) -> ReadText:
+    """Sections by heading, with its path; a long table's are of 20 rows with their header.
+
+    Headers and footers, comments and what tracked changes delete are left out; notes stand after
+    the paragraph that refers to them, as "Footnote: …".
+
+    Raises:
+        UnreadableFile: encrypted, damaged, or without text.
+    """
+    with guarded(data, "Word document"):
+        body = _Body(Document(io.BytesIO(data)))
+        return body.read(core_title(data))
+
+
+@dataclass
+class _Part:
+    """The section being written: its pieces and their length in all, what of it is not cut."""
+
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    blocks: list[Span] = field(default_factory=list)
+    in_list: bool = False
+    only_headings: bool = True
+
+    def add(self, text: str, gap: str) -> None:
+        added = [gap, text] if self.pieces else [text]
+        self.pieces += added
+        self.length += sum(map(len, added))
+
+
+class _Body:
+    """The walk through a body, with the headings above the place it is at."""
+
+    def __init__(self, document: WordDocument) -> None:
+        self._element: Any = document.element.body
+        self._styles = Styles(document.styles.element)
+        self._notes = Notes(document.part)
+        self._draft = Draft()
+        self._title = ""
+        self._first_heading = ""
+        self._path: list[tuple[int, str]] = []
+        self._part = _Part()
+        self._tables = 0
+
+    def read(self, title: str | None) -> ReadText:
+        self._walk(self._element)
+        self._end_section()
+        return self._draft.finish(title or self._title or self._first_heading)
+
+    def _walk(self, parent: Any) -> None:
+        for block in children(parent):
+            name = local_name(block)
+            if name == "p":
+                self._paragraph(block)
+            elif name == "tbl":
+                self._table(block)
+            elif name in _WRAPPERS:
+                self._walk(block)
+
+    def _paragraph(self, paragraph: Any) -> None:
+        text = paragraph_text(paragraph).strip()
+        level = self._styles.level(paragraph)
+        if text and level is not None:
+            self._heading(text, level)
+        elif text:
+            depth = self._styles.list_depth(paragraph)
+            self._line(text if depth is None else f"{'  ' * depth}- {text}", depth is not None)
+        for note in self._notes.of(paragraph):
+            self._line(note)
+        for box in boxes(paragraph):
+            self._walk(box)
+
+    def _heading(self, text: str, level: int) -> None:
+        # a heading right above one of its parts is read with it, not cited on its own
+        if not self._part.only_headings or (self._path and level <= self._path[-1][0]):
+            self._end_section()
+        name = short_title(text)
+        if level:
+            above = [(other, heading) for other, heading in self._path if other < level]
+            self._path = [*above, (level, name)]
+            self._first_heading = self._first_heading or name
+        else:  # the document's title is no heading of its parts
+            self._path = []
+            self._title = self._title or name
+        self._part.add(text, "\n\n")
+
+    def _line(self, text: str, in_list: bool = False) -> None:
+        part = self._part
+        part.add(text, "\n" if in_list and part.in_list else "\n\n")
+        part.in_list, part.only_headings = in_list, False
+
+    def _table(self, table: Any) -> None:
+        rows = list(within(table, "tr"))
+        cells = [list(within(row, "tc")) for row in rows]
+        if len(rows) < 2 or max(map(len, cells)) < 2:  # not a table but a frame around text
+            for cell in (cell for row in cells for cell in row):
+                self._walk(cell)
+            return
+        self._tables += 1
+        numbered = list(enumerate(table_cells(rows), 1))
+        lines = "\n".join(table_lines(numbered))
+        if len(rows) <= GROUP + 1 and len(lines) <= LONGEST_TABLE:
+            self._small_table(lines)
+        else:
+            self._end_section()
+            add_table(self._draft, numbered, self._headings(), f"table {self._tables}, ")
+        for note in self._notes.of(table):
+            self._line(note)
+
+    def _small_table(self, lines: str) -> None:
+        """In one piece with the text around it, which says what it is about."""
+        if lines:
+            self._line(lines)
+            end = self._part.length
+            self._part.blocks.append((end - len(lines), end))
+
+    def _headings(self) -> tuple[str, ...]:
+        return tuple(heading for _, heading in self._path)
+
+    def _end_section(self) -> None:
+        part = self._part
+        self._draft.add("".join(part.pieces), heading_path=self._headings(), blocks=part.blocks)
+        self._part = _Part()

@@ -1,0 +1,151 @@
+"""The text of a DOCX's paragraphs, cells and notes, from their XML.
+
+python-docx's own ``text`` leaves out insertions, content controls, fields and text boxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from docx.oxml import parse_xml
+
+from pipelines.readers.office import is_element, local_name
+from pipelines.readers.tables import Cells, one_line
+
+_LEFT_OUT = frozenset(
+    "del moveFrom delText delInstrText instrText pPr rPr sdtPr sdtEndPr txbxContent rt "
+    "footnoteReference endnoteReference annotationRef comment".split()
+)
+_AS_TEXT = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_WRAPPERS = frozenset("sdt sdtContent customXml smartTag ins moveTo".split())
+_NOTE_PARTS = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
+_CALLED = {"footnoteReference": "Footnote", "endnoteReference": "Endnote"}
+
+
+def children(element: Any) -> Iterator[Any]:
+    """The elements directly in ``element``."""
+    return filter(is_element, element)
+
+
+def child(element: Any, name: str) -> Any | None:
+    return next((found for found in children(element) if local_name(found) == name), None)
+
+
+def attribute(element: Any, name: str) -> str:
+    """By its name without namespace; '' when absent."""
+    found = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
+    return str(next(found, ""))
+
+
+def within(element: Any, name: str) -> Iterator[Any]:
+    """The elements called ``name`` in ``element``, or in content controls there."""
+    for found in children(element):
+        if local_name(found) == name:
+            yield found
+        elif local_name(found) in _WRAPPERS:
+            yield from within(found, name)
+
+
+def paragraph_text(element: Any) -> str:
+    """Runs, links, fields, insertions; neither deletions nor what has a place of its own."""
+    return "".join(_texts(element))
+
+
+def _texts(element: Any) -> Iterator[str]:
+    for part in _parts(element):
+        name = local_name(part)
+        if name == "t":
+            yield part.text or ""
+        elif name in _AS_TEXT:
+            yield _AS_TEXT[name]
+        else:
+            yield from _texts(part)
+
+
+def _parts(element: Any) -> Iterator[Any]:
+    """Children that count; of alternatives for newer and older programs, the first."""
+    if local_name(element) == "AlternateContent":
+        yield from list(children(element))[:1]
+        return
+    for part in children(element):
+        if local_name(part) not in _LEFT_OUT:
+            yield part
+
+
+def boxes(paragraph: Any) -> Iterator[Any]:
+    """The contents of the text boxes anchored in a paragraph; a box within a box is its own."""
+    for box in paragraph.iter("{*}txbxContent"):
+        if not _is_under(box, paragraph, ("Fallback", "txbxContent", "del")):
+            yield box
+
+
+def _is_under(element: Any, top: Any, names: tuple[str, ...]) -> bool:
+    """Whether one of ``names`` lies between; a Fallback says again what its Choice says."""
+    while (element := element.getparent()) is not None and element is not top:
+        if local_name(element) in names:
+            return True
+    return False
+
+
+def table_cells(rows: Iterable[Any]) -> Iterator[Cells]:
+    """The cells of rows by column; one merged downwards is repeated, each row being a line."""
+    above: Cells = []
+    for row in rows:
+        if _is_deleted(row):
+            yield []
+            continue
+        cells: Cells = []
+        for cell in within(row, "tc"):
+            span, joined = _merging(cell)
+            column = len(cells)
+            text = above[column] if joined and column < len(above) else _cell_text(cell)
+            cells += [text, *[""] * (span - 1)]
+        above = cells
+        yield cells
+
+
+def _is_deleted(row: Any) -> bool:
+    properties = child(row, "trPr")
+    return properties is not None and child(properties, "del") is not None
+
+
+_MOST_COLUMNS = 63  # Word's own limit
+
+
+def _merging(cell: Any) -> tuple[int, bool]:
+    """How many columns a cell takes, and whether it goes on from the one above."""
+    properties = child(cell, "tcPr")
+    if properties is None:
+        return 1, False
+    span, merge = child(properties, "gridSpan"), child(properties, "vMerge")
+    columns = "" if span is None else attribute(span, "val")
+    columns = columns if re.fullmatch(r"[1-9]\d?", columns) else "1"
+    joined = merge is not None and attribute(merge, "val") != "restart"
+    return min(int(columns), _MOST_COLUMNS), joined
+
+
+def _cell_text(cell: Any) -> str:
+    """All paragraphs of a cell in one line, those of tables within it too."""
+    found = (part for part in cell.iter("{*}p") if not _is_under(part, cell, ("Fallback",)))
+    return one_line("\n".join(map(paragraph_text, found)))
+
+
+class Notes:
+    """Footnotes and endnotes by their ids."""
+
+    def __init__(self, part: Any) -> None:
+        self._texts: dict[tuple[str, str], str] = {}
+        for relation in part.rels.values():
+            kind = relation.reltype.rpartition("/")[2]
+            if kind in _NOTE_PARTS.values() and not relation.is_external:
+                for note in children(parse_xml(relation.target_part.blob)):
+                    self._texts[kind, attribute(note, "id")] = _cell_text(note)
+
+    def of(self, paragraph: Any) -> Iterator[str]:
+        """The notes a paragraph refers to, in order, as "Footnote: …"."""
+        for name, kind in _NOTE_PARTS.items():
+            for reference in paragraph.iter("{*}" + name):
+                if text := self._texts.get((kind, attribute(reference, "id"))):
+                    yield f"{_CALLED[name]}: {text}"

@@ -1,0 +1,147 @@
+"""EPUB: the chapters in reading order, each XHTML like any page but kept whole."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from urllib.parse import unquote, urlsplit
+
+from lxml import etree  # type: ignore[import-untyped]
+
+from pipelines.readers import Progress, ReadText, UnreadableFile
+from pipelines.readers.html import parse_tree
+from pipelines.readers.markup import TextOfMarkup
+
+_LARGEST = 512 << 20  # bytes, all parts together
+_LARGEST_PART = 64 << 20  # bytes
+_MOST_RATIO = 200  # of a part's size to its compressed one; text reaches 10, a bomb 1,000
+_MOST_CHAPTERS = 10_000
+_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+
+
+def read(data: bytes, progress: Progress) -> ReadText:
+    """Raises UnreadableFile for what is no EPUB, protected, too large unpacked or without text."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _book(_Parts(archive), progress)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+    ) as error:
+        # RuntimeError: a part with a password; NotImplementedError: an unknown compression
+        raise UnreadableFile(f"a damaged EPUB file: {_reason(error)}") from None
+    except (etree.LxmlError, ValueError):
+        raise UnreadableFile("a damaged EPUB file: its list of chapters is not XML") from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, NotImplementedError):
+        return "a compression that is not known"
+    return "a part has a password" if "password" in str(error) else "a part cannot be unpacked"
+
+
+class _Parts:
+    """The files in the archive by name, within limits."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._total = 0
+
+    def read(self, name: str) -> bytes:
+        """Raises KeyError where there is none of this name."""
+        entry = self._archive.getinfo(name)
+        self._total += entry.file_size
+        ratio = entry.file_size / max(entry.compress_size, 1)
+        if entry.file_size > _LARGEST_PART or self._total > _LARGEST:
+            raise UnreadableFile("too large unpacked: more than 64 MB in a part or 512 MB in all")
+        if ratio > _MOST_RATIO and entry.file_size > 1 << 20:
+            raise UnreadableFile("a ZIP bomb: a part unpacks to more than 200 times its size")
+        with self._archive.open(entry) as part:
+            # the size that the directory gives may be a lie
+            return part.read(entry.file_size)
+
+    def xml(self, name: str) -> etree._Element:
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
+        )
+        root = etree.fromstring(self.read(name), parser)
+        if root is None:
+            raise ValueError(name)
+        return root
+
+
+def _book(parts: _Parts, progress: Progress) -> ReadText:
+    try:
+        _refuse_protected(parts)
+        place = parts.xml("META-INF/container.xml").xpath("//*[local-name()='rootfile']/@full-path")
+        package = parts.xml(place[0])
+    except (KeyError, IndexError):
+        raise UnreadableFile("a damaged EPUB file: it names no book") from None
+    chapters = list(_chapters(package, posixpath.dirname(place[0])))
+    gathered, warnings = TextOfMarkup(), []
+    for number, name in enumerate(chapters, start=1):
+        if problem := _add(gathered, parts, name):
+            warnings.append(f"chapter {number}: {problem}")
+        progress(number, len(chapters))
+    if not gathered.text:
+        raise UnreadableFile(warnings[0] if warnings else "empty: there is no text in it")
+    titles = package.xpath("//*[local-name()='metadata']/*[local-name()='title']")
+    title = " ".join("".join(titles[0].itertext()).split())[:200].strip() if titles else None
+    return ReadText(gathered.text, title or None, gathered.sections, tuple(warnings))
+
+
+def _add(gathered: TextOfMarkup, parts: _Parts, name: str) -> str | None:
+    """Why the chapter could not be added, if it could not; a bomb is the whole file's refusal."""
+    try:
+        page = parts.read(name).decode(errors="replace")
+    except KeyError:
+        return "it is missing from the file"
+    try:
+        if page.strip():
+            gathered.add(parse_tree(_opened(page)))
+    except UnreadableFile as error:
+        return str(error)
+    return None
+
+
+def _refuse_protected(parts: _Parts) -> None:
+    try:
+        encrypted = parts.xml("META-INF/encryption.xml")
+    except KeyError:
+        return
+    used = encrypted.xpath("//*[local-name()='EncryptedData']/*[local-name()='EncryptionMethod']")
+    if any(method.get("Algorithm") not in _FONT_ALGORITHMS for method in used):
+        raise UnreadableFile("protected (DRM): only the reader it was bought for opens it")
+
+
+def _chapters(package: etree._Element, folder: str) -> Iterator[str]:
+    """Names of the parts in reading order, the table of contents left out."""
+    items = {item.get("id"): item for item in package.xpath("//*[local-name()='item']")}
+    spine = package.xpath("//*[local-name()='spine']/*[local-name()='itemref']/@idref")
+    for reference in dict.fromkeys(spine[:_MOST_CHAPTERS]):
+        item = items.get(reference)
+        if item is None or "nav" in item.get("properties", "").split():
+            continue
+        if "html" in item.get("media-type", "html"):
+            path = unquote(urlsplit(item.get("href", "")).path)
+            yield posixpath.normpath(posixpath.join(folder, path))
+
+
+def _opened(page: str) -> str:
+    """XHTML as HTML: ``<title/>`` would swallow what follows it."""
+
+    def open_and_close(match: re.Match[str]) -> str:
+        name, attributes = match.groups()
+        return match.group() if name.lower() in _VOID else f"<{name}{attributes}></{name}>"
+
+    return _CLOSED.sub(open_and_close, page)

@@ -1,0 +1,208 @@
+"""HTML: the main content of a page, by trafilatura, with headings, lists, tables and code.
+
+Nothing is fetched: neither what a page shows nor what its declarations name.
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import logging
+import re
+from dataclasses import dataclass
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from lxml import html as lxml_html  # type: ignore[import-untyped]
+from lxml.etree import LxmlError, _Element  # type: ignore[import-untyped]
+from trafilatura import bare_extraction
+
+from pipelines.readers import Progress, ReadText, UnreadableFile
+from pipelines.readers.markup import TextOfMarkup
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_META_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+)
+_META_WITHIN = 4096  # bytes; the standard says 1024, pages say otherwise
+_XML_CHARSET = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
+_LONGEST_TITLE = 200  # characters; it goes in front of every chunk that is embedded
+# of what the page itself marks as main: less, and trafilatura lost some; more, and it took menus
+_LEAST_OF_MAIN, _MOST_OF_MAIN = 0.6, 1.05
+_NOT_EXTRACTED = (
+    "//nav | //footer[not(ancestor::article or ancestor::main)] | //*[@role='navigation']"
+)
+_INLINE_PARENTS = frozenset(
+    ("p", "li", "td", "th", "hi", "del", "a", *(f"h{n}" for n in range(1, 7)))
+)
+
+logging.getLogger("trafilatura").setLevel(
+    logging.CRITICAL
+)  # it logs every page that is not to its taste
+
+
+@dataclass(frozen=True)
+class HtmlPage:
+    """A page for the crawler.
+
+    ``canonical`` and ``links`` are absolute http(s) addresses without fragments; ``links`` are in
+    the page's order, each once, and empty where the page asks not to be followed. ``noindex``:
+    the page asks not to be kept.
+    """
+
+    read: ReadText
+    canonical: str | None
+    links: list[str]
+    noindex: bool
+
+
+def read(data: bytes, progress: Progress) -> ReadText:
+    """Raises UnreadableFile for a page without text, or nested beyond what the parser takes."""
+    return _content(parse_tree(_decode(data, None)))
+
+
+def parse_page(data: bytes, url: str, charset: str | None = None) -> HtmlPage:
+    """The page found at ``url``; ``charset`` is what its HTTP header says. Raises as ``read``."""
+    tree = parse_tree(_decode(data, charset))
+    base = urljoin(url, next(iter(tree.xpath("//base/@href")), ""))
+    canonical = next(iter(tree.xpath("//link[@rel='canonical']/@href")), None)
+    robots = ",".join(tree.xpath("//meta[translate(@name,'ROBTS','robts')='robots']/@content"))
+    wishes = {wish.strip().lower() for wish in robots.split(",")}
+    links = [] if wishes & {"nofollow", "none"} else tree.xpath("//a/@href | //area/@href")
+    return HtmlPage(
+        _content(tree),
+        _absolute(base, canonical) if canonical else None,
+        list(dict.fromkeys(link for href in links if (link := _absolute(base, href)))),
+        bool(wishes & {"noindex", "none"}),
+    )
+
+
+def _absolute(base: str, href: str) -> str | None:
+    try:
+        link = urldefrag(urljoin(base, href.strip())).url
+        parts = urlsplit(link)
+    except ValueError:  # such as an IPv6 address that is none
+        return None
+    return link if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def _decode(data: bytes, charset: str | None) -> str:
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(name, errors="replace")
+    head = data[:_META_WITHIN]
+    found = _META_CHARSET.search(head) or _XML_CHARSET.match(head)
+    for declared in (charset, found.group(1).decode() if found else None, "utf-8"):
+        if (text := _decode_as(data, declared)) is not None:
+            return text
+    return data.decode("cp1252", errors="replace")  # as browsers do
+
+
+def _decode_as(data: bytes, name: str | None) -> str | None:
+    """``data`` in the encoding of this name, or None where there is none or it does not fit."""
+    if not name:
+        return None
+    try:
+        found = codecs.lookup(name).name
+        if found in ("iso8859-1", "ascii"):  # the web's names for it
+            found = "cp1252"
+        return str(data.decode(found, errors="strict" if found == "utf-8" else "replace"))
+    except (LookupError, UnicodeError, ValueError, TypeError, AttributeError):
+        return None  # also where the name is of no character encoding, such as "zip"
+
+
+def parse_tree(page: str) -> _Element:
+    """The root element of a page's text. Raises UnreadableFile as ``read`` does."""
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    data = page.replace("\x00", "").encode(errors="replace")
+    try:
+        tree = lxml_html.document_fromstring(data, parser=parser)
+    except (LxmlError, ValueError):
+        raise UnreadableFile("empty: there is no text in it") from None
+    if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
+        # the parser has dropped the rest of the page
+        raise UnreadableFile("its elements are nested more than 255 deep: simplify the page")
+    return tree
+
+
+def _content(tree: _Element) -> ReadText:
+    gathered = _gather(_extracted(tree))
+    main = _main_of(tree)
+    whole = _gather(main if main is not None else _pruned(tree))
+    share = len(gathered.text) / max(len(whole.text), 1)
+    is_flat = "\n" not in gathered.text and "\n" in whole.text  # its last resort: words in a row
+    is_off = main is not None and not _LEAST_OF_MAIN <= share <= _MOST_OF_MAIN
+    if whole.text and (is_flat or is_off or not gathered.text):
+        gathered = whole
+    if not gathered.text:
+        raise UnreadableFile("empty: there is no text in it")
+    titles = tree.xpath("//title[1]")
+    title = " ".join("".join(titles[0].itertext()).split()) if titles else ""
+    title = (title or gathered.first_heading or "")[:_LONGEST_TITLE].strip()
+    return ReadText(gathered.text, title or None, gathered.sections)
+
+
+def _gather(tree: _Element | None) -> TextOfMarkup:
+    gathered = TextOfMarkup()
+    if tree is not None:
+        gathered.add(tree)
+    return gathered
+
+
+def _main_of(tree: _Element) -> _Element | None:
+    """What the page itself marks as its content, where it does so once."""
+    for path in ("//main | //*[@role='main']", "//article"):
+        found = tree.xpath(path)
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _pruned(tree: _Element) -> _Element:
+    tree = copy.deepcopy(tree)
+    for element in tree.xpath(_NOT_EXTRACTED):
+        if element.getparent() is not None:
+            element.drop_tree()
+    return tree
+
+
+def _extracted(tree: _Element) -> _Element | None:
+    """The main content by trafilatura, in HTML's own elements."""
+    try:
+        found = bare_extraction(
+            copy.deepcopy(tree),
+            favor_recall=True,
+            include_comments=False,
+            include_formatting=True,
+            include_tables=True,
+        )
+    except Exception:  # noqa: BLE001 - whatever its heuristics stumble over, the text is still there
+        return None
+    body = getattr(found, "body", None)
+    if body is None:
+        return None
+    for element in body.iter():
+        _rename(element)
+    return body
+
+
+def _rename(element: _Element) -> None:
+    """From trafilatura's name of an element to HTML's."""
+    rend = element.get("rend", "")
+    if element.tag == "head":
+        element.tag = rend if re.fullmatch("h[1-6]", rend) else "h2"
+    elif element.tag == "list":
+        element.tag = "ol" if rend == "ol" else "ul"
+    elif element.tag == "code":
+        parent = element.getparent()
+        inline = parent is not None and parent.tag in _INLINE_PARENTS
+        is_line = "\n" not in "".join(element.itertext()) and element.find(".//lb") is None
+        element.tag = "code" if inline and is_line else "pre"
+    else:
+        names = {"item": "li", "row": "tr", "cell": "td", "quote": "blockquote", "lb": "br"}
+        element.tag = names.get(element.tag, element.tag)

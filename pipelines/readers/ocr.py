@@ -1,0 +1,98 @@
+"""Scanned pages to text by RapidOCR, whose package carries its models; an optional extra.
+
+The library is imported when the first scan turns up: that takes a second.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Image = NDArray[np.uint8]
+
+MISSING = "a scan, and OCR is not installed: pip install 'helix-answers[ocr]'"
+_SURE = 0.8  # mean score of a page that is the right way up; a lower one is tried in all four
+
+
+class OcrMissing(Exception):
+    """The extra is not installed; MISSING says so to the file's owner."""
+
+
+def text_of(image: Image) -> str:
+    """The text on ``image`` (height x width x 3, BGR), a line a line, in reading order.
+
+    A page lying on its side or head is turned. No text is "". Raises OcrMissing.
+    """
+    import numpy as np
+
+    best, best_score = "", 0.0
+    for turns in range(4):
+        lines, score, upright = _lines(np.ascontiguousarray(np.rot90(image, turns)))
+        if not lines and not turns:
+            return ""
+        if upright and score * len(lines) > best_score:
+            best, best_score = "\n".join(lines), score * len(lines)
+        if upright and score >= _SURE:
+            return "\n".join(lines)
+    return best
+
+
+def _lines(image: Image) -> tuple[list[str], float, bool]:
+    """(lines, mean score from 0 to 1, whether most boxes lie as lines of text do)."""
+    found = _engine()(image, use_cls=False)
+    if found.txts is None or found.boxes is None:
+        return [], 0.0, True
+    boxes = []
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        xs, ys = [point[0] for point in corners], [point[1] for point in corners]
+        if text.strip():
+            boxes.append((min(ys), max(ys), min(xs), max(xs), text.strip(), float(score)))
+    if not boxes:
+        return [], 0.0, True
+    lying = sum(right - left >= bottom - top for top, bottom, left, right, *_ in boxes)
+    score = sum(box[5] for box in boxes) / len(boxes)
+    return _in_order(boxes), score, 2 * lying >= len(boxes)
+
+
+_Box = tuple[float, float, float, float, str, float]  # top, bottom, left, right, text, score
+
+
+def _in_order(boxes: list[_Box]) -> list[str]:
+    """Boxes at the same height are one line, from left to right; lines go down the page."""
+    lines: list[list[_Box]] = []
+    for box in sorted(boxes, key=lambda box: box[0] + box[1]):
+        middle = (box[0] + box[1]) / 2
+        if lines and middle < lines[-1][0][1] and _overlap(box, lines[-1][0]):
+            lines[-1].append(box)
+        else:
+            lines.append([box])
+    return [" ".join(box[4] for box in sorted(line, key=lambda box: box[2])) for line in lines]
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    """Whether they share half of the lower one's height."""
+    shared = min(one[1], other[1]) - max(one[0], other[0])
+    return shared >= 0.5 * min(one[1] - one[0], other[1] - other[0])
+
+
+@cache
+def _engine() -> Any:
+    try:
+        from rapidocr import RapidOCR
+    except ImportError:
+        raise OcrMissing from None
+    engine = RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            # a page a core: files are what is read in parallel
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+    logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
+    return engine

@@ -1,0 +1,163 @@
+"""PPTX: a section a slide, its title first, then its shapes as they are read, then the notes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from pptx import Presentation
+from pptx.oxml import parse_xml
+from pptx.shapes.group import GroupShape
+from pptx.shapes.picture import Picture
+
+from helix.records import Span
+from pipelines.readers import Progress, ReadText
+from pipelines.readers.draft import Draft
+from pipelines.readers.office import core_title, guarded, is_element, local_name, short_title
+from pipelines.readers.tables import Row, one_line, row_line, table_lines
+
+_ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand side by side
+_DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
+_NOT_CONTENT = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
+
+Line = tuple[str, bool]
+"""A line of a slide, and whether it is a table's row, which is not cut."""
+
+
+def read(data: bytes, progress: Progress) -> ReadText:
+    """Sections labelled "slide 3" with the slide's number as page, hidden slides included.
+
+    Text in pictures is not read: a slide with nothing else is named in the warnings.
+
+    Raises:
+        UnreadableFile: encrypted, damaged, or without text.
+    """
+    draft = Draft()
+    with guarded(data, "PowerPoint presentation"):
+        slides = Presentation(io.BytesIO(data)).slides
+        first_title = ""
+        for number, slide in enumerate(slides, 1):
+            title = _title(slide)
+            first_title = first_title or title
+            _add_slide(draft, number, title, list(_lines(slide, draft, number)))
+            progress(number, len(slides))
+        return draft.finish(core_title(data) or first_title)
+
+
+def _add_slide(draft: Draft, number: int, title: str, lines: list[Line]) -> None:
+    blocks: list[Span] = []
+    length = 0
+    for text, is_row in lines:
+        if is_row:
+            blocks.append((length, length + len(text)))
+        length += len(text) + 1
+    draft.add(
+        "\n".join(text for text, _ in lines),
+        heading_path=(title,) if title else (),
+        page=number,
+        label=f"slide {number}",
+        blocks=blocks,
+    )
+
+
+def _title(slide: Any) -> str:
+    title = slide.shapes.title
+    return short_title(_plain(title.text_frame)) if title is not None else ""
+
+
+def _lines(slide: Any, draft: Draft, number: int) -> Iterator[Line]:
+    title = slide.shapes.title
+    if title is not None:
+        yield from _paragraphs(title)
+    pictures, words = 0, 0
+    for shape in _in_order(slide.shapes):
+        if title is not None and shape.shape_id == title.shape_id:
+            continue
+        pictures += isinstance(shape, Picture)
+        try:
+            lines = list(_shape(shape))
+        except Exception as error:  # noqa: BLE001 - an odd chart is no reason to lose the rest
+            draft.warnings.append(f"slide {number}: a shape is not read ({type(error).__name__})")
+            continue
+        words += len(lines)
+        yield from lines
+    if pictures and not words:
+        draft.warnings.append(f"slide {number}: text in pictures is not read")
+    if slide.has_notes_slide:
+        yield from _notes(slide.notes_slide)
+
+
+def _notes(notes: Any) -> Iterator[Line]:
+    frame = notes.notes_text_frame
+    text = _plain(frame).strip() if frame is not None else ""
+    if text:
+        yield f"Notes: {text}", False
+
+
+def _in_order(shapes: Any) -> list[Any]:
+    """From the top, and from the left among those side by side; a group is where it stands."""
+
+    def place(shape: Any) -> tuple[int, int]:
+        return ((shape.top or 0) // _ROW_OF_SHAPES, shape.left or 0)
+
+    return sorted(shapes, key=place)
+
+
+def _shape(shape: Any) -> Iterator[Line]:
+    if isinstance(shape, GroupShape):
+        for inner in _in_order(shape.shapes):
+            yield from _shape(inner)
+    elif shape.is_placeholder and shape.placeholder_format.type.name in _NOT_CONTENT:
+        return
+    elif shape.has_text_frame:
+        yield from _paragraphs(shape)
+    elif getattr(shape, "has_table", False):
+        yield from ((line, True) for line in table_lines(_rows(shape.table)))
+    elif getattr(shape, "has_chart", False):
+        yield from _chart(shape.chart)
+    else:
+        yield from _diagram(shape)
+
+
+def _paragraphs(shape: Any) -> Iterator[Line]:
+    for paragraph in shape.text_frame.paragraphs:
+        if text := paragraph.text.replace("\v", "\n").strip():
+            yield text, False
+
+
+def _plain(frame: Any) -> str:
+    return str(frame.text).replace("\v", "\n")
+
+
+def _rows(table: Any) -> Iterator[Row]:
+    for number, row in enumerate(table.rows, 1):
+        yield number, [one_line(_plain(cell.text_frame)) for cell in row.cells]
+
+
+def _chart(chart: Any) -> Iterator[Line]:
+    """The chart's title and its numbers, a line a category."""
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield from _paragraphs(chart.chart_title)
+    for plot in chart.plots:
+        series = [(one_line(str(one.name)), list(one.values)) for one in plot.series]
+        header = ["", *(name for name, _ in series)]
+        for index, category in enumerate(plot.categories):
+            numbers = [_number(values, index) for _, values in series]
+            yield row_line([one_line(str(category)), *numbers], header), True
+
+
+def _number(values: list[float | None], index: int) -> str:
+    value = values[index] if index < len(values) else None
+    return "" if value is None else format(value, ".15g")
+
+
+def _diagram(shape: Any) -> Iterator[Line]:
+    """SmartArt: the text of its points, which is in a part of its own."""
+    for element in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
+        part = shape.part.related_part(element.get(_RELATION))
+        for paragraph in parse_xml(part.blob).iter("{*}p"):
+            parts = (run.text or "" for run in paragraph.iter("{*}t") if is_element(run))
+            if local_name(paragraph) == "p" and (text := "".join(parts).strip()):
+                yield text, False

@@ -1,0 +1,112 @@
+"""XLSX: sheet by sheet, a line a row that names its columns (tables.py)."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+
+from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, load_workbook
+
+from pipelines.readers import Progress, ReadText
+from pipelines.readers.draft import Draft
+from pipelines.readers.office import core_title, guarded
+from pipelines.readers.tables import Row, add_table, one_line
+
+Value = (
+    int
+    | float
+    | str
+    | bool
+    | datetime.time
+    | datetime.date
+    | datetime.datetime
+    | datetime.timedelta
+)
+
+
+def read(data: bytes, progress: Progress) -> ReadText:
+    """Sections of 20 rows labelled "sheet Budget, rows 2-21", hidden sheets included.
+
+    Values are those saved with the file, without their number formats: 25% is 0.25.
+
+    Raises:
+        UnreadableFile: encrypted, damaged, or without a value.
+    """
+    draft = Draft()
+    with guarded(data, "Excel workbook"):
+        with load_workbook(io.BytesIO(data)) as book:
+            _read_sheets(book, draft, progress)
+        return draft.finish(core_title(data))
+
+
+def _read_sheets(book: CalamineWorkbook, draft: Draft, progress: Progress) -> None:
+    sheets = [about for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    for done, about in enumerate(sheets, 1):
+        name = one_line(about.name)
+        rows = _rows(book.get_sheet_by_name(about.name))
+        add_table(draft, rows, (name,), f"sheet {name}, ")
+        progress(done, len(sheets))
+
+
+def _rows(sheet: CalamineSheet) -> Iterator[Row]:
+    """Rows by their own numbers; a cell merged downwards is repeated, each row being a line."""
+    merged = _merged(sheet)
+    running: dict[int, tuple[int, str]] = {}  # column to the last row of its merge, and the value
+    for index, values in enumerate(sheet.iter_rows()):
+        cells = [_text(value) for value in values]
+        for column, (last, value) in list(running.items()):
+            if index > last:
+                del running[column]
+            elif not cells[column]:
+                cells[column] = value
+        for column, last in merged.get(index, ()):
+            if cells[column]:
+                running[column] = (last, cells[column])
+        yield index + 1, cells
+
+
+def _merged(sheet: CalamineSheet) -> dict[int, list[tuple[int, int]]]:
+    """First row to (column, last row) of the merges over several rows, by index in ``iter_rows``.
+
+    One over several columns as well counts for its first.
+    """
+    found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    (_, left), (_, right) = sheet.start or (0, 0), sheet.end or (0, 0)
+    for (top, first), (bottom, _) in sheet.merged_cell_ranges or ():
+        if bottom > top and left <= first <= right:
+            found[top].append((first - left, bottom))
+    return found
+
+
+def _text(value: Value) -> str:
+    """A value as people write it: 12, not 12.0; dates as 2024-01-05; TRUE and FALSE."""
+    if isinstance(value, str):
+        return one_line(value) if value else ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, datetime.timedelta):
+        return _duration(value)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00").removesuffix(":00")
+    return value.isoformat()
+
+
+def _number(value: float) -> str:
+    """All 15 digits a spreadsheet keeps, with an exponent only where zeros would fill a line."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    short = format(value, ".15g")
+    return format(Decimal(short), "f") if 1e-9 <= abs(value) < 1e21 else short
+
+
+def _duration(value: datetime.timedelta) -> str:
+    """Hours, minutes and seconds, as 30:00:00."""
+    seconds = round(value.total_seconds())
+    minutes, rest = divmod(abs(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{'-' if seconds < 0 else ''}{hours}:{minutes:02}:{rest:02}"

@@ -1,0 +1,93 @@
+"""``python -m pipelines.reembed``: change the embedder of a database that goes on answering."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from helix.embedding_cache import with_cache
+from helix.errors import HelixError, SettingsError, Unavailable
+from helix.logs import configure_logging
+from helix.providers import build_next_embedder
+from helix.services import open_url
+from helix.settings import Settings, load_settings
+from helix.store import ChunkStore
+from pipelines.reembedding import change
+
+
+def reembed(
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="KIND[:MODEL]", help="In place of HELIX_EMBEDDER_NEXT."),
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Chunks a request; as many as it may carry if none.")
+    ] = None,
+    abandon: Annotated[
+        bool, typer.Option("--abandon", help="Drop what an unfinished change has embedded.")
+    ] = False,
+) -> None:
+    """Embed every stored chunk anew with HELIX_EMBEDDER_NEXT, then go over to it.
+
+    Questions are answered throughout by servers that are configured with both embedders. Stopped
+    at any point, the same command goes on there.
+    """
+    try:
+        settings = load_settings(**({"HELIX_EMBEDDER_NEXT": to} if to else {}))
+        configure_logging("warning")
+        asyncio.run(_abandon(settings) if abandon else _change(settings, batch))
+    except Unavailable as error:
+        typer.echo(f"reembed: stopped: {error} (what is done stays; run it again)", err=True)
+        raise typer.Exit(1) from None
+    except HelixError as error:
+        typer.echo(f"reembed: {error}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("reembed: interrupted; what is done stays, run it again to go on", err=True)
+        raise typer.Exit(130) from None
+
+
+async def _change(settings: Settings, batch: int | None) -> None:
+    embedder = build_next_embedder(settings)
+    if embedder is None:
+        raise SettingsError("no new embedder is named: set HELIX_EMBEDDER_NEXT, or give --to")
+    try:
+        async with open_url(settings) as url:
+            store = ChunkStore(url, embedder.identity)
+            try:
+                await change.change_embedder(
+                    url,
+                    # what is embedded in this process costs less than asking the cache
+                    embedder
+                    if embedder.local
+                    else with_cache(embedder, store, settings.embed_cache_mb),
+                    batch=min(batch or embedder.max_batch, embedder.max_batch),
+                    parallel=settings.embed_parallel,
+                    tell=_tell,
+                )
+            finally:
+                await store.close()
+    finally:
+        await embedder.aclose()
+
+
+async def _abandon(settings: Settings) -> None:
+    async with open_url(settings) as url:
+        await change.abandon(url, _tell)
+
+
+def _tell(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def main() -> None:
+    """Entry point."""
+    cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    cli.command()(reembed)
+    cli()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""From one embedder to another: fill, index, swap, settle; each step goes on where it stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
+from psycopg.errors import InsufficientPrivilege
+from psycopg_pool import AsyncConnectionPool
+
+from helix.errors import StoreUnavailable
+from helix.pgvector_store import unavailable
+from helix.providers.base import Embedder
+from pipelines.reembedding import column
+from pipelines.reembedding.filling import Filling, Pool
+from pipelines.reembedding.settling import settle
+from pipelines.reembedding.state import (
+    ChangeRefused,
+    Chunks,
+    Connected,
+    Tell,
+    alone,
+    change_under_way,
+    filled,
+    stored_identity,
+)
+
+_TELL_SECONDS = 2.0
+
+
+class Tally:
+    """Tells how many chunks are done, of how many and how fast, every two seconds."""
+
+    def __init__(self, what: str, chunks: Chunks, tell: Tell) -> None:
+        self._what, self._tell = what, tell
+        self._done, self._total = chunks
+        self._before = self._done
+        self._started = self._told = time.monotonic()
+
+    def __call__(self, count: int) -> None:
+        """``count`` more are done."""
+        self._done += count
+        if time.monotonic() - self._told >= _TELL_SECONDS:
+            self.tell()
+
+    def tell(self) -> None:
+        """One line now."""
+        self._told = time.monotonic()
+        rate = (self._done - self._before) / max(self._told - self._started, 0.001)
+        total = max(self._total, self._done)  # others may have written more
+        self._tell(f"{self._what} {self._done:,} of {total:,} chunks, {rate:,.0f} a second")
+
+
+async def change_embedder(
+    url: str, embedder: Embedder, *, batch: int, parallel: int, tell: Tell
+) -> None:
+    """Bring the database at ``url`` from the embedder that filled it to ``embedder``.
+
+    Questions are answered throughout; documents are written throughout, but for the moments in
+    which those written last get their vectors. Killed at any point, the same call goes on there;
+    with another embedder, what an unfinished one filled is given up.
+
+    Args:
+        url: a libpq URL of a database with the schema.
+        embedder: the new one.
+        batch: chunks a request and a transaction, 1 to ``embedder.max_batch``.
+        parallel: requests under way at most.
+        tell: hears a line of progress now and then.
+
+    Raises:
+        ChangeRefused: nothing is stored, or another process is at it.
+        UpstreamError: the embedding service failed.
+        StoreUnavailable: the database did.
+    """
+    async with _opened(url, parallel) as (connection, pool):
+        under_way = await change_under_way(connection)
+        if under_way and under_way.settled is not None:
+            await _finish(connection, tell)  # of the change before this one
+        if not await _begun(connection, embedder.identity, tell):
+            return
+        await _fill_and_swap(connection, pool, embedder, batch, parallel, tell)
+        await _finish(connection, tell)
+
+
+async def abandon(url: str, tell: Tell) -> None:
+    """Drop what an unfinished change has filled; the stored vectors stay as they are.
+
+    Raises:
+        ChangeRefused: there is no change to abandon, or it is made already.
+        StoreUnavailable: the database failed.
+    """
+    async with _opened(url, 1) as (connection, _):
+        under_way = await change_under_way(connection)
+        if under_way is None:
+            raise ChangeRefused("no change of the embedder is under way")
+        if under_way.settled is not None:
+            raise ChangeRefused(
+                f"the change to {under_way.identity} is made: run without --abandon to finish it"
+            )
+        await column.give_up(connection, tell)
+        tell(f"the change to {under_way.identity} is abandoned")
+
+
+async def _begun(connection: Connected, identity: str, tell: Tell) -> bool:
+    """See that the column for ``identity`` is there; False where there is nothing to change."""
+    stored = await stored_identity(connection)
+    if stored is None:
+        raise ChangeRefused(
+            "nothing is stored yet, so nothing needs to be changed: set HELIX_EMBEDDER and ingest"
+        )
+    under_way = await change_under_way(connection)
+    if stored == identity:
+        unfinished = f"; one to {under_way.identity} is unfinished (--abandon)" if under_way else ""
+        tell(f"the vectors are those of {identity}{unfinished}")
+        return False
+    if under_way and under_way.identity != identity:
+        tell(f"gives up the unfinished change to {under_way.identity}")
+        await column.give_up(connection, tell)
+        under_way = None
+    if under_way is None:
+        await column.begin(connection, identity, tell)
+    tell(f"from {stored} to {identity}")
+    return True
+
+
+async def _fill_and_swap(
+    connection: Connected,
+    pool: Pool,
+    embedder: Embedder,
+    batch: int,
+    parallel: int,
+    tell: Tell,
+) -> None:
+    tally = Tally("embedded", await filled(connection), tell)
+    filling = Filling(pool, embedder, batch=batch, parallel=parallel, done=tally)
+    await filling.run()
+    tally.tell()
+    tell("builds the index")
+    _, chunks = await filled(connection)
+    await column.build_indexes(connection, chunks)
+
+    async def fill_rest() -> None:
+        await filling.run()
+
+    await fill_rest()  # what was written while the index was built, before writers have to wait
+    await column.swap(connection, fill_rest, tell)
+    tell(f"swapped: questions are now answered with {embedder.identity}")
+
+
+async def _finish(connection: Connected, tell: Tell) -> None:
+    """What remains after the swap."""
+    change = await change_under_way(connection)
+    assert change is not None and change.settled is not None
+    await column.require_filled(connection, tell)
+    counted = await connection.execute(
+        "SELECT count(*) FILTER (WHERE id <= %s), count(*) FROM chunks WHERE id <= %s",
+        (change.settled, change.last),
+    )
+    done, total = await counted.fetchone() or (0, 0)
+    tally = Tally("settled", (done, total), tell)
+    await settle(connection, change, tally)
+    tally.tell()
+
+
+@asynccontextmanager
+async def _opened(url: str, parallel: int) -> AsyncGenerator[tuple[Connected, Pool], None]:
+    """The connection that changes the database, which no other process does now, and a pool.
+
+    Raises:
+        ChangeRefused: another process is at it, or the role may not.
+        StoreUnavailable: whatever else the database refuses.
+    """
+    try:
+        async with AsyncExitStack() as stack:
+            # No work lasts long enough on one of them to be mistaken for a network that is gone.
+            connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=10)
+            await stack.enter_async_context(connection)
+            pool: Pool = AsyncConnectionPool(
+                url, min_size=1, max_size=parallel + 1, configure=register_vector_async,
+                kwargs={"autocommit": True}, open=False, name="helix-reembed",
+            )  # fmt: skip
+            await stack.enter_async_context(pool)
+            await alone(connection)
+            yield connection, pool
+    except InsufficientPrivilege:
+        raise ChangeRefused(
+            "the role of DATABASE_URL may not change the table: let the database's owner run this"
+        ) from None
+    except psycopg.Error as error:
+        raise unavailable(error) from error
+    except TimeoutError as error:
+        raise StoreUnavailable("the database keeps silent; try again") from error

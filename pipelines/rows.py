@@ -1,0 +1,142 @@
+"""The rows of runs and files as a worker needs them, on a connection of the caller's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import TupleRow, class_row
+
+from helix.library.runs import OPEN_FILE, FileStatus, Kind
+
+Connected = Connection[TupleRow]
+
+_BEGIN = """
+UPDATE runs SET status = 'running', started_at = coalesce(started_at, now()),
+                version = nextval('run_changes')
+WHERE id = %s AND status IN ('queued', 'running')
+RETURNING id, kind, options
+"""
+# updated, not left alone, where it is there: the lock keeps `drop_bytes` from taking it away
+_SPOOL = """
+INSERT INTO files (content_hash, data) VALUES (%s, %s)
+ON CONFLICT (content_hash) DO UPDATE SET content_hash = excluded.content_hash
+"""
+_STOP = """
+UPDATE runs SET status = 'cancelling', error = %s, version = nextval('run_changes')
+WHERE id = %s AND status = 'running'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as it was asked for."""
+
+    id: int
+    kind: Kind
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of a run. ``document_id`` is known beforehand where an upload made the document."""
+
+    source_uri: str
+    title: str | None
+    media: str
+    size: int
+    content_hash: str
+    file_hash: str | None
+    keep_file: bool
+    document_id: int | None
+    origin: dict[str, Any]
+    status: FileStatus
+
+    @property
+    def ended(self) -> bool:
+        """Whether its outcome is there."""
+        return self.status not in OPEN_FILE
+
+
+def queued_runs(connection: Connected, host: str) -> list[tuple[int, str | None]]:
+    """(id, host) of the runs that wait for a worker of this machine, oldest first."""
+    rows = connection.execute(
+        "SELECT id, host FROM runs"
+        " WHERE status = 'queued' AND (host IS NULL OR host = %s) ORDER BY id",
+        (host,),
+    ).fetchall()
+    return [(int(run_id), bound) for run_id, bound in rows]
+
+
+def stopping_runs(connection: Connected) -> list[tuple[int, str]]:
+    """(id, error) of the runs that are to stop; an error says that a fault stops them."""
+    rows = connection.execute(
+        "SELECT id, error FROM runs WHERE status = 'cancelling' ORDER BY id"
+    ).fetchall()
+    return [(int(run_id), str(error)) for run_id, error in rows]
+
+
+def begin_run(connection: Connected, run_id: int) -> RunRow | None:
+    """The run, now ``running``; None when it is to stop or has ended."""
+    with connection.cursor(row_factory=class_row(RunRow)) as cursor:
+        return cursor.execute(_BEGIN, (run_id,)).fetchone()
+
+
+def stop_run(connection: Connected, run_id: int, error: str) -> None:
+    """Stop a run for a fault that would fail every file it has left."""
+    connection.execute(_STOP, (error, run_id))
+
+
+def open_files(connection: Connected, run_id: int, after: int, limit: int) -> list[int]:
+    """The next ``limit`` numbers above ``after`` of files that are not dealt with."""
+    rows = connection.execute(
+        "SELECT n FROM run_files WHERE run_id = %s AND n > %s AND status = ANY(%s)"
+        " ORDER BY n LIMIT %s",
+        (run_id, after, list(OPEN_FILE), limit),
+    ).fetchall()
+    return [int(row[0]) for row in rows]
+
+
+def count_open(connection: Connected, run_id: int, up_to: int) -> int:
+    """How many files with a number of at most ``up_to`` are not dealt with."""
+    row = connection.execute(
+        "SELECT count(*) FROM run_files WHERE run_id = %s AND n <= %s AND status = ANY(%s)",
+        (run_id, up_to, list(OPEN_FILE)),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_unchanged(connection: Connected, run_id: int, numbers: Sequence[int]) -> None:
+    """Settle files that hold no bytes, all at once."""
+    connection.execute(
+        "UPDATE run_files SET status = 'unchanged', changed_at = now(),"
+        " version = nextval('run_changes') WHERE run_id = %s AND n = ANY(%s)",
+        (run_id, list(numbers)),
+    )
+
+
+def load_file(connection: Connected, run_id: int, n: int) -> FileRow | None:
+    """The file's row; None when its run is gone."""
+    with connection.cursor(row_factory=class_row(FileRow)) as cursor:
+        return cursor.execute(
+            "SELECT source_uri, title, media, size, content_hash, file_hash, keep_file,"
+            " document_id, origin, status FROM run_files WHERE run_id = %s AND n = %s",
+            (run_id, n),
+        ).fetchone()
+
+
+def spool(connection: Connected, data: bytes) -> str:
+    """Keep ``data`` until its file is dealt with; returns its SHA-256 in hex."""
+    content_hash = hashlib.sha256(data).hexdigest()
+    connection.execute(_SPOOL, (content_hash, data))
+    return content_hash
+
+
+def file_bytes(connection: Connected, file_hash: str) -> bytes | None:
+    """What was spooled or uploaded; None when it is gone."""
+    cursor = connection.cursor(binary=True)
+    row = cursor.execute("SELECT data FROM files WHERE content_hash = %s", (file_hash,)).fetchone()
+    return bytes(row[0]) if row else None

@@ -1,0 +1,98 @@
+"""What a run of the web is to bring in: a site, or one page."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from helix.errors import BadRequest
+from helix.library.runs import set_stage
+from helix.settings import Settings
+from helix.store import ChunkStore
+from pipelines.crawler.fetch import Limits
+from pipelines.crawler.options import CrawlOptions
+from pipelines.crawler.plan import import_url, plan_crawl
+from pipelines.crawler.results import Ignored, Known, KnownPages, Planned, Result, Settled
+from pipelines.planning import Found, add_found
+from pipelines.recipe import RECIPE
+from pipelines.rows import RunRow
+
+# A page of an older recipe is read again, so its bytes are needed: it does not count as known.
+_KNOWN = """
+SELECT source_uri, content_hash, origin FROM documents
+WHERE status = 'ready' AND recipe = %(recipe)s
+    AND (origin ->> 'url' = %(url)s OR source_uri = %(url)s)
+ORDER BY origin ->> 'url' = %(url)s DESC NULLS LAST LIMIT 1
+"""
+
+
+async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
+    """Fetch the pages of a run of kind ``crawl`` or ``url`` and add them to it, one by one.
+
+    Raises:
+        StopWanted, StoreUnavailable: as they say.
+    """
+    try:
+        options = CrawlOptions.from_dict(run.options).allowing(settings.allow_hosts)
+    except BadRequest as problem:
+        reason = str(problem)
+        await asyncio.to_thread(add_found, store, run.id, [_failed(run, reason)])
+        return
+    limits = Limits(largest=settings.max_file_mb * 2**20)
+    known = known_pages(store)
+    ignored = 0
+    async with aclosing(_results(run, options, known, limits)) as results:
+        async for result in results:
+            if isinstance(result, Ignored):
+                ignored += 1
+                continue
+            await asyncio.to_thread(add_found, store, run.id, [_found(result)])
+    await asyncio.to_thread(_tell_ignored, store, run.id, ignored)
+
+
+def known_pages(store: ChunkStore) -> KnownPages:
+    """What the database has of a page, by its address."""
+
+    def known(url: str) -> Known | None:
+        with store.connection() as connection:
+            row = connection.execute(_KNOWN, {"url": url, "recipe": RECIPE}).fetchone()
+        return Known.from_origin(*row) if row else None
+
+    return known
+
+
+async def _results(
+    run: RunRow, options: CrawlOptions, known: KnownPages, limits: Limits
+) -> AsyncGenerator[Result, None]:
+    if run.kind == "url":
+        yield await import_url(options, known, limits=limits)
+        return
+    async with aclosing(plan_crawl(options, known, limits=limits)) as results:
+        async for result in results:
+            yield result
+
+
+def _tell_ignored(store: ChunkStore, run_id: int, ignored: int) -> None:
+    with store.connection() as connection:
+        set_stage(connection, run_id, "scan", ignored=ignored)
+
+
+def _found(result: Planned | Settled) -> Found:
+    if isinstance(result, Settled):
+        return Found(
+            result.source_uri, reason=result.reason, unchanged=result.status == "unchanged"
+        )
+    return Found(
+        result.source_uri,
+        result.data,
+        result.media,
+        result.title,
+        hashlib.sha256(result.data).hexdigest(),
+        result.origin,
+    )
+
+
+def _failed(run: RunRow, reason: str) -> Found:
+    return Found(str(run.options.get("url") or "url"), reason=reason)

@@ -1,0 +1,258 @@
+"""Runs as durable workflows; the only file that imports the durable engine (DBOS).
+
+A run is a workflow, each of its files a child on a queue that all workers share, and each
+embedding batch of a file a step. DBOS keeps their state in schema ``dbos`` of the same database:
+what a killed worker had under way is taken over by another one, or by the next that starts, at the
+first step not finished. What is done between steps may be done twice, and changes nothing then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos._error import DBOSException
+from sqlalchemy.exc import DBAPIError
+
+from helix.errors import StoreUnavailable
+
+FILES, RUNS = "helix-files", "helix-runs"
+"""Queues of files, which any worker takes, and of runs; each machine has one of its own too."""
+
+APPLICATION_VERSION = "1"
+"""Pinned: DBOS's default is a hash of the source, and a new release would leave old runs lying.
+Raise it when the order of steps changes; runs of the version before must then have ended."""
+
+_POLL_SECONDS = 0.1
+_WINDOW = 200  # files of one run that are queued at once: 10,000 at a time would be held in memory
+
+_logger = logging.getLogger(__name__)
+
+
+class Work(Protocol):
+    """What the workflows do; a worker provides it (pipelines/worker.py)."""
+
+    async def plan(self, run_id: int) -> bool:
+        """Find the run's files; False when the run is to stop."""
+        ...
+
+    async def next_files(self, run_id: int, after: int, limit: int) -> list[int]:
+        """Numbers above ``after`` of files not dealt with."""
+        ...
+
+    async def wait(self, run_id: int, up_to: int, open_files: int) -> bool:
+        """Return when at most ``open_files`` up to number ``up_to`` are left; False: stopped."""
+        ...
+
+    async def file(self, run_id: int, n: int, run_batch: RunBatch) -> None:
+        """Bring one file to its outcome."""
+        ...
+
+    async def set_aside(self, run_id: int, n: int, error: Exception) -> None:
+        """Fail one file for an error that nobody foresaw."""
+        ...
+
+    async def finish(self, run_id: int) -> None:
+        """End the run."""
+        ...
+
+    async def give_up(self, run_id: int, error: Exception) -> None:
+        """End a run that failed as a whole."""
+        ...
+
+
+Batch = Callable[[], Awaitable[None]]
+RunBatch = Callable[[int, Batch], Awaitable[None]]
+
+
+@dataclass
+class _Current:
+    """The work of this process, for workflows are functions of a module."""
+
+    work: Work | None = None
+    tasks: set[asyncio.Task[object]] = field(default_factory=set)
+
+    @contextmanager
+    def under_way(self) -> Iterator[Work]:
+        """The work, for a workflow that ``rest`` can interrupt."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks.add(task)
+        try:
+            yield self.get()
+        finally:
+            self.tasks.discard(task)
+
+    async def rest(self) -> None:
+        """Interrupt what is under way; to DBOS it looks as if this process were killed."""
+        tasks = list(self.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def get(self) -> Work:
+        assert self.work is not None, "no worker is open in this process"
+        return self.work
+
+
+_current = _Current()
+
+
+def runs_queue(host: str) -> str:
+    """The queue of the runs that only ``host`` can carry out."""
+    return f"{RUNS}-{host}"
+
+
+@asynccontextmanager
+async def durable_engine(
+    work: Work, *, database_url: str, executor: str, host: str, files_at_once: int
+) -> AsyncIterator[None]:
+    """Carry out queued runs in the running event loop until the block ends.
+
+    ``executor`` names this worker, uniquely; ``files_at_once`` bounds the files it works on.
+    What is under way at the end stays where it is, for another worker to take over.
+    """
+    # In a thread: it waits for transactions to end, and some of ours may be this loop's to end.
+    await asyncio.to_thread(_migrate, database_url)
+    _current.work = work
+    config = DBOSConfig(
+        name="helix",
+        system_database_url=database_url,
+        application_version=APPLICATION_VERSION,
+        executor_id=executor,
+        sys_db_pool_size=8,
+        log_level="ERROR",
+        console_log_level="ERROR",
+        enable_otlp=False,
+        run_migrations=False,
+        notification_listener_polling_interval_sec=0.5,
+    )
+    DBOS(config=config)
+    own = runs_queue(host)
+    DBOS.listen_queues([FILES, RUNS, own])
+    try:
+        _launch()
+        for name, concurrency in ((RUNS, 4), (own, 4), (FILES, files_at_once)):
+            await DBOS.register_queue_async(
+                name,
+                worker_concurrency=concurrency,
+                polling_interval_sec=_POLL_SECONDS,
+                on_conflict="always_update",
+            )
+        yield
+    finally:
+        await _current.rest()
+        # DBOS made its own threads the loop's, and takes them along when it goes.
+        loop = asyncio.get_running_loop()
+        threads = ThreadPoolExecutor()
+        loop.set_default_executor(threads)
+        await loop.run_in_executor(threads, DBOS.destroy)
+        logging.getLogger("dbos").handlers.clear()  # it would keep this run's standard error
+        _current.work = None
+
+
+def _migrate(database_url: str) -> None:
+    """Make or update schema ``dbos``; left to the launch to judge where this role may not."""
+    with suppress(DBAPIError):
+        DBOS.migrate(database_url)
+
+
+def _launch() -> None:
+    try:
+        DBOS.launch()
+    except (DBAPIError, DBOSException) as error:
+        raise StoreUnavailable(
+            "the schema dbos, where runs are kept, is missing or old, and this role may not make"
+            " it: run `helix worker --until-idle` once as the database's owner"
+        ) from error
+
+
+async def enqueue_run(run_id: int, host: str | None) -> None:
+    """Queue the run's workflow; a second time changes nothing."""
+    with SetWorkflowID(_run_key(run_id)):
+        await DBOS.enqueue_workflow_async(runs_queue(host) if host else RUNS, run_workflow, run_id)
+
+
+async def cancel_run_workflow(run_id: int) -> None:
+    """Stop the run's workflow and its files' at their next step."""
+    await DBOS.cancel_workflow_async(_run_key(run_id), cancel_children=True)
+
+
+async def busy_executors() -> set[str]:
+    """Names of the workers, dead ones too, that have something under way."""
+    pending = await DBOS.list_workflows_async(status="PENDING", load_input=False, load_output=False)
+    return {status.executor_id for status in pending if status.executor_id}
+
+
+async def take_over(executor: str) -> None:
+    """Queue again what a dead worker had under way."""
+    await asyncio.to_thread(DBOS._recover_pending_workflows, [executor])  # its only way in
+
+
+def _run_key(run_id: int) -> str:
+    return f"run-{run_id}"
+
+
+@DBOS.workflow(name="run")
+async def run_workflow(run_id: int) -> None:
+    """Plan the run, queue its files a window at a time, and end it."""
+    with _current.under_way() as work:
+        try:
+            await _carry_out(work, run_id)
+        except DBOSException:  # cancelled, or taken over by another worker
+            raise
+        except Exception as error:  # noqa: BLE001 - a run that fails must end
+            await work.give_up(run_id, error)
+
+
+async def _carry_out(work: Work, run_id: int) -> None:
+    last, going_on = -1, await _plan(run_id)
+    while going_on:
+        numbers = await _next_files(run_id, last)
+        if not numbers:
+            break
+        for n in numbers:
+            with SetWorkflowID(f"{_run_key(run_id)}-file-{n}"):
+                await DBOS.enqueue_workflow_async(FILES, file_workflow, run_id, n)
+        last = numbers[-1]
+        going_on = await work.wait(run_id, last, _WINDOW // 2)
+    if going_on:
+        await work.wait(run_id, last, 0)
+    await _finish(run_id)
+
+
+@DBOS.workflow(name="file")
+async def file_workflow(run_id: int, n: int) -> None:
+    """Bring one file in; each embedding batch is a step."""
+
+    async def run_batch(number: int, batch: Batch) -> None:
+        await DBOS.run_step_async({"name": "embed"}, batch)
+
+    with _current.under_way() as work:
+        try:
+            await work.file(run_id, n, run_batch)
+        except DBOSException:  # cancelled, or taken over by another worker
+            raise
+        except Exception as error:  # noqa: BLE001 - one file must not end the run
+            await work.set_aside(run_id, n, error)
+
+
+@DBOS.step(name="plan")
+async def _plan(run_id: int) -> bool:
+    return await _current.get().plan(run_id)
+
+
+@DBOS.step(name="next files")
+async def _next_files(run_id: int, after: int) -> list[int]:
+    return await _current.get().next_files(run_id, after, _WINDOW)
+
+
+@DBOS.step(name="finish")
+async def _finish(run_id: int) -> None:
+    await _current.get().finish(run_id)

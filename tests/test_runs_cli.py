@@ -1,0 +1,81 @@
+"""`helix runs`: list, show, follow and cancel, in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import psycopg
+import pytest
+
+from helix.library.runs import NewFile, add_files, create_run, finish_run, set_file
+from tests.service import environment, run
+
+HELIX = ("-m", "helix.cli", "runs")
+
+
+@pytest.fixture
+def values(database_url: str) -> dict[str, str]:
+    return {
+        "DATABASE_URL": database_url, "HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline",
+        "COLUMNS": "120",
+    }  # fmt: skip
+
+
+def _run(connection: psycopg.Connection, *sources: str) -> int:
+    run_id = create_run(connection, "paths", {"paths": ["docs"]})
+    add_files(connection, run_id, [NewFile(source) for source in sources])
+    return run_id
+
+
+def test_list_show_and_cancel(values: dict[str, str]) -> None:
+    with psycopg.connect(values["DATABASE_URL"], autocommit=True) as sql:
+        run_id = _run(sql, "docs/[red]good.txt", "docs/bad\x1b[31m.pdf")
+        set_file(sql, run_id, 0, "embedding", done=2, total=5)
+        set_file(sql, run_id, 1, "failed", reason="encrypted: remove the password")
+    listed = run(*HELIX, **values)
+    assert listed.returncode == 0, listed.stderr
+    assert "paths" in listed.stdout and "1 embedding, 1 failed" in listed.stdout
+
+    shown = run(*HELIX, "show", str(run_id), **values)
+    assert shown.returncode == 1  # a file failed
+    assert "docs/[red]good.txt" in shown.stdout and "embed batch 2 of 5" in shown.stdout
+    assert "failed; encrypted: remove the password" in shown.stdout
+    assert "\x1b" not in shown.stdout
+
+    stopped = run(*HELIX, "cancel", str(run_id), **values)
+    assert (stopped.returncode, stopped.stdout) == (0, f"run {run_id} is cancelled\n")
+
+
+def test_following_to_the_end(values: dict[str, str]) -> None:
+    with psycopg.connect(values["DATABASE_URL"], autocommit=True) as sql:
+        run_id = _run(sql, "docs/one.txt")
+        set_file(sql, run_id, 0, "reading", done=1, total=9)
+        with subprocess.Popen(
+            [sys.executable, *HELIX, "show", str(run_id), "--follow"],
+            env=environment(**values), stdout=subprocess.PIPE, text=True,
+        ) as following:  # fmt: skip
+            assert following.stdout is not None
+            assert following.stdout.readline() == "  docs/one.txt  read page 1 of 9\n"
+            assert following.stdout.readline() == f"run {run_id}  queued  1 reading\n"
+            set_file(sql, run_id, 0, "added", chunks=4)
+            finish_run(sql, run_id, "done")
+            rest = following.stdout.read().splitlines()
+        assert following.returncode == 0
+    assert "  docs/one.txt  added, 4 chunks" in rest
+    assert rest[-1] == f"run {run_id}  done  1 added"
+
+
+def test_a_run_that_is_not_there(values: dict[str, str]) -> None:
+    done = run(*HELIX, "cancel", "7", **values)
+    assert done.returncode == 1
+    assert done.stderr.startswith("helix: there is no run 7") and done.stderr.count("\n") == 1
+
+
+def test_no_database() -> None:
+    done = run(
+        *HELIX, DATABASE_URL="postgresql://nobody@127.0.0.1:1/none",
+        HELIX_LLM="offline", HELIX_EMBEDDER="offline",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("helix: ") and done.stderr.count("\n") == 1
