@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from helix import __version__
-from helix.asgi import OneLineStartup, RequestLog
+from helix.asgi import OneLineStartup, OwnPagesOnly, RequestLog
 from helix.errors import HelixError
 from helix.logs import configure_logging, silence_access_log
 from helix.providers.base import Embedder, LanguageModel
@@ -63,6 +63,7 @@ def create_app(
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Last-Event-ID"],
         )
+    application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
     application.add_middleware(RequestLog)
     application.add_middleware(OneLineStartup)
     return application

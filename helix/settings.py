@@ -34,7 +34,7 @@ HOW = {
     "HELIX_POOL_SIZE": "set it to a whole number from 1 to 500",
     "HELIX_MAX_QUESTION_CHARS": "set it to a whole number from 1 to 20000",
     "HELIX_MODEL_TIMEOUT": "set it to a number of seconds from 1 to 600",
-    "HELIX_MAX_FILE_MB": "set it to a whole number from 1 to 1024",
+    "HELIX_MAX_FILE_MB": "set it to a whole number from 1 to 1000",
     "HELIX_READ_SECONDS": "set it to a whole number of seconds from 5 to 3600",
     "HELIX_READ_MB": "set it to a whole number from 256 to 16384",
     "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""
-    max_file_mb: int = Field(256, ge=1, le=1024, alias="HELIX_MAX_FILE_MB")
+    max_file_mb: int = Field(256, ge=1, le=1000, alias="HELIX_MAX_FILE_MB")
     read_seconds: int = Field(300, ge=5, le=3600, alias="HELIX_READ_SECONDS")
     """Longest that reading one file may take."""
     read_mb: int = Field(1024, ge=256, le=16384, alias="HELIX_READ_MB")

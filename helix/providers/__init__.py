@@ -50,7 +50,9 @@ def build_next_embedder(settings: Settings, *, patient: bool = False) -> Embedde
 
 
 def _embedder(variable: str, name: str, settings: Settings, patient: bool) -> Embedder:
-    embedder = _build(EMBEDDERS, variable, name, settings, patient=patient)
+    # an embedder is known by the name it was chosen by, which may be the next one's
+    chosen = settings.model_copy(update={"embedder": name})
+    embedder = _build(EMBEDDERS, variable, name, chosen, patient=patient)
     assert isinstance(embedder, Embedder)
     return embedder
 
