@@ -52,6 +52,8 @@ _LIVE = 0x4C495645  # "LIVE": the class of the advisory locks of living workers
 _LOOK_SECONDS = 1.0  # longest until a queued run is seen whose notification was lost
 _ROLL_CALL_SECONDS = 2.0
 _WAIT_SECONDS = 0.1
+_TIDY_SECONDS = 600.0
+_FORGET_HOURS = 24.0  # after which the engine's records of an ended run are only weight
 _GATHER_SECONDS = 0.5  # that a small file's chunks wait for others' to share a request, at most
 
 _logger = logging.getLogger(__name__)
@@ -155,12 +157,15 @@ class Worker:
         return desk
 
     async def _serve(self, desk: AsyncConnection[TupleRow], until_idle: bool) -> None:
-        called = idle_since = 0.0
+        called = tidied = idle_since = 0.0
         while True:
             await self._look()
             if time.monotonic() - called > _ROLL_CALL_SECONDS:
                 called = time.monotonic()
                 await self._call_the_roll(desk)
+            if time.monotonic() - tidied > _TIDY_SECONDS:
+                tidied = time.monotonic()
+                await workflow.forget(_FORGET_HOURS)
             if await self._idle():
                 idle_since = idle_since or time.monotonic()
                 if until_idle and time.monotonic() - idle_since > _LOOK_SECONDS:

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
@@ -193,6 +194,22 @@ async def busy_executors() -> set[str]:
 async def take_over(executor: str) -> None:
     """Queue again what a dead worker had under way."""
     await asyncio.to_thread(DBOS._recover_pending_workflows, [executor])  # its only way in
+
+
+async def forget(hours: float) -> None:
+    """Delete the engine's records of runs that ended so long ago; ``runs`` keeps its own."""
+    before = datetime.now(UTC) - timedelta(hours=hours)
+    ended = await DBOS.list_workflows_async(
+        name="run",
+        status=["SUCCESS", "ERROR", "CANCELLED"],
+        completed_before=before.isoformat(),
+        limit=100,
+        load_input=False,
+        load_output=False,
+    )
+    if ended:
+        keys = [status.workflow_id for status in ended]
+        await DBOS.delete_workflows_async(keys, delete_children=True)
 
 
 def _run_key(run_id: int) -> str:
