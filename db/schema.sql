@@ -187,6 +187,8 @@ CREATE TABLE IF NOT EXISTS run_files (
     UNIQUE (run_id, source_uri)
 );
 CREATE INDEX IF NOT EXISTS run_files_version ON run_files (run_id, version);
+CREATE INDEX IF NOT EXISTS run_files_open ON run_files (run_id, n)
+    WHERE status IN ('queued', 'reading', 'embedding', 'writing');
 CREATE INDEX IF NOT EXISTS run_files_file_hash ON run_files (file_hash);
 CREATE INDEX IF NOT EXISTS run_files_document ON run_files (document_id);
 COMMENT ON COLUMN run_files.keep_file IS 'an upload: its bytes stay as long as its document';

@@ -31,6 +31,18 @@ WHERE id = %s AND status = 'running'
 """
 
 
+# The condition as the index of open files has it: a bound list would not be seen to fit.
+_OPEN_FILES = """
+SELECT n FROM run_files WHERE run_id = %s AND n > %s
+    AND status IN ('queued', 'reading', 'embedding', 'writing')
+ORDER BY n LIMIT %s
+"""
+_COUNT_OPEN = """
+SELECT count(*) FROM run_files WHERE run_id = %s AND n <= %s
+    AND status IN ('queued', 'reading', 'embedding', 'writing')
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRow:
     """A run as it was asked for."""
@@ -92,20 +104,13 @@ def stop_run(connection: Connected, run_id: int, error: str) -> None:
 
 def open_files(connection: Connected, run_id: int, after: int, limit: int) -> list[int]:
     """The next ``limit`` numbers above ``after`` of files that are not dealt with."""
-    rows = connection.execute(
-        "SELECT n FROM run_files WHERE run_id = %s AND n > %s AND status = ANY(%s)"
-        " ORDER BY n LIMIT %s",
-        (run_id, after, list(OPEN_FILE), limit),
-    ).fetchall()
+    rows = connection.execute(_OPEN_FILES, (run_id, after, limit)).fetchall()
     return [int(row[0]) for row in rows]
 
 
 def count_open(connection: Connected, run_id: int, up_to: int) -> int:
     """How many files with a number of at most ``up_to`` are not dealt with."""
-    row = connection.execute(
-        "SELECT count(*) FROM run_files WHERE run_id = %s AND n <= %s AND status = ANY(%s)",
-        (run_id, up_to, list(OPEN_FILE)),
-    ).fetchone()
+    row = connection.execute(_COUNT_OPEN, (run_id, up_to)).fetchone()
     return int(row[0]) if row else 0
 
 
