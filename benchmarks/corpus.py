@@ -17,7 +17,8 @@ import numpy as np
 from llama_index.core.schema import BaseNode, Document, NodeRelationship, TextNode
 
 from helix.contract import EMBEDDING_DIMENSIONS
-from helix.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.embedding_cache import cache_key
+from helix.records import EMBEDDING_KEY, END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -55,7 +56,7 @@ class Paper:
     vectors: Matrix
 
     def nodes(self, reference: str) -> list[BaseNode]:
-        """Its chunks as the pipeline leaves them; ``reference`` is documents.id as text."""
+        """Its chunks as an IngestionPipeline leaves them; ``reference`` is documents.id as text."""
         metadata = {"title": self.record.title, "source_uri": self.record.source_uri}
         source = Document(id_=reference, text=self.record.text, metadata=metadata)
         related = source.as_related_node_info()
@@ -75,6 +76,16 @@ class Paper:
             )
             node.embedding = self.vectors[ordinal].tolist()
             nodes.append(node)
+        return nodes
+
+    def embedded_nodes(self, reference: str) -> list[BaseNode]:
+        """Its chunks as Helix's embedding step leaves them: vectors are arrays, and have keys."""
+        nodes = self.nodes(reference)
+        for node, vector in zip(nodes, self.vectors, strict=True):
+            node.metadata[EMBEDDING_KEY] = cache_key(IDENTITY, "document", node.node_id)
+            node.excluded_embed_metadata_keys.append(EMBEDDING_KEY)
+            node.excluded_llm_metadata_keys.append(EMBEDDING_KEY)
+            vars(node)["embedding"] = vector
         return nodes
 
 

@@ -1,4 +1,4 @@
-"""Ingest: ChunkStore's write against raw binary COPY, and a first load against stock ``add``.
+"""Ingest: ChunkStore.write against raw binary COPY, and a first load against stock ``add``.
 
 The floor of a write is psycopg's own binary COPY of the same rows into the same indexed table:
 rows built and metadata encoded before the clock starts, no documents row, no checks. Each writes
@@ -8,6 +8,7 @@ does to the others.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -34,9 +35,10 @@ COPY_RATIO = 0.9
 STOCK_RATIO = 4.0
 LONGEST_BLOCK_MS = 50
 FLOOR = "raw binary COPY, a document a transaction (the floor)"
-OURS = "ChunkStore.async_add"
+OURS = "ChunkStore.write"
 GROUPED = "raw binary COPY, a group a transaction"
-GROUP = 3  # documents, so about 100 chunks: one group of the pipeline, one embedding request
+WRITERS = 4  # connections that a store writes over
+GROUP = 3  # documents, so about 100 chunks, in turn
 STOCK_BATCH = 1_000  # nodes to one add of the stock store, all in one transaction
 
 _COPY = "COPY chunks (node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
@@ -90,20 +92,27 @@ async def _in_turn(
 
 
 def _by_store(store: ChunkStore) -> Writer:
-    """As the pipeline writes a group: reserve and stage each document, then one async_add."""
+    """As a worker writes a file: reserve, ask what is stored, then one transaction."""
 
     async def write(group: Sequence[Paper], _: int) -> float:
-        started = time.perf_counter()
-        references = [str(store.reserve(paper.record.source_uri)) for paper in group]
-        for reference, paper in zip(references, group, strict=True):
-            store.stage(reference, paper.record)
-        seconds = time.perf_counter() - started
-        nodes = list(_nodes(group, references))
-        started = time.perf_counter()
-        await store.async_add(nodes)
-        return seconds + time.perf_counter() - started
+        seconds = 0.0
+        for paper in group:
+            started = time.perf_counter()
+            reserved = _reserved(store, paper)
+            seconds += time.perf_counter() - started
+            nodes = paper.embedded_nodes(str(reserved))
+            started = time.perf_counter()
+            await store.write(paper.record, nodes, reserved)
+            seconds += time.perf_counter() - started
+        return seconds
 
     return write
+
+
+def _reserved(store: ChunkStore, paper: Paper) -> int:
+    reserved = store.reserve(paper.record.source_uri)
+    store.known_nodes(paper.record.source_uri)
+    return reserved
 
 
 def _each(connection: psycopg.Connection[Any]) -> Writer:
@@ -205,21 +214,28 @@ async def _first_load(postgres: Server, papers: Corpus, report: Report) -> None:
 
 
 async def _bulk(postgres: Server, papers: Corpus) -> tuple[float, list[Gap]]:
-    """Seconds of a first load by one async_add, index included; the event loop's gaps in it."""
+    """Seconds of a first load, WRITERS documents at a time, index included; and the event loop's
+    gaps in it."""
     batch = list(documents(papers))
     with postgres.database() as url:
         store = ChunkStore(url, IDENTITY)
         started = time.perf_counter()
-        references = [str(store.reserve(paper.record.source_uri)) for paper in batch]
-        reserved = time.perf_counter() - started
-        for reference, paper in zip(references, batch, strict=True):
-            store.stage(reference, paper.record)
-        nodes = list(_nodes(batch, references))
+        reserved = [_reserved(store, paper) for paper in batch]
+        seconds = time.perf_counter() - started
+        nodes = [
+            paper.embedded_nodes(str(number)) for paper, number in zip(batch, reserved, strict=True)
+        ]
+        writing = asyncio.Semaphore(WRITERS)
+
+        async def write(place: int) -> None:
+            async with writing:
+                await store.write(batch[place].record, nodes[place], reserved[place])
+
         async with watched() as gaps:
             started = time.perf_counter()
             async with store.bulk_load():
-                await store.async_add(nodes)
-            seconds = reserved + time.perf_counter() - started
+                await asyncio.gather(*map(write, range(len(batch))))
+            seconds += time.perf_counter() - started
         await store.close()
     return seconds, gaps
 
@@ -262,7 +278,7 @@ def _report_loop(report: Report, rows: int, gaps: Sequence[Gap], idle: Sequence[
     lines = []
     for name, own in (
         ("idle, in a process beside it (the floor)", idle),
-        ("during ChunkStore.async_add", gaps),
+        ("during ChunkStore.write", gaps),
     ):
         seconds = [gap.seconds for gap in own]
         most = max(own)

@@ -20,10 +20,14 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @dataclass(frozen=True)
 class Options:
-    """``rows``: chunks at the largest size. ``quick``: fewer rounds, for a look at all of it."""
+    """``rows``: chunks at the largest size. ``quick``: fewer rounds, for a look at all of it.
+
+    ``full``: what takes many minutes more too.
+    """
 
     rows: int
     quick: bool
+    full: bool
     data: Path
 
 
@@ -56,10 +60,13 @@ def _parsed(names: str) -> Options:
         "--quick", action="store_true", help=f"{QUICK_ROWS} chunks and few rounds; judges nothing"
     )
     parser.add_argument(
-        "--data", type=Path, default=DATA, help="folder that holds scifact/ (default %(default)s)"
+        "--full", action="store_true", help="memory with 10,000 files too: ten minutes more"
+    )
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help="holds scifact/ and sec10q/ (default %(default)s)"
     )
     given = parser.parse_args()
     rows = given.rows or (QUICK_ROWS if given.quick else FULL_ROWS)
     if rows < 100:
         parser.error("--rows must be 100 or more")
-    return Options(rows, given.quick, given.data)
+    return Options(rows, given.quick, given.full, given.data)

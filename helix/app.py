@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,10 +21,12 @@ from helix.logs import configure_logging, silence_access_log
 from helix.providers.base import Embedder, LanguageModel
 from helix.routes import ask, documents, health, runs
 from helix.routes.state import State
-from helix.services import open_services
+from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
 
 _OPEN_RUN = "SELECT true FROM runs WHERE status IN ('queued', 'running', 'cancelling') LIMIT 1"
+
+_LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
 
 _logger = logging.getLogger(__name__)
 
@@ -41,9 +44,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with open_services(settings, embedder, llm) as services:
-            if await services.library.row(_OPEN_RUN, {}):
-                services.on_run_created()
-            yield {"services": services}
+            keeping = asyncio.create_task(_keep_workers(services))
+            try:
+                yield {"services": services}
+            finally:
+                keeping.cancel()
 
     application = FastAPI(
         title="Helix",
@@ -67,6 +72,20 @@ def create_app(
     application.add_middleware(RequestLog)
     application.add_middleware(OneLineStartup)
     return application
+
+
+async def _keep_workers(services: Services) -> None:
+    """See that somebody carries out what is to be done, whoever was killed over it."""
+    wait = _LOOK_SECONDS
+    while True:
+        try:
+            if await services.library.row(_OPEN_RUN, {}):
+                started = services.on_run_created()
+                # one that ends at once, for a setting of its own say, is not started all the time
+                wait = min(wait * 2, _LONGEST_SECONDS) if started else _LOOK_SECONDS
+        except HelixError:  # the database is away; so is the work
+            wait = _LOOK_SECONDS
+        await asyncio.sleep(wait)
 
 
 def _register_errors(application: FastAPI) -> None:

@@ -35,12 +35,14 @@ class UpstreamError(Unavailable):
     """The model's service failed: before the first token a 503, after it a cut stream.
 
     ``transient`` is False where a retry cannot help (a wrong key, a daily quota, a safety
-    block), so that an ingest stops instead of failing every remaining file.
+    block), so that an ingest stops instead of failing every remaining file. ``about_input`` says
+    that it was this request's content that was refused: another's may pass.
     """
 
-    def __init__(self, message: str, *, transient: bool = True) -> None:
+    def __init__(self, message: str, *, transient: bool = True, about_input: bool = False) -> None:
         super().__init__(message)
         self.transient = transient
+        self.about_input = about_input
 
 
 class EmbedderMismatch(HelixError):

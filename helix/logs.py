@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextvars
 import logging
 import sys
+import traceback
+from pathlib import Path
 
 request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
 
@@ -34,3 +36,15 @@ def silence_access_log() -> None:
     access = logging.getLogger("uvicorn.access")
     access.handlers.clear()
     access.propagate = False
+
+
+def where(error: BaseException) -> str:
+    """An error's kind and place, without its message, which may hold text of a document.
+
+    Of a database's error, or one that it caused, the SQLSTATE too.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    cause = error.__cause__
+    state = getattr(error, "sqlstate", None) or getattr(cause, "sqlstate", None)
+    return f"{type(error).__name__}{place}{f', {state}' if state else ''}"

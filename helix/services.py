@@ -25,14 +25,15 @@ __all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"
 class Services:
     """Everything that a server needs, open.
 
-    ``on_run_created`` is called when a run was committed that nobody may be there to carry out.
+    ``on_run_created`` is called when a run was committed that nobody may be there to carry out;
+    it returns whether it had to start somebody.
     """
 
     settings: Settings
     store: ChunkStore
     engine: CitationQueryEngine
     library: Library
-    on_run_created: Callable[[], None] = lambda: None
+    on_run_created: Callable[[], bool] = lambda: False
 
 
 @asynccontextmanager

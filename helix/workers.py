@@ -29,21 +29,24 @@ class WorkerProcesses:
         self._settings = settings
         self._processes: list[subprocess.Popen[bytes]] = []
 
-    def ensure(self) -> None:
-        """Start those that are missing. Cheap when none is; never fails a request."""
+    def ensure(self) -> bool:
+        """Start those that are missing; whether any was. Never fails a request."""
+        started = False
         self._processes = [process for process in self._processes if process.poll() is None]
         for _ in range(self._settings.workers - len(self._processes)):
             try:
                 process = subprocess.Popen(  # noqa: S603 - of our own
-                    [sys.executable, "-m", MODULE, "--with-parent"],
+                    [sys.executable, "-m", MODULE, "--parent", str(os.getpid())],
                     stdin=subprocess.DEVNULL,
                     env={**os.environ, **environment_of(self._settings)},
                 )
             except OSError as error:
                 _logger.error("no worker could be started: %s", error.strerror)
-                return
+                break
             _logger.info("started worker process %d", process.pid)
             self._processes.append(process)
+            started = True
+        return started
 
     def stop(self) -> None:
         """End them; what they had under way goes on with the next worker."""

@@ -13,8 +13,10 @@ from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 
 from helix.cache_rows import Floats
 from helix.embedding_cache import CachedEmbedding, cache_key
+from helix.errors import UpstreamError
 from helix.providers.base import Embedder
 from helix.records import EMBEDDING_KEY
+from pipelines.outages import through_outages
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Floats]]]
 RunBatch = Callable[[int, Callable[[], Awaitable[None]]], Awaitable[None]]
@@ -34,7 +36,8 @@ class EmbedNodes(TransformComponent):
             keeps ``embedding`` None, which ``ChunkStore.write`` takes and an IngestionPipeline's
             own vector store would drop.
         run_batch: runs each batch, by its index from 0, through the function given to it. It need
-            not call that where it did in an earlier life: the vectors then come from the cache.
+            not call that where it did in an earlier life: the vectors then come from the cache,
+            and what is not there (any more, or as there is no cache) is embedded again.
         limit: held while a request is under way.
         embed: makes vectors in place of ``embedder``, such as a Coalescer's ``embed``.
 
@@ -105,7 +108,8 @@ def requests_of(embedder: Embedder, limit: asyncio.Semaphore | None = None) -> E
 
     async def embed(texts: Sequence[str]) -> Sequence[Floats]:
         if isinstance(model, CachedEmbedding):
-            return await model.embed(texts)
+            # of the database only the look into the cache fails, which comes before the request
+            return await through_outages(lambda: model.embed(texts))
         vectors = await model.aget_text_embedding_batch(list(texts))
         return [np.asarray(vector, dtype=np.float32) for vector in vectors]
 
@@ -122,7 +126,8 @@ class Coalescer:
     """Makes one request of what many small files ask for at the same time.
 
     Args:
-        embed: one request; its errors go to everybody whose texts were in it.
+        embed: one request; its errors go to everybody whose texts were in it. Where the content
+            was refused, each asks again alone, so that one file's text fails that file only.
         most: texts a request may carry.
         wait: seconds that the first to come waits for others, at most.
         parties: how many there are who may come; where all of them wait, nobody else will.
@@ -178,6 +183,9 @@ class Coalescer:
         try:
             vectors = await self._embed([text for texts, _ in waiting for text in texts])
         except Exception as error:  # noqa: BLE001
+            if isinstance(error, UpstreamError) and error.about_input and len(waiting) > 1:
+                await asyncio.gather(*(self._request([one]) for one in waiting))
+                return
             for _, answer in waiting:
                 if not answer.done():
                     answer.set_exception(error)

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import psycopg
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import BaseNode, Document
 from psycopg import Connection
@@ -25,7 +24,6 @@ from helix.errors import (
     EmbedderMismatch,
     HelixError,
     StaleChunks,
-    StoreUnavailable,
     UpstreamError,
 )
 from helix.library.runs import FileStatus, fail_file, set_file
@@ -36,6 +34,7 @@ from helix.store import ChunkStore
 from helix.writing import Written
 from pipelines import readers
 from pipelines.embedding import Embed, EmbedNodes, RunBatch
+from pipelines.outages import through_outages
 from pipelines.planning import is_unchanged, title_of
 from pipelines.readers import ReadText
 from pipelines.recipe import RECIPE
@@ -44,9 +43,6 @@ from pipelines.sandbox import Sandbox
 from pipelines.splitters import SECTIONS, SOURCE_URI, TITLE, SectionChunker
 
 T = TypeVar("T")
-
-OUTAGE_SECONDS = 600.0
-"""How long a database that is gone is waited for before a file is set aside."""
 
 _TOLD_EVERY = 0.25  # seconds between two writes of a file's progress
 
@@ -63,11 +59,16 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Tools:
-    """What a worker works with: HELIX_EMBEDDER first, then the next one, where there is one."""
+    """What a worker works with.
+
+    ``embeddings`` are HELIX_EMBEDDER's and then the next one's, where there is one; ``reading`` has
+    a place for each file that the sandbox reads at once.
+    """
 
     store: ChunkStore
     embeddings: Sequence[Embedding]
     sandbox: Sandbox
+    reading: asyncio.Semaphore
 
     async def current(self) -> Embedding:
         """The one whose vectors the database has now; raises as current_embedder does."""
@@ -106,7 +107,7 @@ class FileWork:
         except (Cancelled, DocumentGone):
             await self._database(fail_file, *self._key, "its document was deleted meanwhile")
         except HelixError as error:
-            if isinstance(error, UpstreamError) and error.transient:
+            if isinstance(error, UpstreamError) and (error.transient or error.about_input):
                 await self._database(fail_file, *self._key, str(error))
             else:  # it is left open: the run's end says why it was not brought in
                 await self._database(stop_run, self._key[0], str(error))
@@ -115,7 +116,8 @@ class FileWork:
         store = self._tools.store
         stored = await self._patiently(lambda: store.fingerprints([file.source_uri]))
         fingerprint = stored.get(file.source_uri)
-        if fingerprint and is_unchanged(fingerprint, file.content_hash, file.title):
+        unchanged = fingerprint and is_unchanged(fingerprint, file.content_hash, file.title)
+        if unchanged and not file.force:
             await self._tell("unchanged", 0, 0)
             return
         read = await self._read(file)
@@ -136,26 +138,36 @@ class FileWork:
             await self._embed_and_write(file, record, reference, nodes, {}, status)
 
     async def _read(self, file: FileRow) -> ReadText:
-        await self._tell("reading", 0, 0)
-        file_hash = file.file_hash
-        data = await self._database(file_bytes, file_hash) if file_hash else None
-        if data is None:
-            raise readers.UnreadableFile("its bytes are gone: ingest it again")
+        async with self._tools.reading:  # the bytes of a file that waits need not be in memory
+            await self._tell("reading", 0, 0)
+            file_hash = file.file_hash
+            data = await self._database(file_bytes, file_hash) if file_hash else None
+            if data is None:
+                raise readers.UnreadableFile("its bytes are gone: ingest it again")
+            read = await self._read_bytes(file.media, data)
+        if not read.text.strip():
+            raise readers.UnreadableFile(_nothing_in(read))
+        return read
+
+    async def _read_bytes(self, media: str, data: bytes) -> ReadText:
+        """What the sandbox makes of ``data``, each page told of."""
         loop = asyncio.get_running_loop()
         latest: list[tuple[int, int]] = []
         telling: set[asyncio.Task[None]] = set()
 
+        async def tell_latest() -> None:
+            while latest:
+                await self._tell("reading", *latest.pop())
+
         def hear(done: int, total: int) -> None:
             latest[:] = [(done, total)]
             if not telling:
-                task = loop.create_task(self._tell("reading", *latest[0]))
+                task = loop.create_task(tell_latest())
                 telling.add(task)
                 task.add_done_callback(telling.discard)
 
-        read = await self._tools.sandbox.read(file.media, data, hear)
+        read = await self._tools.sandbox.read(media, data, hear)
         await asyncio.gather(*telling)
-        if not read.text.strip():
-            raise readers.UnreadableFile(_nothing_in(read))
         return read
 
     async def _split(self, record: DocumentRecord, reference: str) -> Sequence[BaseNode]:
@@ -262,22 +274,6 @@ class FileWork:
 
     async def _patiently(self, act: Callable[[], T]) -> T:
         return await through_outages(lambda: asyncio.to_thread(act))
-
-
-async def through_outages(act: Callable[[], Awaitable[T]]) -> T:
-    """What ``act`` gives, tried again while the database is away."""
-    deadline = time.monotonic() + OUTAGE_SECONDS
-    wait = 0.2
-    while True:
-        try:
-            return await act()
-        except StoreUnavailable as error:
-            away = isinstance(error.__cause__, psycopg.OperationalError)
-            if not away or time.monotonic() > deadline:
-                raise
-            _logger.info("the database is away: trying again in %.1f s", wait)
-        await asyncio.sleep(wait)
-        wait = min(wait * 2, 5.0)
 
 
 def _record(file: FileRow, read: ReadText) -> DocumentRecord:

@@ -19,7 +19,8 @@ from helix.services import open_url
 from helix.settings import Settings
 from pipelines.asking import run_key, summary, this_host
 from pipelines.progress import Reporter
-from pipelines.worker import Worker, open_worker
+from pipelines.runwork import Worker
+from pipelines.worker import open_worker
 
 _LOOK_SECONDS = 0.1
 _CHANGED = """
@@ -109,28 +110,42 @@ async def _followed(
     settings: Settings, kind: Kind, options: dict[str, object], host: str | None
 ) -> bool:
     async with open_worker(settings) as (worker, attending):
+        failed, resumed = await _follow(worker, attending, kind, options, host)
+        if resumed and not failed and kind == "paths":
+            # its look at the files may be older than their last change
+            failed, _ = await _follow(worker, attending, kind, options, host)
+    return failed
 
-        def begin(connection: Connection[TupleRow]) -> tuple[int, bool]:
-            with connection.transaction():
-                return _begun(connection, kind, options, host)
 
-        run_id, resumed = await worker.database(begin)
-        with Reporter() as reporter:
-            if resumed:
-                reporter.line(f"going on with run {run_id}, which was interrupted")
-            async for change in changes(worker, attending, run_id):
-                tell(reporter, change)
-        ending = await worker.database(_ending, run_id)
-        counts = await worker.database(_counts, run_id)
-        chunks = await worker.database(_chunks, run_id)
+async def _follow(
+    worker: Worker,
+    attending: asyncio.Task[None],
+    kind: Kind,
+    options: dict[str, object],
+    host: str | None,
+) -> tuple[bool, bool]:
+    """(whether anything failed, whether the run was there already)."""
+
+    def begin(connection: Connection[TupleRow]) -> tuple[int, bool]:
+        with connection.transaction():
+            return _begun(connection, kind, options, host)
+
+    run_id, resumed = await worker.database(begin)
+    with Reporter() as reporter:
+        if resumed:
+            reporter.line(f"going on with run {run_id}, which was interrupted")
+        async for change in changes(worker, attending, run_id):
+            tell(reporter, change)
+    ending = await worker.database(_ending, run_id)
+    counts = await worker.database(_counts, run_id)
     if ending.status == "failed" and ending.error:
         stored = counts.get("added", 0) + counts.get("replaced", 0)
         raise HelixError(
             f"stopped: {ending.error} ({stored} files are stored; run it again to go on)"
         )
-    for line in summary(counts, chunks, ending.ignored):
+    for line in summary(counts, await worker.database(_chunks, run_id), ending.ignored):
         typer.echo(line)
-    return ending.status != "done" or bool(counts.get("failed"))
+    return ending.status != "done" or bool(counts.get("failed")), resumed
 
 
 async def changes(

@@ -134,7 +134,13 @@ def add_found(store: ChunkStore, run_id: int, found: Sequence[Found]) -> None:
     with store.connection() as connection, connection.transaction():
         if not set_stage(connection, run_id, "scan"):
             raise StopWanted
-        hashes = [spool(connection, one.data) if one.media else None for one in found]
+        # in one order, or two runs over the same bytes would deadlock
+        spooled = {
+            one.content_hash: spool(connection, one.data)
+            for one in sorted(found, key=lambda one: one.content_hash)
+            if one.media
+        }
+        hashes = [spooled[one.content_hash] if one.media else None for one in found]
         add_files(
             connection,
             run_id,

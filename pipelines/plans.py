@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from helix.settings import Settings
 from helix.store import ChunkStore
+from pipelines.outages import through_outages
 from pipelines.planning import plan_paths
 from pipelines.rows import RunRow
 from pipelines.webplan import plan_web
@@ -25,7 +26,9 @@ async def plan(settings: Settings, store: ChunkStore, run: RunRow) -> None:
 
 async def _paths(settings: Settings, store: ChunkStore, run: RunRow) -> None:
     largest = settings.max_file_mb * 2**20
-    await asyncio.to_thread(plan_paths, store, run.id, run.options, largest)
+    await through_outages(
+        lambda: asyncio.to_thread(plan_paths, store, run.id, run.options, largest)
+    )
 
 
 async def _there_already(settings: Settings, store: ChunkStore, run: RunRow) -> None:

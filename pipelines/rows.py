@@ -10,12 +10,12 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import TupleRow, class_row
 
-from helix.library.runs import OPEN_FILE, FileStatus, Kind
+from helix.library.runs import OPEN_FILE, FileStatus, Kind, drop_bytes
 
 Connected = Connection[TupleRow]
 
 _BEGIN = """
-UPDATE runs SET status = 'running', started_at = coalesce(started_at, now()),
+UPDATE runs SET status = 'running', stage = 'scan', started_at = coalesce(started_at, now()),
                 version = nextval('run_changes')
 WHERE id = %s AND status IN ('queued', 'running')
 RETURNING id, kind, options
@@ -31,6 +31,17 @@ WHERE id = %s AND status = 'running'
 """
 
 
+_SET_UNCHANGED = """
+WITH before AS (
+    SELECT run_id, n, file_hash FROM run_files
+    WHERE run_id = %s AND n = ANY(%s)
+        AND status IN ('queued', 'reading', 'embedding', 'writing') FOR UPDATE
+)
+UPDATE run_files f
+SET status = 'unchanged', file_hash = NULL, changed_at = now(), version = nextval('run_changes')
+FROM before b WHERE f.run_id = b.run_id AND f.n = b.n
+RETURNING b.file_hash
+"""
 # The condition as the index of open files has it: a bound list would not be seen to fit.
 _OPEN_FILES = """
 SELECT n FROM run_files WHERE run_id = %s AND n > %s
@@ -54,7 +65,10 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file of a run. ``document_id`` is known beforehand where an upload made the document."""
+    """A file of a run. ``document_id`` is known beforehand where an upload made the document.
+
+    ``force`` asks for it to be read although it has not changed.
+    """
 
     source_uri: str
     title: str | None
@@ -66,6 +80,7 @@ class FileRow:
     document_id: int | None
     origin: dict[str, Any]
     status: FileStatus
+    force: bool
 
     @property
     def ended(self) -> bool:
@@ -89,6 +104,21 @@ def stopping_runs(connection: Connected) -> list[tuple[int, str]]:
         "SELECT id, error FROM runs WHERE status = 'cancelling' ORDER BY id"
     ).fetchall()
     return [(int(run_id), str(error)) for run_id, error in rows]
+
+
+def running_runs(connection: Connected) -> list[int]:
+    """Ids of the runs that are being carried out, as far as anybody knows."""
+    rows = connection.execute("SELECT id FROM runs WHERE status = 'running' ORDER BY id").fetchall()
+    return [int(row[0]) for row in rows]
+
+
+def requeue(connection: Connected, run_id: int) -> None:
+    """Let a running run be taken again from its beginning; what is done in it stays done."""
+    connection.execute(
+        "UPDATE runs SET status = 'queued', version = nextval('run_changes')"
+        " WHERE id = %s AND status = 'running'",
+        (run_id,),
+    )
 
 
 def begin_run(connection: Connected, run_id: int) -> RunRow | None:
@@ -115,12 +145,9 @@ def count_open(connection: Connected, run_id: int, up_to: int) -> int:
 
 
 def set_unchanged(connection: Connected, run_id: int, numbers: Sequence[int]) -> None:
-    """Settle files that hold no bytes, all at once."""
-    connection.execute(
-        "UPDATE run_files SET status = 'unchanged', changed_at = now(),"
-        " version = nextval('run_changes') WHERE run_id = %s AND n = ANY(%s)",
-        (run_id, list(numbers)),
-    )
+    """Settle files all at once; those that had bytes, from an earlier look, let go of them."""
+    rows = connection.execute(_SET_UNCHANGED, (run_id, list(numbers))).fetchall()
+    drop_bytes(connection, [row[0] for row in rows])
 
 
 def load_file(connection: Connected, run_id: int, n: int) -> FileRow | None:
@@ -128,7 +155,9 @@ def load_file(connection: Connected, run_id: int, n: int) -> FileRow | None:
     with connection.cursor(row_factory=class_row(FileRow)) as cursor:
         return cursor.execute(
             "SELECT source_uri, title, media, size, content_hash, file_hash, keep_file,"
-            " document_id, origin, status FROM run_files WHERE run_id = %s AND n = %s",
+            " document_id, origin, status, (SELECT coalesce((options ->> 'force')::boolean, false)"
+            " FROM runs WHERE id = run_id) AS force"
+            " FROM run_files WHERE run_id = %s AND n = %s",
             (run_id, n),
         ).fetchone()
 

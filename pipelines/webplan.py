@@ -15,6 +15,8 @@ from pipelines.crawler.fetch import Limits
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.plan import import_url, plan_crawl
 from pipelines.crawler.results import Ignored, Known, KnownPages, Planned, Result, Settled
+from pipelines.crawler.urls import origin_of
+from pipelines.outages import through_outages
 from pipelines.planning import Found, add_found
 from pipelines.recipe import RECIPE
 from pipelines.rows import RunRow
@@ -23,8 +25,7 @@ from pipelines.rows import RunRow
 _KNOWN = """
 SELECT source_uri, content_hash, origin FROM documents
 WHERE status = 'ready' AND recipe = %(recipe)s
-    AND (origin ->> 'url' = %(url)s OR source_uri = %(url)s)
-ORDER BY origin ->> 'url' = %(url)s DESC NULLS LAST LIMIT 1
+    AND (starts_with(origin ->> 'url', %(site)s) OR starts_with(source_uri, %(site)s))
 """
 
 
@@ -38,29 +39,34 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
         options = CrawlOptions.from_dict(run.options).allowing(settings.allow_hosts)
     except BadRequest as problem:
         reason = str(problem)
-        await asyncio.to_thread(add_found, store, run.id, [_failed(run, reason)])
+        await _add(store, run, _failed(run, reason))
         return
     limits = Limits(largest=settings.max_file_mb * 2**20)
-    known = known_pages(store)
+    site = origin_of(options.url)
+    known = await through_outages(lambda: asyncio.to_thread(known_pages, store, site))
     ignored = 0
     async with aclosing(_results(run, options, known, limits)) as results:
         async for result in results:
             if isinstance(result, Ignored):
                 ignored += 1
                 continue
-            await asyncio.to_thread(add_found, store, run.id, [_found(result)])
-    await asyncio.to_thread(_tell_ignored, store, run.id, ignored)
+            await _add(store, run, _found(result))
+    await through_outages(lambda: asyncio.to_thread(_tell_ignored, store, run.id, ignored))
 
 
-def known_pages(store: ChunkStore) -> KnownPages:
-    """What the database has of a page, by its address."""
+def known_pages(store: ChunkStore, site: str) -> KnownPages:
+    """What the database has of the pages of ``site`` (scheme and host), by their addresses.
 
-    def known(url: str) -> Known | None:
-        with store.connection() as connection:
-            row = connection.execute(_KNOWN, {"url": url, "recipe": RECIPE}).fetchone()
-        return Known.from_origin(*row) if row else None
-
-    return known
+    All of it at once: a crawl asks as it goes, in the event loop.
+    """
+    pages: dict[str, Known] = {}
+    with store.connection() as connection:
+        rows = connection.execute(_KNOWN, {"site": f"{site}/", "recipe": RECIPE}).fetchall()
+    for source_uri, content_hash, origin in rows:
+        known = Known.from_origin(source_uri, content_hash, origin)
+        pages.setdefault(source_uri, known)
+        pages[str(origin.get("url") or source_uri)] = known
+    return pages.get
 
 
 async def _results(
@@ -72,6 +78,10 @@ async def _results(
     async with aclosing(plan_crawl(options, known, limits=limits)) as results:
         async for result in results:
             yield result
+
+
+async def _add(store: ChunkStore, run: RunRow, found: Found) -> None:
+    await through_outages(lambda: asyncio.to_thread(add_found, store, run.id, [found]))
 
 
 def _tell_ignored(store: ChunkStore, run_id: int, ignored: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
-from dbos._error import DBOSException
+from dbos._error import DBOSAwaitedWorkflowCancelledError, DBOSException
 from sqlalchemy.exc import DBAPIError
 
 from helix.errors import StoreUnavailable
@@ -30,6 +30,10 @@ APPLICATION_VERSION = "1"
 """Pinned: DBOS's default is a hash of the source, and a new release would leave old runs lying.
 Raise it when the order of steps changes; runs of the version before must then have ended."""
 
+ABSENT = "absent"
+"""The status of a workflow that DBOS knows nothing of."""
+
+_ALIVE = ("PENDING", "ENQUEUED", "DELAYED")
 _POLL_SECONDS = 0.1
 _WINDOW = 200  # files of one run that are queued at once: 10,000 at a time would be held in memory
 
@@ -135,6 +139,7 @@ async def durable_engine(
         notification_listener_polling_interval_sec=0.5,
     )
     DBOS(config=config)
+    logging.getLogger("dbos").addFilter(_worth_telling)
     own = runs_queue(host)
     DBOS.listen_queues([FILES, RUNS, own])
     try:
@@ -156,6 +161,12 @@ async def durable_engine(
         await loop.run_in_executor(threads, DBOS.destroy)
         logging.getLogger("dbos").handlers.clear()  # it would keep this run's standard error
         _current.work = None
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Whether what DBOS logs is an error: that a workflow was cancelled is none."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, DBOSAwaitedWorkflowCancelledError)
 
 
 def _migrate(database_url: str) -> None:
@@ -196,6 +207,35 @@ async def take_over(executor: str) -> None:
     await asyncio.to_thread(DBOS._recover_pending_workflows, [executor])  # its only way in
 
 
+async def lost_runs(running: Sequence[int]) -> dict[int, str]:
+    """Those of ``running`` whose workflow has ended or is ABSENT, with its status."""
+    if not running:
+        return {}
+    keys = {_run_key(run_id): run_id for run_id in running}
+    found = await DBOS.list_workflows_async(
+        workflow_ids=list(keys), load_input=False, load_output=False
+    )
+    statuses = {status.workflow_id: str(status.status) for status in found}
+    lost = {run_id: statuses.get(key, ABSENT) for key, run_id in keys.items()}
+    return {run_id: status for run_id, status in lost.items() if status not in _ALIVE}
+
+
+async def lost_files(running: Sequence[int]) -> list[tuple[int, int]]:
+    """(run, n) of files of ``running`` whose workflow ended without an outcome of theirs."""
+    if not running:
+        return []
+    found = await DBOS.list_workflows_async(
+        name="file",
+        parent_workflow_id=[_run_key(run_id) for run_id in running],
+        status=["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
+        limit=1000,
+        load_input=False,
+        load_output=False,
+    )
+    parts = [status.workflow_id.split("-") for status in found]
+    return [(int(run_id), int(n)) for _, run_id, _, n in parts]
+
+
 async def forget(hours: float) -> None:
     """Delete the engine's records of runs that ended so long ago; ``runs`` keeps its own."""
     before = datetime.now(UTC) - timedelta(hours=hours)
@@ -216,7 +256,7 @@ def _run_key(run_id: int) -> str:
     return f"run-{run_id}"
 
 
-@DBOS.workflow(name="run")
+@DBOS.workflow(name="run", max_recovery_attempts=None)
 async def run_workflow(run_id: int) -> None:
     """Plan the run, queue its files a window at a time, and end it."""
     with _current.under_way() as work:
@@ -244,7 +284,7 @@ async def _carry_out(work: Work, run_id: int) -> None:
     await _finish(run_id)
 
 
-@DBOS.workflow(name="file")
+@DBOS.workflow(name="file", max_recovery_attempts=None)
 async def file_workflow(run_id: int, n: int) -> None:
     """Bring one file in; each embedding batch is a step."""
 

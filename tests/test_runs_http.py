@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from helix.library.runs import (
+    LIVE,
     NewFile,
     add_files,
     cancel_run,
@@ -162,7 +163,9 @@ def test_a_running_one_is_asked_to_stop(client: httpx.Client, sql: psycopg.Conne
     assert begin_run(sql, run_id) is not None
     assert not stop_wanted(sql, run_id)
     sql.execute("LISTEN helix_runs")
+    sql.execute("SELECT pg_advisory_lock_shared(%s, 1)", (LIVE,))  # a worker is alive
     assert client.post(f"/v1/runs/{run_id}/cancel").json()["status"] == "cancelling"
+    sql.execute("SELECT pg_advisory_unlock_shared(%s, 1)", (LIVE,))
     (heard,) = sql.notifies(timeout=10, stop_after=1)
     assert heard.payload == str(run_id)
     assert stop_wanted(sql, run_id) and not set_stage(sql, run_id, "embed")

@@ -30,6 +30,9 @@ FileStatus = Literal[
 CHANNEL = "helix_runs"
 """What workers LISTEN to; the payload is the id of a run that is new or is to stop."""
 
+LIVE = 0x4C495645  # "LIVE"
+"""The class of the advisory locks that living workers hold, each one by its name."""
+
 OPEN_RUN = ("queued", "running", "cancelling")
 OPEN_FILE = ("queued", "reading", "embedding", "writing")
 ENDED_RUN = ("done", "failed", "cancelled")
@@ -58,7 +61,7 @@ RETURNING status = 'running'
 _SET_FILE = """
 WITH before AS (
     SELECT run_id, n, file_hash FROM run_files
-    WHERE run_id = %(run_id)s AND n = %(n)s AND status <> 'cancelled' FOR UPDATE
+    WHERE run_id = %(run_id)s AND n = %(n)s AND status = ANY(%(open)s) FOR UPDATE
 )
 UPDATE run_files f
 SET status = %(status)s, done = %(done)s, total = %(total)s,
@@ -163,9 +166,9 @@ def notify(connection: Connected, run_id: int) -> None:
 
 
 def find_open_run(connection: Connected, key: str) -> int | None:
-    """The newest run of this ``key`` that has not ended."""
+    """The newest run of this ``key`` that has not ended, and is not about to."""
     row = connection.execute(
-        "SELECT max(id) FROM runs WHERE key = %s AND status = ANY(%s)", (key, list(OPEN_RUN))
+        "SELECT max(id) FROM runs WHERE key = %s AND status IN ('queued', 'running')", (key,)
     ).fetchone()
     return None if row is None or row[0] is None else int(row[0])
 
@@ -222,8 +225,9 @@ def set_file(
     """Say where the file is: ``done`` of ``total`` pages while reading, batches while embedding.
 
     What is None stays as it is. One that ends lets go of its bytes, so write the document that
-    keeps them first. False: the file was cancelled (its document was deleted, or its
-    run stopped), nothing was changed, and what its transaction wrote must be rolled back.
+    keeps them first. False: it had ended already (its document was deleted, its run stopped, or
+    another worker was sooner), nothing was changed, and what the transaction wrote must be rolled
+    back.
     """
     values = {
         "run_id": run_id,
@@ -270,8 +274,9 @@ def finish_run(connection: Connected, run_id: int, status: RunEnd, error: str = 
 def cancel_run(connection: Connected, run_id: int) -> str | None:
     """Ask for a stop; returns the status the run then has, None when there is no such run.
 
-    A queued run is ``cancelled`` at once, a running one ``cancelling`` until its worker has
-    stopped; one that has ended stays as it is. Call it in a transaction.
+    A queued run is ``cancelled`` at once, as is a running one where no worker is alive; another is
+    ``cancelling`` until its worker has stopped. One that has ended stays as it is. Call it in a
+    transaction.
     """
     row = connection.execute(
         "SELECT status FROM runs WHERE id = %s FOR UPDATE", (run_id,)
@@ -279,6 +284,9 @@ def cancel_run(connection: Connected, run_id: int) -> str | None:
     if row is None:
         return None
     if row[0] == "queued":
+        finish_run(connection, run_id, "cancelled")
+        return "cancelled"
+    if row[0] == "running" and not _any_worker(connection):
         finish_run(connection, run_id, "cancelled")
         return "cancelled"
     if row[0] == "running":
@@ -289,6 +297,16 @@ def cancel_run(connection: Connected, run_id: int) -> str | None:
         notify(connection, run_id)
         return "cancelling"
     return str(row[0])
+
+
+def _any_worker(connection: Connected) -> bool:
+    """Whether a living worker holds its lock in this database."""
+    row = connection.execute(
+        "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1",
+        (LIVE,),
+    ).fetchone()
+    return row is not None
 
 
 def stop_wanted(connection: Connected, run_id: int) -> bool:

@@ -28,6 +28,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('helix upload ' || %s, 0)
 _UNDER_WAY = """
 SELECT d.id, d.title, d.source_uri, d.status, f.run_id
 FROM run_files f JOIN documents d ON d.id = f.document_id
+    JOIN runs r ON r.id = f.run_id AND r.status IN ('queued', 'running')
 WHERE f.content_hash = %(content_hash)s AND f.keep_file AND f.status = ANY(%(open)s)
     AND (%(asked)s::text IS NULL OR d.source_uri = %(asked)s)
 ORDER BY f.run_id DESC LIMIT 1
@@ -62,7 +63,9 @@ RETURNING id, title, source_uri, status
 """
 _AGAIN = """
 SELECT d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
-       (SELECT f.run_id FROM run_files f WHERE f.document_id = d.id AND f.status = ANY(%(open)s)
+       (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
+        WHERE f.document_id = d.id AND f.status = ANY(%(open)s)
+            AND r.status IN ('queued', 'running')
         ORDER BY f.run_id DESC LIMIT 1) AS run_id,
        coalesce((SELECT f.title IS NOT NULL FROM run_files f WHERE f.document_id = d.id
                  ORDER BY f.run_id DESC LIMIT 1), true) AS titled
@@ -156,6 +159,8 @@ def _known(connection: Connected, upload: Upload) -> tuple[Row | None, int | Non
     row = connection.execute(_STORED, values).fetchone()
     if row is None or row[3] != "ready":
         return None, None
+    # an upload of other bytes that waits to replace it came before this one
+    cancel_document(connection, row[0], REPLACED)
     return _told(row, duplicate=True), None
 
 
@@ -192,7 +197,9 @@ def _told(row: Sequence[Any], *, duplicate: bool) -> Row:
 
 
 def read_again(connection: Connected, document_id: int) -> int:
-    """A run over the kept bytes of the document; the one under way, if there is one.
+    """A run that reads the kept bytes of the document anew, though they have not changed.
+
+    The one under way, if there is one.
 
     Raises:
         NotFound: there is no such document.
@@ -213,7 +220,7 @@ def read_again(connection: Connected, document_id: int) -> int:
         connection.execute(
             "UPDATE documents SET status = 'processing', error = '' WHERE id = %s", (document_id,)
         )
-    run_id = create_run(connection, "upload", {"document_id": document_id})
+    run_id = create_run(connection, "upload", {"document_id": document_id, "force": True})
     new = NewFile(
         source_uri=source_uri, title=title if titled else None, media=media, size=size,
         content_hash=file_hash, file_hash=file_hash, keep_file=True, document_id=document_id,

@@ -43,7 +43,9 @@ OUTPUT_TOKENS = 8192
 """What LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
 wire, so the model's own ceiling holds there."""
 
-PATIENT_POLICY = RetryPolicy(attempts=5, first_wait=1.0, longest_wait=30.0, budget=180.0)
+PATIENT_POLICY = RetryPolicy(
+    attempts=5, first_wait=1.0, longest_wait=30.0, budget=180.0, through_silence=True
+)
 """For ingestion: four waits of the 30 seconds that Google may ask for fit in, jitter included."""
 
 CLOSE_SECONDS = 1.0

@@ -53,7 +53,8 @@ class Target:
 class Fault:
     """One failed attempt: ``transient`` means later may work, ``retry`` that now may.
 
-    ``delay`` is the wait in seconds that Google asks for.
+    ``delay`` is the wait in seconds that Google asks for. ``silent``: it did not answer at all,
+    which only a patient client tries again. ``about_input``: as UpstreamError has it.
     """
 
     problem: str
@@ -61,11 +62,17 @@ class Fault:
     transient: bool = True
     retry: bool = False
     delay: float | None = None
+    silent: bool = False
+    about_input: bool = False
 
     def error(self, attempts: int = 1) -> UpstreamError:
         """The error a user sees, made only of our words, numbers and Google's enum names."""
         tried = f" after {attempts} attempts" if attempts > 1 else ""
-        return UpstreamError(f"{self.problem}{tried}: {self.remedy}", transient=self.transient)
+        return UpstreamError(
+            f"{self.problem}{tried}: {self.remedy}",
+            transient=self.transient,
+            about_input=self.about_input,
+        )
 
 
 @dataclass(frozen=True)
@@ -80,13 +87,15 @@ class RetryPolicy:
     first_wait: float = 0.5
     longest_wait: float = 30.0
     budget: float = 45.0
+    through_silence: bool = False
 
     def wait(self, fault: Fault, attempt: int, waited: float, chance: float) -> float | None:
         """Seconds to wait after the ``attempt``-th attempt (from 1), or None to give up.
 
         ``waited`` is what earlier waits took; ``chance`` in [0, 1] spreads clients out.
         """
-        if not fault.retry or attempt >= self.attempts:
+        again = fault.retry or (fault.silent and self.through_silence)
+        if not again or attempt >= self.attempts:
             return None
         backoff = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
         wait = backoff * (1 + chance) / 2
@@ -139,6 +148,7 @@ def _refusal(status: int, label: str, reasons: list[str], target: Target) -> Fau
     else:
         problem = f"Gemini refused the request ({label})"
         remedy = f"see whether {target.variable} and GOOGLE_GEMINI_BASE_URL are right"
+        return Fault(problem, remedy, transient=False, about_input=status in (400, 413))
     return Fault(problem, remedy, transient=False)
 
 
@@ -169,7 +179,7 @@ def failure(error: Exception, target: Target) -> Fault:
     if isinstance(error, APIError):
         return status_fault(error.code or 500, error.details, target)
     if isinstance(error, _SILENT):
-        return Fault("Gemini fell silent", "try again, or raise HELIX_MODEL_TIMEOUT")
+        return Fault("Gemini fell silent", "try again, or raise HELIX_MODEL_TIMEOUT", silent=True)
     if isinstance(error, _UNREACHED):
         remedy = "check the network, the proxy and GOOGLE_GEMINI_BASE_URL"
         return Fault(f"Gemini cannot be reached ({kind})", remedy, retry=True)

@@ -6,6 +6,7 @@ The library is imported when the first scan turns up: that takes a second.
 from __future__ import annotations
 
 import logging
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     Image = NDArray[np.uint8]
 
 MISSING = "a scan, and OCR is not installed: pip install 'helix-answers[ocr]'"
+_LONGEST_SIDE = 1440
+"""Pixels of what lines are looked for in; they are then read from the page as it is rendered.
+
+The memory of a page grows with it: a dense A4 page takes 700 MB at 1,440, 930 MB at 2,000.
+"""
+
+_OUT_OF_MEMORY = re.compile(r"alloc|insufficient memory|failed to map", re.IGNORECASE)
 _SURE = 0.8  # mean score of a page that is the right way up; a lower one is tried in all four
 
 
@@ -23,11 +31,30 @@ class OcrMissing(Exception):
     """The extra is not installed; MISSING says so to the file's owner."""
 
 
+class OcrFailed(Exception):
+    """A page was too much for the memory, or for the library; the message says so to its owner."""
+
+
 def text_of(image: Image) -> str:
     """The text on ``image`` (height x width x 3, BGR), a line a line, in reading order.
 
-    A page lying on its side or head is turned. No text is "". Raises OcrMissing.
+    A page lying on its side or head is turned. No text is "". Raises OcrMissing and OcrFailed.
     """
+    try:
+        return _text_of(image)
+    except OcrMissing:
+        raise
+    except Exception as error:  # noqa: BLE001 - three libraries', of which none names its own
+        raise OcrFailed(_why_failed(error)) from None
+
+
+def _why_failed(error: Exception) -> str:
+    if isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(str(error)):
+        return "a scan that could not be read (out of memory): raise HELIX_READ_MB"
+    return f"a scan that could not be read ({type(error).__name__})"
+
+
+def _text_of(image: Image) -> str:
     import numpy as np
 
     best, best_score = "", 0.0
@@ -84,11 +111,14 @@ def _overlap(one: _Box, other: _Box) -> bool:
 def _engine() -> Any:
     try:
         from rapidocr import RapidOCR
-    except ImportError:
+    except ModuleNotFoundError:
         raise OcrMissing from None
     engine = RapidOCR(
         params={
             "Global.log_level": "critical",
+            "Det.limit_type": "max",
+            "Det.limit_side_len": _LONGEST_SIDE,
+            "Rec.rec_batch_num": 1,  # lines of a batch are padded to the longest of them
             # a page a core: files are what is read in parallel
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,

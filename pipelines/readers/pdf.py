@@ -138,6 +138,8 @@ def _scanned(page: pdfium.PdfPage, text: str) -> tuple[str, str | None]:
         found = ocr.text_of(image)
     except ocr.OcrMissing:
         return text, ocr.MISSING
+    except ocr.OcrFailed as failed:
+        return text, str(failed)
     finally:
         bitmap.close()
     found = _CONTROLS.sub("", found).strip()
