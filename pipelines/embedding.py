@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,11 @@ from helix.records import EMBEDDING_KEY
 from pipelines.outages import through_outages
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Floats]]]
+Party = tuple[Sequence[str], "asyncio.Future[Sequence[Floats]]"]
 RunBatch = Callable[[int, Callable[[], Awaitable[None]]], Awaitable[None]]
+
+
+_ANY_NUMBER = 1_000_000
 
 
 async def _just_run(_: int, embed: Callable[[], Awaitable[None]]) -> None:
@@ -125,12 +132,15 @@ def requests_of(embedder: Embedder, limit: asyncio.Semaphore | None = None) -> E
 class Coalescer:
     """Makes one request of what many small files ask for at the same time.
 
+    A request is put together when it is its turn, of all that waits by then.
+
     Args:
         embed: one request; its errors go to everybody whose texts were in it. Where the content
             was refused, each asks again alone, so that one file's text fails that file only.
         most: texts a request may carry.
         wait: seconds that the first to come waits for others, at most.
         parties: how many there are who may come; where all of them wait, nobody else will.
+        limit: held while a request is put together and under way.
 
     All of it belongs to one event loop.
     """
@@ -141,45 +151,64 @@ class Coalescer:
         most: int,
         wait: float = 0.01,
         parties: Callable[[], float] = lambda: math.inf,
+        limit: asyncio.Semaphore | None = None,
     ) -> None:
         self._embed = embed
         self._most = most
         self._wait = wait
         self._parties = parties
-        self._waiting: list[tuple[Sequence[str], asyncio.Future[Sequence[Floats]]]] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._sending: set[asyncio.Task[None]] = set()
+        self._limit = limit or asyncio.Semaphore(_ANY_NUMBER)
+        self._waiting: deque[Party] = deque()
+        self._came = asyncio.Event()
+        self._first_came = 0.0
+        self._turns: set[asyncio.Task[None]] = set()
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Floats]:
         """A vector a text, in order; ``texts`` are at most ``most``."""
-        loop = asyncio.get_running_loop()
-        if self._count() + len(texts) > self._most:
-            self._send()
-        answer: asyncio.Future[Sequence[Floats]] = loop.create_future()
+        answer: asyncio.Future[Sequence[Floats]] = asyncio.get_running_loop().create_future()
+        if not self._waiting:
+            self._first_came = time.monotonic()
         self._waiting.append((texts, answer))
-        if self._count() >= self._most or len(self._waiting) >= self._parties():
-            self._send()
-        elif self._timer is None:
-            self._timer = loop.call_later(self._wait, self._send)
+        self._came.set()
+        # A turn for each who comes: whose texts went with another's turn leaves it to others.
+        turn = asyncio.create_task(self._turn())
+        self._turns.add(turn)
+        turn.add_done_callback(self._turns.discard)
         return await answer
 
-    def _count(self) -> int:
-        return sum(len(texts) for texts, _ in self._waiting)
+    async def _turn(self) -> None:
+        async with self._limit:
+            await self._gather()
+            if parties := self._taken():
+                await self._request(parties)
 
-    def _send(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        waiting, self._waiting = self._waiting, []
-        waiting = [(texts, answer) for texts, answer in waiting if not answer.done()]
-        if waiting:
-            task = asyncio.create_task(self._request(waiting))
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+    async def _gather(self) -> None:
+        """Return when a request is full, nobody else will come, or the first has waited enough."""
+        while self._waiting and not self._is_enough():
+            left = self._first_came + self._wait - time.monotonic()
+            if left <= 0:
+                return
+            self._came.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._came.wait(), left)
 
-    async def _request(
-        self, waiting: Sequence[tuple[Sequence[str], asyncio.Future[Sequence[Floats]]]]
-    ) -> None:
+    def _is_enough(self) -> bool:
+        texts = sum(len(texts) for texts, _ in self._waiting)
+        return texts >= self._most or len(self._waiting) >= self._parties()
+
+    def _taken(self) -> list[Party]:
+        """Those who fit into one request, in the order they came, and still want an answer."""
+        taken: list[Party] = []
+        count = 0
+        while self._waiting and count + len(self._waiting[0][0]) <= self._most:
+            texts, answer = self._waiting.popleft()
+            if not answer.done():
+                taken.append((texts, answer))
+                count += len(texts)
+        self._first_came = time.monotonic()
+        return taken
+
+    async def _request(self, waiting: Sequence[Party]) -> None:
         try:
             vectors = await self._embed([text for texts, _ in waiting for text in texts])
         except Exception as error:  # noqa: BLE001

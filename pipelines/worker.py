@@ -98,7 +98,11 @@ def _embedding(
 ) -> Embedding:
     cached = with_cache(embedder, store, settings.embed_cache_mb)
     gathered = Coalescer(
-        requests_of(cached, requests), cached.max_batch, _GATHER_SECONDS, lambda: at_work.count
+        requests_of(cached),
+        cached.max_batch,
+        _GATHER_SECONDS,
+        parties=lambda: at_work.count,
+        limit=requests,
     )
     return Embedding(cached, gathered.embed)
 

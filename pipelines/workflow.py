@@ -18,10 +18,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
-from dbos._error import DBOSAwaitedWorkflowCancelledError, DBOSException
+from dbos._error import DBOSException
 from sqlalchemy.exc import DBAPIError
 
 from helix.errors import StoreUnavailable
+from helix.logs import where
 
 FILES, RUNS = "helix-files", "helix-runs"
 """Queues of files, which any worker takes, and of runs; each machine has one of its own too."""
@@ -164,9 +165,13 @@ async def durable_engine(
 
 
 def _worth_telling(record: logging.LogRecord) -> bool:
-    """Whether what DBOS logs is an error: that a workflow was cancelled is none."""
+    """Whether what DBOS logs is news: its own exceptions are handled here. No tracebacks."""
     error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, DBOSAwaitedWorkflowCancelledError)
+    if error is None:
+        return True
+    record.msg, record.args = "%s (%s)", (record.getMessage(), where(error))
+    record.exc_info = record.exc_text = None
+    return not isinstance(error, DBOSException)
 
 
 def _migrate(database_url: str) -> None:

@@ -166,3 +166,39 @@ async def test_one_who_leaves_takes_nothing_from_the_others() -> None:
     leaving.cancel()
     assert np.allclose(await staying, [word_vector("staying")], atol=1e-6)
     assert counting.requests == [["staying"]]
+
+
+async def test_a_request_is_put_together_when_it_is_its_turn() -> None:
+    sent: list[list[str]] = []
+    first_goes = asyncio.Event()
+
+    async def slow(texts: Sequence[str]) -> Sequence[Floats]:
+        sent.append(list(texts))
+        await first_goes.wait()
+        return [np.asarray(word_vector(text), dtype=np.float32) for text in texts]
+
+    coalescer = Coalescer(slow, most=20, wait=0, limit=asyncio.Semaphore(1))
+    first = asyncio.create_task(coalescer.embed(["first"]))
+    await asyncio.sleep(0.01)
+    others = [asyncio.create_task(coalescer.embed([str(n)])) for n in range(5)]
+    await asyncio.sleep(0.01)
+    first_goes.set()
+    await asyncio.gather(first, *others)
+    assert sent == [["first"], ["0", "1", "2", "3", "4"]]
+
+
+async def test_a_refused_text_fails_its_own_file_only() -> None:
+    asked: list[list[str]] = []
+
+    async def picky(texts: Sequence[str]) -> Sequence[Floats]:
+        asked.append(list(texts))
+        if "bad" in texts:
+            raise UpstreamError("refused", transient=False, about_input=True)
+        return [np.asarray(word_vector(text), dtype=np.float32) for text in texts]
+
+    coalescer = Coalescer(picky, most=20, parties=lambda: 3)
+    found = await asyncio.gather(
+        *(coalescer.embed([text]) for text in ("good", "bad", "fine")), return_exceptions=True
+    )
+    assert [isinstance(answer, UpstreamError) for answer in found] == [False, True, False]
+    assert asked == [["good", "bad", "fine"], ["good"], ["bad"], ["fine"]]

@@ -140,7 +140,7 @@ async def test_a_name_with_any_private_address_is_refused() -> None:
     guard = GuardedBackend((), names, wire)
     assert await _refusal("http://wiki.lan/", guard) == (
         "refused: the address of wiki.lan is private (10.0.0.7):"
-        " allow it with --allow-host wiki.lan"
+        " allow it with --allow-host wiki.lan or HELIX_ALLOW_HOSTS=wiki.lan"
     )
     assert "192.168.0.1" in await _refusal("http://mixed.test/", guard)
     assert "fd00::1" in await _refusal("http://mixed6.test/", guard)

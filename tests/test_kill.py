@@ -163,7 +163,7 @@ def check_ended(url: str, corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("kills", "files"), [(2, 60), pytest.param(50, 200, marks=pytest.mark.soak)]
 )
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_killed_runs_lose_and_repeat_nothing(
     tmp_path: Path, database_url: str, wire: GeminiWire, kills: int, files: int
 ) -> None:

@@ -81,6 +81,24 @@ def test_one_sentence_stays_one(text: str) -> None:
         ),
         ("no full stop\r\n\r\nnew paragraph", ["no full stop", "new paragraph"]),
         ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
+        ("|a. B|c. D|\n|---|---|\n|e|", ["|a. B|c. D|", "|---|---|", "|e|"]),
+        (
+            "Sales by region\nRegion: EMEA | Revenue: 12\nregion: apac | note: It fell. Why? | x",
+            [
+                "Sales by region",
+                "Region: EMEA | Revenue: 12",
+                "region: apac | note: It fell. Why? | x",
+            ],
+        ),
+        ("Total | 5\nand | 6\nThe end. It is.", ["Total | 5", "and | 6", "The end.", "It is."]),
+        (
+            "  Note (net): 3 | Who: Dr. X. | Y: 1\r\nso it goes. Then.",
+            ["Note (net): 3 | Who: Dr. X. | Y: 1", "so it goes.", "Then."],
+        ),
+        ("We need P(A | B). It is small.", ["We need P(A | B).", "It is small."]),
+        ("Run `ls | wc`. Then look.", ["Run `ls | wc`.", "Then look."]),
+        ("One. Two a | b. Three.", ["One.", "Two a | b.", "Three."]),
+        ("|x| is its size. It is not below 0.", ["|x| is its size.", "It is not below 0."]),
     ],
 )
 def test_sentences_part_where_a_reader_parts_them(text: str, expected: list[str]) -> None:
@@ -93,7 +111,29 @@ def test_nothing_comes_of_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["word ", ".", ".x", " ", "\n", " \n", "a. ", ".)", "-", ".[1", "!。)", "A. b\n", "a"]
+    "unit",
+    [
+        "word ",
+        ".",
+        ".x",
+        " ",
+        "\n",
+        " \n",
+        "a. ",
+        ".)",
+        "-",
+        ".[1",
+        "!。)",
+        "A. b\n",
+        "a",
+        "|",
+        " | ",
+        "| ",
+        "\n|",
+        "\na | ",
+        "a. | b: \n",
+        "(`| ",
+    ],
 )
 def test_time_is_linear_on_hostile_text(unit: str) -> None:
     """Eight times the text takes about eight times as long; quadratic code takes sixty-four."""

@@ -153,7 +153,8 @@ def _refusal(name: str, address: str, why: str, allowed: bool) -> str:
         return f"refused: {where} is {why}{shown}, which allowing a name does not open"
     if why in NEVER_BY_NAME:
         return f"refused: {where} is {why}{shown}"
-    return f"refused: {where} is {why}{shown}: allow it with --allow-host {name}"
+    how = f"allow it with --allow-host {name} or HELIX_ALLOW_HOSTS={name}"
+    return f"refused: {where} is {why}{shown}: {how}"
 
 
 def _connectable(address: str) -> str:
