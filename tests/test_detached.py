@@ -99,6 +99,7 @@ def _workers(before: set[int], url: str) -> list[int]:
     return [p.pid for p in psutil.process_iter() if p.pid not in before and ours(p)]
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_two_ingests_of_one_folder_at_once(
     folder: Path, database_url: str, values: dict[str, str]
@@ -150,7 +151,8 @@ def test_an_interrupted_run_is_cancelled_and_what_is_written_stays(
     assert "cancelled" in shown.stdout and shown.returncode == 0, shown.stderr
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("count", [1000])
 @pytest.mark.timeout(600)
 def test_a_folder_that_did_not_change_asks_for_no_embedding(
     folder: Path, database_url: str, wire: GeminiWire, values: dict[str, str], count: int

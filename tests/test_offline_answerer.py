@@ -97,6 +97,37 @@ def test_it_quotes_the_sentence_that_answers(question: str, expected: str) -> No
     assert ask(question, REFUNDS, HANDBOOK, REPORT) == expected
 
 
+SALES = """Sales by region
+Region: EMEA | Quarter: Q1 | Revenue: 12
+Region: APAC | Quarter: Q1 | Revenue: 31
+Region: EMEA | Quarter: Q2 | Revenue: 17 | Note: It rose. Why? | Owner: Dr. Ortiz"""
+PLANS = """# Plans
+
+| Plan | Price per month | Support |
+|---|---|---|
+| Basic | 9 euros | by mail |
+| Team | 29 euros | by phone |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What was the revenue of APAC in Q1?",
+            "Region: APAC | Quarter: Q1 | Revenue: 31 [1]",
+        ),
+        (
+            "What was the revenue of EMEA in Q2?",
+            "Region: EMEA | Quarter: Q2 | Revenue: 17 | Note: It rose. Why? | Owner: Dr. Ortiz [1]",
+        ),
+        ("What does the Team plan cost per month?", "| Team | 29 euros | by phone | [2]"),
+        ("Which support has the Basic plan?", "| Basic | 9 euros | by mail | [2]"),
+    ],
+)
+def test_a_row_of_a_table_is_quoted_alone_and_whole(question: str, expected: str) -> None:
+    assert ask(question, SALES, PLANS) == expected
+
+
 @pytest.mark.parametrize(
     "question",
     [

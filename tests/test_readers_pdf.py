@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -18,6 +19,7 @@ from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.pdf import _dehyphenated, _Paths
+from pipelines.sandbox import Limits, Sandbox
 
 FILINGS = Path(__file__).parents[2] / "shared" / "data" / "sec10q" / "docs"
 LONG = "The refund policy covers every purchase made in the last thirty days."
@@ -126,6 +128,48 @@ def test_without_the_extra_a_scan_is_named_never_silently_empty() -> None:
             [sys.executable, "-c", WITHOUT_OCR], input=data, capture_output=True, check=True
         )
         assert run.stdout.decode().strip() == expected
+
+
+WITH_TOO_LITTLE_MEMORY = f"""
+import resource
+from pathlib import Path
+import rapidocr
+used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+most = used + 100 * 2**20
+resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+{WITHOUT_OCR.replace('sys.modules["rapidocr"] = None', "")}
+"""
+
+
+def test_a_scan_too_large_for_the_memory_costs_its_page_only() -> None:
+    scan = scan_of("The warranty period is 24 months.")
+    reason = "a scan that could not be read (out of memory): raise HELIX_READ_MB"
+    for data, expected in (
+        (pdf(LONG, scan), f"{LONG} ('page 2: {reason}',)"),
+        (pdf(scan), f"page 1: {reason}"),
+    ):
+        run = subprocess.run(
+            [sys.executable, "-c", WITH_TOO_LITTLE_MEMORY],
+            input=data,
+            capture_output=True,
+            check=True,
+        )
+        assert run.stdout.decode().strip() == expected
+
+
+async def test_a_dense_scan_fits_in_the_default_memory() -> None:
+    with pdfium.PdfDocument(FILINGS / "2023 Q2 NVDA.pdf") as document:
+        picture = document[9].render(scale=150 / 72).to_pil()
+    buffer = io.BytesIO()
+    picture.save(buffer, "pdf")  # a page of a point a pixel, as many scanners' software has it
+    sandbox = Sandbox(Limits(memory_mb=900))  # by default there is an eighth more
+    try:
+        found = await sandbox.read("pdf", buffer.getvalue())
+    finally:
+        await sandbox.aclose()
+    assert found.warnings == ()
+    assert "$1.35 billion" in found.text
+    assert "variable lease expenses for the second quarter" in found.text
 
 
 def test_ocr_is_quiet_and_the_same_in_every_process() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ _TIME = re.compile(
 )
 _CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 _VISIBLE = re.compile(r"\S")
+_UNDERLINE = re.compile(r"\|(?:[ \t]*+:?-++:?[ \t]*+\|)++")  # below a table's header, in Markdown
 _ENDS = re.compile(r"[.!?…:;。！？।؟][\"'”’»)\]*_]*$")
 
 
@@ -108,9 +109,13 @@ def weigh_evidence(question: Question, sources: Sequence[Source]) -> Evidence:
 
 def _sentences(place: int, text: str) -> list[Sentence]:
     spans = [piece for span in sentence_spans(text) for piece in _pieces(text, span)]
-    found = []
+    found: list[Sentence] = []
     for number, (start, end) in enumerate(spans):
         piece = text[start:end]
+        if _UNDERLINE.fullmatch(piece):
+            if found:  # the row above it names the columns: the heading of those below
+                found[-1] = replace(found[-1], is_heading=True)
+            continue
         is_last = number + 1 == len(spans)
         found.append(Sentence(place, start, end, piece, _is_heading(piece) and not is_last))
     return found
@@ -132,7 +137,12 @@ def _pieces(text: str, span: Span) -> list[Span]:
 
 
 def _is_heading(text: str) -> bool:
-    """A title, a label or a question: it says what follows is about, and answers nothing."""
+    """A title, a label or a question: it says what follows is about, and answers nothing.
+
+    A row of a table never is, however short: it holds what its columns are asked for.
+    """
+    if " | " in text and not text.startswith("#"):
+        return False
     if text.startswith("#") or text.endswith("?"):
         return True
     if len(text.split()) > _HEADING_WORDS or _ENDS.search(text):
