@@ -41,7 +41,9 @@ class Desk:
         while True:
             try:
                 async with await self._connected() as connection:
-                    self._called = time.monotonic()  # the others may be coming back too
+                    # the others may be coming back too
+                    self._called = time.monotonic()
+                    self._missing_since.clear()
                     return await self._serve(connection, until_idle)
             except psycopg.OperationalError:
                 _logger.warning("the database is away: a worker waits for it")

@@ -19,15 +19,7 @@ import psutil
 import psycopg
 import pytest
 
-from helix.library.runs import (
-    LIVE,
-    NewFile,
-    add_files,
-    create_run,
-    fail_file,
-    finish_run,
-    set_file,
-)
+from helix.library.runs import LIVE, NewFile, add_files, create_run, fail_file, finish_run, set_file
 from helix.library.uploads import REPLACED, Stored, Upload, read_again, store_uploads
 from helix.settings import Settings, load_settings
 from pipelines.rows import begin_run, load_file, set_unchanged, spool, stop_run
@@ -230,7 +222,7 @@ async def test_a_short_outage_while_embedding(database_url: str, wire: GeminiWir
             run_id = stored(database_url, *some(3)).run_id
             assert await comes_true(lambda: bool(wire.received("embed")))
             door.shut()
-            await asyncio.sleep(3)
+            await asyncio.sleep(7)  # longer than a pool of connections waits for one
             assert rows(database_url, ENDED) == []
             door.reopen()
             assert await comes_true(lambda: rows(database_url, ENDED) == [(run_id, "done", "")])
@@ -269,6 +261,7 @@ def another_worker(url: str, folder: Path, *arguments: str) -> Iterator[None]:
         process.wait(timeout=30)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 async def test_workers_whose_connections_are_cut_keep_their_files(
     database_url: str, connection: psycopg.Connection, wire: GeminiWire, tmp_path: Path
@@ -306,6 +299,7 @@ async def _cut(connection: psycopg.Connection, lock: int) -> None:
         assert await comes_true(lambda: bool(connection.execute(held, (LIVE, lock)).fetchone()))
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_a_killed_worker_of_a_server_is_replaced(
     database_url: str, wire: GeminiWire, tmp_path: Path
