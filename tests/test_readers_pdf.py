@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from pathlib import Path
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pytest
@@ -21,7 +20,6 @@ from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.pdf import _dehyphenated, _Paths
 from pipelines.sandbox import Limits, Sandbox
 
-FILINGS = Path(__file__).parents[2] / "shared" / "data" / "sec10q" / "docs"
 LONG = "The refund policy covers every purchase made in the last thirty days."
 
 
@@ -157,19 +155,35 @@ def test_a_scan_too_large_for_the_memory_costs_its_page_only() -> None:
         assert run.stdout.decode().strip() == expected
 
 
-async def test_a_dense_scan_fits_in_the_default_memory() -> None:
-    with pdfium.PdfDocument(FILINGS / "2023 Q2 NVDA.pdf") as document:
-        picture = document[9].render(scale=150 / 72).to_pil()
+def dense_scan() -> bytes:
+    """A page of small print, 60 lines of it, as a picture of 150 dots an inch."""
     buffer = io.BytesIO()
-    picture.save(buffer, "pdf")  # a page of a point a pixel, as many scanners' software has it
+    canvas = Canvas(buffer, pagesize=A4, invariant=True)
+    canvas.setFont("Helvetica", 8)
+    for line in range(60):
+        amount = "$1.35 billion" if line == 40 else f"${line}.{line:02} million"
+        canvas.drawString(
+            50, 800 - 12 * line,
+            f"Note {line}: lease expenses of the second quarter came to {amount}, variable lease"
+            " expenses and those of short leases not included in it.",
+        )  # fmt: skip
+    canvas.save()
+    with pdfium.PdfDocument(buffer.getvalue()) as document:
+        picture = document[0].render(scale=150 / 72).to_pil()
+    scanned = io.BytesIO()
+    picture.save(scanned, "pdf")  # a page of a point a pixel, as many scanners' software has it
+    return scanned.getvalue()
+
+
+async def test_a_dense_scan_fits_in_the_default_memory() -> None:
     sandbox = Sandbox(Limits(memory_mb=900))  # by default there is an eighth more
     try:
-        found = await sandbox.read("pdf", buffer.getvalue())
+        found = await sandbox.read("pdf", dense_scan())
     finally:
         await sandbox.aclose()
     assert found.warnings == ()
     assert "$1.35 billion" in found.text
-    assert "variable lease expenses for the second quarter" in found.text
+    assert found.text.count("lease expenses of the second quarter") >= 55
 
 
 def test_ocr_is_quiet_and_the_same_in_every_process() -> None:
@@ -244,20 +258,6 @@ def test_words_cut_at_a_line_s_end() -> None:
     assert _dehyphenated(["re-\nfund and refund of re fund"]) == ["refund and refund of re fund"]
     assert _dehyphenated(["A list:\n-\nB", "2019-\n2020"]) == ["A list:\n-\nB", "2019-\n2020"]
     assert len(_dehyphenated(["a" * 200_000 + "\ufffe"])[0]) == 200_001
-
-
-@pytest.mark.parametrize(
-    ("name", "page", "words"),
-    [
-        ("2022 Q3 AAPL.pdf", 4, "Total net sales"),
-        ("2023 Q1 INTC.pdf", 43, "Pursuant to the requirements of the Securities Exchange Act"),
-    ],
-)
-def test_a_filing(name: str, page: int, words: str) -> None:
-    found = read("pdf", (FILINGS / name).read_bytes())
-    assert words in by_page(found)[page]
-    assert found.warnings == ()
-    assert not set(found.text) & {"\r", "\x00", "\x02", "\ufffe"}
 
 
 @hypothesis_settings(max_examples=60)
