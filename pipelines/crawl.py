@@ -10,6 +10,7 @@ from helix.errors import HelixError
 from helix.logs import configure_logging
 from helix.settings import load_settings
 from pipelines.crawler.options import DELAY_MS, DEPTH, PAGES, CrawlOptions
+from pipelines.program import run
 
 
 def crawl(
@@ -57,12 +58,5 @@ def crawl(
         raise typer.Exit(1)
 
 
-def main() -> None:
-    """Entry point."""
-    cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    cli.command()(crawl)
-    cli()
-
-
 if __name__ == "__main__":
-    main()
+    run(crawl)

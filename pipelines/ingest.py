@@ -12,6 +12,7 @@ from helix.errors import HelixError, SettingsError
 from helix.logs import configure_logging
 from helix.settings import Settings, load_settings
 from pipelines.asking import run_key, summary, this_host
+from pipelines.program import run
 from pipelines.scan import scan
 from pipelines.unchanged import nothing_to_do
 
@@ -87,12 +88,5 @@ def _given(paths: list[str] | None) -> list[str]:
     return [DEFAULT_PATH]
 
 
-def main() -> None:
-    """Entry point."""
-    cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    cli.command()(ingest)
-    cli()
-
-
 if __name__ == "__main__":
-    main()
+    run(ingest)

@@ -14,6 +14,7 @@ from helix.providers import build_next_embedder
 from helix.services import open_url
 from helix.settings import Settings, load_settings
 from helix.store import ChunkStore
+from pipelines.program import run
 from pipelines.reembedding import change
 
 
@@ -82,12 +83,5 @@ def _tell(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def main() -> None:
-    """Entry point."""
-    cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    cli.command()(reembed)
-    cli()
-
-
 if __name__ == "__main__":
-    main()
+    run(reembed)

@@ -31,6 +31,7 @@ from pipelines.asking import this_host
 from pipelines.desk import Desk
 from pipelines.embedding import Coalescer, requests_of
 from pipelines.filework import Embedding, Tools
+from pipelines.program import run
 from pipelines.runwork import FilesAtWork, Worker
 from pipelines.sandbox import Limits, Sandbox
 
@@ -154,12 +155,5 @@ async def _end_with(parent: int, attending: asyncio.Task[None]) -> None:
     attending.cancel()
 
 
-def main() -> None:
-    """Entry point."""
-    cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    cli.command()(work)
-    cli()
-
-
 if __name__ == "__main__":
-    main()
+    run(work)

@@ -22,6 +22,14 @@ OFFLINE: dict[str, object] = {"llm": "offline", "embedder": "offline", "max_file
 
 
 @contextmanager
+def emptied(url: str) -> Iterator[psycopg.Connection]:
+    """A connection, and afterwards a database without documents and runs."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+        connection.execute("TRUNCATE documents, runs, run_files, files, chunks, embedding_cache")
+
+
+@contextmanager
 def live(database_url: str, **settings: object) -> Iterator[httpx.Client]:
     """A client of the application over ``database_url``, with no worker behind it."""
     values = {**OFFLINE, "workers": 0, **settings}

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from helix.library.runs import set_file
-from tests.live import count, live, make_ready, new_content, upload, upload_ready
+from tests.live import count, emptied, live, make_ready, new_content, upload, upload_ready
 from tests.service import ROOT, CuttableDatabase
 
 
@@ -24,9 +24,8 @@ def client(module_database_url: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
+    with emptied(module_database_url) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks, embedding_cache")
 
 
 def test_the_list_pages_through_all_in_every_order(

@@ -25,7 +25,7 @@ from helix.library.runs import (
     stop_wanted,
 )
 from pipelines.rows import begin_run, queued_runs
-from tests.live import live
+from tests.live import emptied, live
 
 Told = tuple[str, int, dict[str, Any]]
 
@@ -38,9 +38,8 @@ def client(module_database_url: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def sql(module_database_url: str) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
+    with emptied(module_database_url) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks")
 
 
 def _run(sql: psycopg.Connection, files: int = 2, status: str = "running") -> int:

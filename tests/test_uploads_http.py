@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from helix.library.uploads import clean_name, title_of
-from tests.live import count, end_run, live, make_ready, new_content, upload, upload_ready
+from tests.live import count, emptied, end_run, live, make_ready, new_content, upload, upload_ready
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 
@@ -26,9 +26,8 @@ def client(module_database_url: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
+    with emptied(module_database_url) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks, embedding_cache")
 
 
 def test_an_upload_is_stored_with_a_run_that_will_read_it(

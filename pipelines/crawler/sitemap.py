@@ -48,7 +48,7 @@ def parse(data: bytes) -> Sitemap:
     except TooLarge:
         raise BadSitemap("too large") from None
     except _Enough:
-        pass
+        pass  # as many addresses as are wanted: what was found so far is the answer
     return reading.found
 
 
