@@ -34,8 +34,8 @@ class Fusion:
 # The terms with how many chunks have them; those that no chunk has find nothing. `chosen` are the
 # keys to look up: for each term the one of fewest occurrences that is not in too many chunks.
 # `imp` is tf / (tf + K), so tf is imp * K / (1 - imp), with K by the nominal mean length.
-_HYBRID = f"""
-WITH {{settings}},
+_HYBRID = """
+WITH <settings>,
 total AS MATERIALIZED (
     SELECT chunks, terms / greatest(chunks, 1) AS mean FROM (
         SELECT coalesce(sum(n) FILTER (WHERE key = 0), 0)::float8 AS chunks,
@@ -45,7 +45,7 @@ total AS MATERIALIZED (
 ),
 term AS MATERIALIZED (
     SELECT key, slot, f.n, ln(1 + (t.chunks - f.n + 0.5) / (f.n + 0.5)) AS idf,
-           ('{{{{' || slot || ':1}}}}/{SLOTS}')::sparsevec AS axis
+           ('{' || slot || ':1}/<slots>')::sparsevec AS axis
     FROM total t CROSS JOIN unnest(%(keys)s::bigint[], %(slots)s::integer[]) AS q (key, slot)
     CROSS JOIN LATERAL (
         SELECT sum(x.n)::float8 AS n FROM term_statistics x WHERE x.key = q.key
@@ -53,7 +53,7 @@ term AS MATERIALIZED (
     WHERE f.n > 0 AND f.n <= t.chunks
 ),
 question AS MATERIALIZED (
-    SELECT ('{{{{' || string_agg(slot || ':' || idf::real, ',' ORDER BY slot) || '}}}}/{SLOTS}'
+    SELECT ('{' || string_agg(slot || ':' || idf::real, ',' ORDER BY slot) || '}/<slots>'
            )::sparsevec AS weights
     FROM (SELECT slot, sum(idf) AS idf FROM term GROUP BY slot) slots
 ),
@@ -61,25 +61,25 @@ near AS MATERIALIZED (
     SELECT id, embedding <=> %(vector)b AS distance
     FROM s CROSS JOIN LATERAL (
         SELECT id, embedding FROM chunks
-        WHERE s.ef_search IS NOT NULL {{condition}}
-        ORDER BY {{order}} LIMIT {LISTED}
+        WHERE s.ef_search IS NOT NULL <condition>
+        ORDER BY <order> LIMIT <listed>
     ) c
 ),
 lexical AS MATERIALIZED (
     SELECT chunk_id AS id FROM chunk_terms
-    WHERE keys && ARRAY({{keys}}) {{lexical_condition}}
-    ORDER BY impacts <#> (SELECT weights FROM question) LIMIT {_RESCORED}
+    WHERE keys && ARRAY(<chosen>) <within>
+    ORDER BY impacts <#> (SELECT weights FROM question) LIMIT <rescored>
 ),
 scored AS (
     SELECT c.id, c.embedding <=> %(vector)b AS distance, coalesce(b.score, 0) AS score
     FROM (SELECT id FROM near UNION SELECT id FROM lexical) u JOIN chunks c ON c.id = u.id
     LEFT JOIN chunk_terms t ON t.chunk_id = c.id CROSS JOIN total
     CROSS JOIN LATERAL (
-        SELECT sum(idf * tf / (tf + {K1}::float8
-                               * ({1 - B}::float8 + {B}::float8 * t.length / total.mean))) AS score
+        SELECT sum(idf * tf / (tf + <k1>::float8
+                               * (<rest>::float8 + <b>::float8 * t.length / total.mean))) AS score
         FROM (
-            SELECT idf, round(imp / (1 - imp) * {K1}::float8
-                              * ({1 - B}::float8 + {B / NOMINAL_LENGTH}::float8 * t.length)) AS tf
+            SELECT idf, round(imp / (1 - imp) * <k1>::float8
+                              * (<rest>::float8 + <slope>::float8 * t.length)) AS tf
             FROM (SELECT idf, -(t.impacts <#> axis) AS imp FROM term) i WHERE imp > 0
         ) f
     ) b
@@ -96,9 +96,9 @@ ranked AS (
 fused AS (
     SELECT id, distance, score, nearest, CASE
         WHEN %(dense_weight)s::float8 IS NULL THEN
-            CASE WHEN near_rank <= {LISTED} THEN 1.0::float8 / ({RRF_K} + near_rank) ELSE 0 END
-            + CASE WHEN score > 0 AND score_rank <= {LISTED}
-                   THEN 1.0::float8 / ({RRF_K} + score_rank) ELSE 0 END
+            CASE WHEN near_rank <= <listed> THEN 1.0::float8 / (<rrf_k> + near_rank) ELSE 0 END
+            + CASE WHEN score > 0 AND score_rank <= <listed>
+                   THEN 1.0::float8 / (<rrf_k> + score_rank) ELSE 0 END
         ELSE
             %(dense_weight)s::float8 * coalesce(
                 (farthest - nullif(distance, 'NaN')) / nullif(farthest - nearest, 0), 0)
@@ -107,16 +107,16 @@ fused AS (
         END AS fused
     FROM ranked ORDER BY fused DESC, distance, id LIMIT %(top_k)s
 )
-SELECT {FOUND}, h.nearest, h.score, h.fused,
+SELECT <found>, h.nearest, h.score, h.fused,
        (SELECT identity FROM embedding_space) AS identity
 FROM (SELECT f.nearest, f.score, f.fused, f.distance, c.* FROM (
         SELECT id AS chunk, distance, score, nearest, fused FROM fused
      ) f JOIN chunks c ON c.id = f.chunk) h
 JOIN documents d ON d.id = h.document_id
-CROSS JOIN LATERAL {PLACE}
+CROSS JOIN LATERAL <place>
 ORDER BY h.fused DESC, h.distance, h.id
 """
-_CHOSEN = f"""
+_CHOSEN = """
 SELECT (
     SELECT l.key FROM (
         SELECT term.key + level AS key, level, (
@@ -124,26 +124,42 @@ SELECT (
         FROM generate_series(0, 3) AS level
     ) l
     WHERE l.n > 0
-    ORDER BY l.n > {_READ} / (SELECT count(*) FROM term), CASE
-        WHEN l.n > {_READ} / (SELECT count(*) FROM term) THEN l.n ELSE level END
+    ORDER BY l.n > <read> / (SELECT count(*) FROM term), CASE
+        WHEN l.n > <read> / (SELECT count(*) FROM term) THEN l.n ELSE level END
     LIMIT 1
 ) FROM term
 """
-HYBRID_ALL = _HYBRID.format(
-    settings=SETTINGS,
-    condition="",
-    order="embedding <=> %(vector)b",
-    keys=_CHOSEN,
-    lexical_condition="",
-)
-HYBRID_DOCUMENT = _HYBRID.format(
-    settings=SETTINGS,
+_CONSTANTS = {
+    "settings": SETTINGS,
+    "found": FOUND,
+    "place": PLACE,
+    "slots": SLOTS,
+    "listed": LISTED,
+    "rescored": _RESCORED,
+    "read": _READ,
+    "rrf_k": RRF_K,
+    "k1": K1,
+    "b": B,
+    "rest": 1 - B,
+    "slope": B / NOMINAL_LENGTH,
+}
+
+
+def _statement(**parts: str) -> str:
+    """The statement with what stands for each ``<name>`` in it: our own texts and numbers only."""
+    statement = _HYBRID
+    for name, value in {**parts, **_CONSTANTS}.items():
+        statement = statement.replace(f"<{name}>", str(value))
+    return statement
+
+
+HYBRID_ALL = _statement(condition="", order="embedding <=> %(vector)b", chosen=_CHOSEN, within="")
+# One document's chunks are few: all are compared, and all that have any of the terms are scored.
+HYBRID_DOCUMENT = _statement(
     condition="AND document_id = %(document_id)s",
     order="(embedding <=> %(vector)b) + 0",
-    keys="SELECT key FROM term",
-    lexical_condition=(
-        "AND chunk_id = ANY(ARRAY(SELECT id FROM chunks WHERE document_id = %(document_id)s))"
-    ),
+    chosen="SELECT key FROM term",
+    within="AND chunk_id = ANY(ARRAY(SELECT id FROM chunks WHERE document_id = %(document_id)s))",
 )
 
 

@@ -38,7 +38,9 @@ class Retrieval:
 
 
 class GatedRetriever(BaseRetriever):
-    """Top-k by distance, or by distance and BM25, behind the distance gate; any LlamaIndex engine can use it.
+    """Top-k by distance, or by distance and BM25, behind the distance gate.
+
+    Any LlamaIndex engine can use it.
 
     Args:
         store: where the chunks are.

@@ -24,25 +24,26 @@ h.id, h.document_id, d.title, d.source_uri, h.ordinal, h.content, h.start_char, 
 h.node_id, h.distance, m.page, m.heading_path, m.label
 """
 PLACE = "jsonb_to_record(h.metadata_) AS m (page jsonb, heading_path jsonb, label jsonb)"
-_SEARCH = f"""
-WITH {SETTINGS}
-SELECT {FOUND}, (SELECT identity FROM embedding_space) AS identity
+_SEARCH = """
+WITH {settings}
+SELECT {found}, (SELECT identity FROM embedding_space) AS identity
 FROM s CROSS JOIN LATERAL (
     SELECT id, document_id, ordinal, content, start_char, end_char, node_id, metadata_,
            embedding <=> %(vector)b AS distance
     FROM chunks
-    WHERE s.ef_search IS NOT NULL {{condition}}
-    ORDER BY {{order}}
+    WHERE s.ef_search IS NOT NULL {condition}
+    ORDER BY {order}
     LIMIT %(top_k)s
 ) h JOIN documents d ON d.id = h.document_id
-CROSS JOIN LATERAL {PLACE}
+CROSS JOIN LATERAL {place}
 ORDER BY h.distance, h.id
 """
-SEARCH_ALL = _SEARCH.format(condition="", order="embedding <=> %(vector)b")
+_PARTS = {"settings": SETTINGS, "found": FOUND, "place": PLACE}
+SEARCH_ALL = _SEARCH.format(**_PARTS, condition="", order="embedding <=> %(vector)b")
 # `+ 0` keeps the vector index out: one document's chunks are found by its id and compared one by
 # one, which is exact and always complete, where a filtered index scan may give up before k.
 SEARCH_DOCUMENT = _SEARCH.format(
-    condition="AND document_id = %(document_id)s", order="(embedding <=> %(vector)b) + 0"
+    **_PARTS, condition="AND document_id = %(document_id)s", order="(embedding <=> %(vector)b) + 0"
 )
 
 

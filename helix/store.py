@@ -26,6 +26,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTi
 from helix import index
 from helix.cache_rows import CacheRows
 from helix.chunk_rows import known_nodes
+from helix.contract import DEFAULT_DENSE_WEIGHT
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.fingerprints import fingerprints
 from helix.hybrid_sql import HYBRID_ALL, HYBRID_DOCUMENT, LISTED, Fusion, term_values
@@ -49,8 +50,7 @@ RECONNECT_SECONDS = 2
 """How long a pool tries by itself to reach a database that is gone; after that each request does.
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
 
-DEFAULT_FUSION = Fusion(dense_weight=0.3)
-"""What measured best over the sets of evals/RETRIEVAL.md."""
+DEFAULT_FUSION = Fusion(DEFAULT_DENSE_WEIGHT)
 
 _T = TypeVar("_T")
 Settled = Callable[[Connection[TupleRow], Written], None]

@@ -47,7 +47,7 @@ def language_of(text: str) -> str:
     A text of few words, such as a list of names, counts as English, which is the default.
     """
     found = words(text[:_SAMPLE_CHARS])
-    if len(found) < 50:  # too few to tell
+    if len(found) < 30:  # too few to tell
         return ENGLISH
     share = sum(word in STOP_WORDS for word in found) / len(found)
     return ENGLISH if share >= _ENGLISH_SHARE else SIMPLE

@@ -26,7 +26,9 @@ def client(module_database_url: str) -> Iterator[httpx.Client]:
 def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
     with psycopg.connect(module_database_url, autocommit=True) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks, embedding_cache")
+        connection.execute(
+            "TRUNCATE documents, runs, run_files, files, chunks, embedding_cache CASCADE"
+        )
 
 
 def test_the_list_pages_through_all_in_every_order(

@@ -39,7 +39,7 @@ def client(module_database_url: str) -> Iterator[httpx.Client]:
 def sql(module_database_url: str) -> Iterator[psycopg.Connection]:
     with psycopg.connect(module_database_url, autocommit=True) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks")
+        connection.execute("TRUNCATE documents, runs, run_files, files, chunks CASCADE")
 
 
 def _run(sql: psycopg.Connection, files: int = 2, status: str = "running") -> int:

@@ -28,7 +28,9 @@ def client(module_database_url: str) -> Iterator[httpx.Client]:
 def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
     with psycopg.connect(module_database_url, autocommit=True) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks, embedding_cache")
+        connection.execute(
+            "TRUNCATE documents, runs, run_files, files, chunks, embedding_cache CASCADE"
+        )
 
 
 def test_an_upload_is_stored_with_a_run_that_will_read_it(
