@@ -40,6 +40,7 @@ REQUIRED_COLUMNS = {
     "chunk_terms": ("chunk_id", "length", "keys", "impacts"),
     "term_counts": ("key", "n"),
     "term_changes": ("key", "n"),
+    "term_statistics": ("key", "n"),
     "embedding_space": ("only_row", "identity", "claimed_at"),
     "embedding_change": ("only_row", "identity", "settled", "last", "started_at"),
     "embedding_cache": ("key", "model", "vector", "created_at", "used_at"),

@@ -40,7 +40,7 @@ from pipelines.splitters import chunk_spans
 
 SIZE = (500, 50)
 """Tokens of a chunk and of its overlap, as Helix splits by default."""
-WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+WEIGHTS = (0.3, 0.4, 0.5, 0.55, 0.6, 0.7)
 DEPTH = 50
 
 Vectors = NDArray[np.float32]
@@ -95,14 +95,8 @@ class Candidates:
         return self.ranked_by(values)
 
     def convex(self, weight: float) -> Ranking:
-        return self.ranked_by(
-            weight * _scaled(-self.distances) + (1 - weight) * _scaled(self.scores)
-        )
-
-
-def _scaled(values: Vectors) -> Vectors:
-    spread = float(values.max() - values.min())
-    return (values - values.min()) / spread if spread else np.zeros_like(values)
+        best = float(self.scores.max()) or 1.0
+        return self.ranked_by(weight * (1 - self.distances) + (1 - weight) * self.scores / best)
 
 
 def corpus(source: QuestionSet, name: str, minilm: Path | None = None) -> Corpus:

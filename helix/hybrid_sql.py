@@ -24,8 +24,10 @@ _MOST_TERMS = 64
 class Fusion:
     """How two rankings become one.
 
-    ``dense_weight``, from 0 to 1, is the share of the dense score in a convex sum of both, each
-    scaled to 0..1 over the candidates; None is reciprocal rank fusion (Cormack et al. 2009, k 60).
+    ``dense_weight``, from 0 to 1, is the share of the cosine in a convex sum with the BM25 score,
+    which is scaled by the best one; None is reciprocal rank fusion (Cormack et al. 2009, k 60).
+    The cosine stays as it is: scaled over the candidates too, a question that nothing is near to
+    would weigh the nearest as much as any.
     """
 
     dense_weight: float | None = None
@@ -88,9 +90,7 @@ ranked AS (
     SELECT id, distance, score,
            row_number() OVER (ORDER BY distance, id) AS near_rank,
            row_number() OVER (ORDER BY score DESC, id) AS score_rank,
-           min(distance) OVER () AS nearest,
-           max(nullif(distance, 'NaN')) OVER () AS farthest,
-           min(score) OVER () AS worst, max(score) OVER () AS best
+           min(distance) OVER () AS nearest, max(score) OVER () AS best
     FROM scored
 ),
 fused AS (
@@ -100,10 +100,8 @@ fused AS (
             + CASE WHEN score > 0 AND score_rank <= <listed>
                    THEN 1.0::float8 / (<rrf_k> + score_rank) ELSE 0 END
         ELSE
-            %(dense_weight)s::float8 * coalesce(
-                (farthest - nullif(distance, 'NaN')) / nullif(farthest - nearest, 0), 0)
-            + (1 - %(dense_weight)s::float8) * coalesce(
-                (score - worst) / nullif(best - worst, 0), 0)
+            %(dense_weight)s::float8 * coalesce(1 - nullif(distance, 'NaN'), 0)
+            + (1 - %(dense_weight)s::float8) * coalesce(score / nullif(best, 0), 0)
         END AS fused
     FROM ranked ORDER BY fused DESC, distance, id LIMIT %(top_k)s
 )

@@ -29,7 +29,7 @@ HOW = {
     "RETRIEVAL_MAX_DISTANCE": "set it to a number from 0 to 2, such as 0.55",
     "RETRIEVAL_TOP_K": "set it to a whole number from 1 to 50",
     "HELIX_RETRIEVAL": "set it to hybrid or dense",
-    "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.3",
+    "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.55",
     "HELIX_LLM": "set it to gemini, offline, or provider:model",
     "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
     "HELIX_EF_SEARCH": "set it to a whole number from 10 to 1000",

@@ -106,11 +106,10 @@ def _fused(found: Found, fusion: Fusion) -> list[float]:
             for rank, place in enumerate(ranking, 1):
                 values[place] += 1 / (RRF_K + rank)
         return list(values.values())
-    far, close, best, worst = max(distances), min(distances), max(scores), min(scores)
-    weight = fusion.dense_weight
+    best, weight = max(scores) or 1.0, fusion.dense_weight
     return [
-        weight * (far - d) / (far - close) + (1 - weight) * (s - worst) / ((best - worst) or 1)
-        for d, s in zip(distances, scores, strict=True)
+        weight * (1 - distance) + (1 - weight) * score / best
+        for distance, score in zip(distances, scores, strict=True)
     ]
 
 
