@@ -67,10 +67,8 @@ def drawn(documents: Sequence[Document], seed: int) -> Iterator[tuple[str, str]]
 
 def reports(data: Path) -> list[Document]:
     """The quarterly reports, as Helix reads PDF."""
-    documents: list[Document] = []
-    for path in sorted((data / "sec10q/docs").glob("*.pdf"))[::3]:
-        documents.append(Document(path.stem, read("pdf", path.read_bytes()).text))
-    return documents
+    paths = sorted((data / "sec10q/docs").glob("*.pdf"))[::3]
+    return [Document(path.stem, read("pdf", path.read_bytes()).text) for path in paths]
 
 
 def corpus(data: Path) -> Corpus:

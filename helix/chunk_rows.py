@@ -101,10 +101,11 @@ def replace_chunks(
     gone = [node_id for node_id in stored if node_id not in staying]
     if gone:
         connection.execute(_DELETE, (document_id, gone))
-    changed = _update(connection, document_id, stored, staying)
+    changed, embedded_anew = _update(connection, document_id, stored, staying)
     copy_chunks(connection, (chunk_row(node, document_id) for node in new))
-    write_terms(connection, [*changed, *new], language)
-    return ChunkChanges(len(staying) - len(changed), len(changed), len(new), len(gone))
+    # what only moved has the terms it had
+    write_terms(connection, [*embedded_anew, *new], language)
+    return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
 
 
 def _update(
@@ -112,8 +113,12 @@ def _update(
     document_id: int,
     stored: Mapping[str, _Stored],
     staying: Mapping[str, BaseNode],
-) -> list[BaseNode]:
-    """Bring the rows that stay to what their nodes say; those that were not so already."""
+) -> tuple[int, list[BaseNode]]:
+    """Bring the rows that stay to what their nodes say.
+
+    Returns:
+        how many were not so already, and those of them whose vector is new.
+    """
     values: dict[str, dict[str, Any]] = {}
     for node_id, node in staying.items():
         old, metadata = stored[node_id].metadata, _metadata(node, document_id)
@@ -127,7 +132,8 @@ def _update(
                 cursor.execute(_UPDATE, values[node_id])
             else:
                 cursor.execute(_PARK, {"node_id": node_id, "ordinal": parking})
-    return [staying[node_id] for node_id in values]
+    anew = [staying[node_id] for node_id, row in values.items() if row["vector"] is not None]
+    return len(values), anew
 
 
 def _in_turn(

@@ -119,13 +119,12 @@ SELECT (
     SELECT l.key FROM (
         SELECT term.key + level AS key, level, (
             SELECT sum(x.n) FROM term_statistics x WHERE x.key = term.key + level) AS n
-        FROM generate_series(0, 3) AS level
+        FROM generate_series(0, 3) AS level OFFSET 0
     ) l
     WHERE l.n > 0
-    ORDER BY l.n > <read> / (SELECT count(*) FROM term), CASE
-        WHEN l.n > <read> / (SELECT count(*) FROM term) THEN l.n ELSE level END
+    ORDER BY l.n > share, CASE WHEN l.n > share THEN l.n ELSE level END
     LIMIT 1
-) FROM term
+) FROM term CROSS JOIN (SELECT <read> / count(*) AS share FROM term) shared
 """
 _CONSTANTS = {
     "settings": SETTINGS,
