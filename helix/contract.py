@@ -27,7 +27,7 @@ EMBEDDING_DIMENSIONS = 1536
 
 DEFAULT_TOP_K = 5
 
-DEFAULT_DENSE_WEIGHT = 0.55
+DEFAULT_DENSE_WEIGHT = 0.5
 """The dense share of hybrid search's score: evals/RETRIEVAL.md has the others."""
 
 

@@ -124,7 +124,7 @@ SELECT (
     WHERE l.n > 0
     ORDER BY l.n > share, CASE WHEN l.n > share THEN l.n ELSE level END
     LIMIT 1
-) FROM term CROSS JOIN (SELECT <read> / count(*) AS share FROM term) shared
+) FROM term CROSS JOIN (SELECT <read> / greatest(count(*), 1) AS share FROM term) shared
 """
 _CONSTANTS = {
     "settings": SETTINGS,

@@ -30,8 +30,8 @@ STOP_WORDS = frozenset(
 )
 
 _ENGLISH_SHARE = 0.12
-"""Least share of function words in English. Abstracts of SciFact have 0.33; German, French and
-Spanish prose stays below 0.1, what they share with English included."""
+"""Least share of function words in English prose, which has about a third; German has hardly any of
+them. Texts in between are lists and tables, which lose little without stems."""
 _SAMPLE_CHARS = 20_000
 
 _COMPOUND = re.compile(r"[^\W_]++(?:[-_./:#]++[^\W_]++)++")
