@@ -29,6 +29,7 @@ REQUIRED_COLUMNS = {
     "documents": (
         "id", "title", "source_uri", "content_hash", "recipe", "text", "created_at", "updated_at",
         "status", "error", "media", "size", "outline", "warnings", "origin", "file_hash",
+        "language",
     ),
     "files": ("content_hash", "data", "size", "created_at"),
     "chunks": (
@@ -36,6 +37,10 @@ REQUIRED_COLUMNS = {
         "start_char", "end_char",
     ),
     "data_chunks": ("id", "text", "metadata_", "node_id", "embedding"),
+    "chunk_terms": ("chunk_id", "length", "keys", "impacts"),
+    "term_counts": ("key", "n"),
+    "term_changes": ("key", "n"),
+    "term_statistics": ("key", "n"),
     "embedding_space": ("only_row", "identity", "claimed_at"),
     "embedding_change": ("only_row", "identity", "settled", "last", "started_at"),
     "embedding_cache": ("key", "model", "vector", "created_at", "used_at"),

@@ -119,6 +119,98 @@ COMMENT ON COLUMN embedding_change.last IS 'highest chunks.id to settle';
 CREATE INDEX IF NOT EXISTS chunks_embedding_hnsw
     ON chunks USING hnsw (embedding vector_cosine_ops);
 
+-- In what language a text's words are stemmed: english, or simple for not at all.
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute
+        WHERE attrelid = 'documents'::regclass AND attname = 'language') THEN
+        ALTER TABLE documents ADD COLUMN language text NOT NULL DEFAULT 'english';
+    END IF;
+END $$;
+
+-- What BM25 needs of a chunk, apart from its wide row: helix/term_rows.py says what it holds.
+CREATE TABLE IF NOT EXISTS chunk_terms (
+    chunk_id bigint  PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
+    length   integer NOT NULL CHECK (length >= 0),
+    keys     bigint[] NOT NULL,
+    impacts  sparsevec(1000000000) NOT NULL
+);
+DO $$ BEGIN
+    IF (SELECT attstorage FROM pg_attribute
+        WHERE attrelid = 'chunk_terms'::regclass AND attname = 'impacts') <> 'm' THEN
+        -- read for each candidate: as long as it fits it stays in the row, and the keys go out
+        ALTER TABLE chunk_terms ALTER COLUMN impacts SET STORAGE MAIN,
+            ALTER COLUMN keys SET STORAGE EXTERNAL;
+    END IF;
+END $$;
+-- A search reads the pending list whole: it is kept short.
+CREATE INDEX IF NOT EXISTS chunk_terms_keys ON chunk_terms
+    USING gin (keys) WITH (gin_pending_list_limit = 256);
+COMMENT ON COLUMN chunk_terms.length IS 'terms, repeats included';
+
+-- In how many chunks each key is. Writers add changes, which never wait for each other, in the
+-- transaction of what they count; now and then one of them adds them to the counts. Key 0 counts
+-- chunks, key 1 their terms; a search adds up both tables.
+CREATE TABLE IF NOT EXISTS term_counts (key bigint PRIMARY KEY, n bigint NOT NULL);
+CREATE TABLE IF NOT EXISTS term_changes (key bigint NOT NULL, n bigint NOT NULL);
+CREATE INDEX IF NOT EXISTS term_changes_key ON term_changes (key) INCLUDE (n);
+CREATE SEQUENCE IF NOT EXISTS term_changes_made;
+CREATE OR REPLACE VIEW term_statistics AS
+    SELECT key, n FROM term_counts UNION ALL SELECT key, n FROM term_changes;
+
+CREATE OR REPLACE FUNCTION fold_term_changes() RETURNS void LANGUAGE sql AS $$
+    WITH gone AS (DELETE FROM term_changes RETURNING key, n)
+    INSERT INTO term_counts AS c (key, n)
+    SELECT key, sum(n) FROM gone GROUP BY key HAVING sum(n) <> 0
+    ON CONFLICT (key) DO UPDATE SET n = c.n + excluded.n
+$$;
+CREATE OR REPLACE FUNCTION count_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM term_changes;
+        DELETE FROM term_counts;
+        RETURN NULL;
+    END IF;
+    IF TG_OP IN ('DELETE', 'UPDATE') THEN
+        INSERT INTO term_changes
+            SELECT k, -count(*) FROM before, unnest(keys) AS k GROUP BY k
+            UNION ALL SELECT 0, -count(*) FROM before HAVING count(*) > 0
+            UNION ALL SELECT 1, -sum(length) FROM before HAVING count(*) > 0;
+    END IF;
+    IF TG_OP IN ('INSERT', 'UPDATE') THEN
+        INSERT INTO term_changes
+            SELECT k, count(*) FROM after, unnest(keys) AS k GROUP BY k
+            UNION ALL SELECT 0, count(*) FROM after HAVING count(*) > 0
+            UNION ALL SELECT 1, sum(length) FROM after HAVING count(*) > 0;
+    END IF;
+    -- The lock is not waited for: another's turn will come. It lasts until this transaction ends.
+    IF nextval('term_changes_made') % 64 = 0 AND pg_try_advisory_xact_lock(7416203311871155) THEN
+        PERFORM fold_term_changes();
+    END IF;
+    RETURN NULL;
+END $$;
+-- Helix never changes a content; whoever does has its terms made anew (fill_missing).
+CREATE OR REPLACE FUNCTION drop_stale_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM chunk_terms WHERE chunk_id = NEW.id;
+    RETURN NULL;
+END $$;
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'chunk_terms_inserted') THEN
+        CREATE TRIGGER chunk_terms_inserted AFTER INSERT ON chunk_terms
+            REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_deleted AFTER DELETE ON chunk_terms
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_updated AFTER UPDATE ON chunk_terms
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_truncated AFTER TRUNCATE ON chunk_terms
+            FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_stale AFTER UPDATE OF content ON chunks
+            FOR EACH ROW WHEN (OLD.content IS DISTINCT FROM NEW.content)
+            EXECUTE FUNCTION drop_stale_terms();
+    END IF;
+END $$;
+
 -- What a chunk's vector was made from, so that a cached vector nothing else uses can go with it.
 CREATE INDEX IF NOT EXISTS chunks_embedding_key ON chunks ((metadata_ ->> 'embedding_key'));
 

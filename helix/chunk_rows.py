@@ -23,6 +23,8 @@ from psycopg.types.json import Jsonb
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import StaleChunks
 from helix.records import EMBEDDING_KEY, ORDINAL
+from helix.term_rows import write_terms
+from helix.terms import ENGLISH
 
 Connected = Connection[TupleRow]
 ChunkRow = tuple[str, str, Vector, Jsonb]
@@ -79,9 +81,9 @@ def known_nodes(connection: Connected, source_uri: str) -> dict[str, str]:
 
 
 def replace_chunks(
-    connection: Connected, document_id: int, nodes: Sequence[BaseNode]
+    connection: Connected, document_id: int, nodes: Sequence[BaseNode], language: str = ENGLISH
 ) -> ChunkChanges:
-    """Make ``nodes`` the chunks of a document that nobody else writes now.
+    """Make ``nodes`` the chunks of a document in ``language`` that nobody else writes now.
 
     Raises:
         ValueError: a new node has no vector, or one of another width than 1536.
@@ -99,8 +101,10 @@ def replace_chunks(
     gone = [node_id for node_id in stored if node_id not in staying]
     if gone:
         connection.execute(_DELETE, (document_id, gone))
-    changed = _update(connection, document_id, stored, staying)
+    changed, embedded_anew = _update(connection, document_id, stored, staying)
     copy_chunks(connection, (chunk_row(node, document_id) for node in new))
+    # what only moved has the terms it had
+    write_terms(connection, [*embedded_anew, *new], language)
     return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
 
 
@@ -109,8 +113,12 @@ def _update(
     document_id: int,
     stored: Mapping[str, _Stored],
     staying: Mapping[str, BaseNode],
-) -> int:
-    """Bring the rows that stay to what their nodes say; how many were not so already."""
+) -> tuple[int, list[BaseNode]]:
+    """Bring the rows that stay to what their nodes say.
+
+    Returns:
+        how many were not so already, and those of them whose vector is new.
+    """
     values: dict[str, dict[str, Any]] = {}
     for node_id, node in staying.items():
         old, metadata = stored[node_id].metadata, _metadata(node, document_id)
@@ -124,7 +132,8 @@ def _update(
                 cursor.execute(_UPDATE, values[node_id])
             else:
                 cursor.execute(_PARK, {"node_id": node_id, "ordinal": parking})
-    return len(values)
+    anew = [staying[node_id] for node_id, row in values.items() if row["vector"] is not None]
+    return len(values), anew
 
 
 def _in_turn(

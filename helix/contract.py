@@ -27,6 +27,9 @@ EMBEDDING_DIMENSIONS = 1536
 
 DEFAULT_TOP_K = 5
 
+DEFAULT_DENSE_WEIGHT = 0.5
+"""The dense share of hybrid search's score: evals/RETRIEVAL.md has the others."""
+
 
 class Citation(TypedDict):
     """One entry of the citations frame: these four keys and no others."""

@@ -61,4 +61,4 @@ def _build(connection: Connected, workers: int | None) -> None:
         if workers is not None:
             connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         connection.execute(_CREATE)
-    connection.execute("ANALYZE chunks")
+    connection.execute("ANALYZE chunks, chunk_terms")

@@ -102,3 +102,16 @@ class Hit:
     page: int | None = None
     heading_path: tuple[str, ...] = ()
     label: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a hybrid search found: ``hits`` best first, and their BM25 ``scores``, 0 and more.
+
+    ``nearest`` is the least distance of all candidates, whether or not it is among the hits; None
+    where there are none, NaN where no distance is known.
+    """
+
+    hits: list[Hit]
+    nearest: float | None
+    scores: list[float]

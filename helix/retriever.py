@@ -12,6 +12,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import EmbedderMismatch, HelixError, UpstreamError
 from helix.gate import GateDecision, decide
+from helix.hybrid_sql import Fusion
 from helix.next_embedder import Space
 from helix.providers.base import Embedder
 from helix.records import Hit
@@ -21,11 +22,13 @@ _logger = logging.getLogger(__name__)
 
 _Side = tuple[Space, ChunkStore]
 """A vector space, and the store as one of that space."""
+_Found = tuple[list[Hit], list[float]]
+"""What was found, and the distances that the gate goes by."""
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What a search found, nearest first, and what the gate said of it.
+    """What a search found, best first, and what the gate said of it.
 
     ``hits`` is what was found either way; a refusal uses none of it.
     """
@@ -35,13 +38,16 @@ class Retrieval:
 
 
 class GatedRetriever(BaseRetriever):
-    """Top-k by cosine distance behind the distance gate; any LlamaIndex engine can use it.
+    """Top-k by distance, or by distance and BM25, behind the distance gate.
+
+    Any LlamaIndex engine can use it.
 
     Args:
         store: where the chunks are.
         embedder: of the identity that filled the store.
         max_distance: the gate's ceiling, a cosine distance from 0 to 2.
         top_k: chunks at most.
+        fusion: how BM25 joins the distances; None searches by distance alone.
         following: what to ask in once the database's embedder was changed (pipelines.reembed).
     """
 
@@ -52,10 +58,12 @@ class GatedRetriever(BaseRetriever):
         *,
         max_distance: float,
         top_k: int = DEFAULT_TOP_K,
+        fusion: Fusion | None = None,
         following: Sequence[Space] = (),
     ) -> None:
         super().__init__()
         self.top_k = top_k
+        self.fusion = fusion
         self._sides: list[_Side] = [(Space(embedder, max_distance), store)]
         self._sides += [(space, store.session(space.embedder.identity)) for space in following]
         self._side = self._sides[0]
@@ -66,7 +74,7 @@ class GatedRetriever(BaseRetriever):
         return self._side[0].max_distance
 
     async def search(self, question: str, document_id: int | None = None) -> Retrieval:
-        """The chunks nearest to ``question`` and the gate's decision; a refusal is logged.
+        """The chunks that fit ``question`` best and the gate's decision; a refusal is logged.
 
         Raises:
             UpstreamError: the embedding service failed.
@@ -77,11 +85,11 @@ class GatedRetriever(BaseRetriever):
             space, store = side
             vector = await _embedded(space.embedder, question)
             try:
-                hits = await store.search(vector, self.top_k, document_id)
+                found = await self._found(store, question, vector, document_id)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
-                return self._gated(hits, side)
+                return self._gated(*found, side)
         raise mismatches[0]
 
     def search_blocking(self, question: str) -> Retrieval:
@@ -91,24 +99,40 @@ class GatedRetriever(BaseRetriever):
             space, store = side
             vector = space.embedder.model.get_query_embedding(question)
             try:
-                hits = store.search_blocking(vector, self.top_k)
+                found = self._found_blocking(store, question, vector)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
-                return self._gated(hits, side)
+                return self._gated(*found, side)
         raise mismatches[0]
+
+    async def _found(
+        self, store: ChunkStore, question: str, vector: list[float], document_id: int | None
+    ) -> _Found:
+        if self.fusion is None:
+            hits = await store.search(vector, self.top_k, document_id)
+            return hits, [hit.distance for hit in hits]
+        found = await store.search_hybrid(question, vector, self.top_k, document_id, self.fusion)
+        return found.hits, [] if found.nearest is None else [found.nearest]
+
+    def _found_blocking(self, store: ChunkStore, question: str, vector: list[float]) -> _Found:
+        if self.fusion is None:
+            hits = store.search_blocking(vector, self.top_k)
+            return hits, [hit.distance for hit in hits]
+        found = store.search_hybrid_blocking(question, vector, self.top_k, self.fusion)
+        return found.hits, [] if found.nearest is None else [found.nearest]
 
     def _in_turn(self) -> list[_Side]:
         """The one that answered last, then the others: the database may be another's by now."""
         first = self._side
         return [first, *(side for side in self._sides if side is not first)]
 
-    def _gated(self, hits: list[Hit], side: _Side) -> Retrieval:
+    def _gated(self, hits: list[Hit], distances: Sequence[float], side: _Side) -> Retrieval:
         space, _ = side
         if side is not self._side and hits:
             _logger.warning("the database is now that of %s: using it", space.embedder.identity)
             self._side = side
-        decision = decide([hit.distance for hit in hits], space.max_distance)
+        decision = decide(distances, space.max_distance)
         if not decision.passed:
             best = "none" if decision.best is None else f"{decision.best:.4f}"
             _logger.info("gate refused: best distance %s, ceiling %.4f", best, space.max_distance)

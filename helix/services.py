@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from helix.database import open_url
 from helix.embedding_cache import with_cache
+from helix.errors import HelixError
+from helix.hybrid_sql import Fusion
 from helix.library.access import Library
 from helix.next_embedder import Space, current_embedder, gate_ceiling, spaces
 from helix.providers import build_embedder, build_llm, build_next_embedder
@@ -19,6 +23,8 @@ from helix.store import ChunkStore
 from helix.workers import WorkerProcesses
 
 __all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"]
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -89,12 +95,24 @@ async def open_services(
             first.embedder,
             max_distance=first.max_distance,
             top_k=settings.retrieval_top_k,
+            fusion=Fusion(settings.fusion) if settings.retrieval == "hybrid" else None,
             following=others,
         )
+        filling = asyncio.create_task(_fill_terms(store))
+        stack.callback(filling.cancel)
         workers = WorkerProcesses(settings)
         stack.callback(workers.stop)
         engine = CitationQueryEngine(retriever, llm)
         yield Services(settings, store, engine, Library(store), workers.ensure)
+
+
+async def _fill_terms(store: ChunkStore) -> None:
+    """Terms for the chunks of an older release, while questions are answered already."""
+    try:
+        if filled := await store.fill_terms():
+            _logger.info("BM25 terms written for %d chunks that had none", filled)
+    except HelixError as error:
+        _logger.warning("BM25 terms are still missing for some chunks: %s", error)
 
 
 def _cached(space: Space, store: ChunkStore, settings: Settings) -> Space:

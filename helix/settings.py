@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from helix.contract import DEFAULT_TOP_K
+from helix.contract import DEFAULT_DENSE_WEIGHT, DEFAULT_TOP_K
 from helix.errors import SettingsError
 
 _PROVIDER = re.compile(r"^[a-z][a-z0-9_-]*(:\S+)?$")
@@ -26,8 +26,10 @@ HOW = {
     ),
     "GEMINI_MODEL": "set it to a Gemini model id such as gemini-2.5-flash",
     "EMBED_MODEL": "set it to a Gemini embedding model id such as gemini-embedding-001",
-    "RETRIEVAL_MAX_DISTANCE": "set it to a number from 0 to 2, such as 0.55",
+    "RETRIEVAL_MAX_DISTANCE": "set it to a number from 0 to 2, such as 0.5",
     "RETRIEVAL_TOP_K": "set it to a whole number from 1 to 50",
+    "HELIX_RETRIEVAL": "set it to hybrid or dense",
+    "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.5",
     "HELIX_LLM": "set it to gemini, offline, or provider:model",
     "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
     "HELIX_EF_SEARCH": "set it to a whole number from 10 to 1000",
@@ -62,6 +64,9 @@ class Settings(BaseSettings):
     retrieval_max_distance: float | None = Field(None, ge=0, le=2)
     """None: the embedder's own calibrated default."""
     retrieval_top_k: int = Field(DEFAULT_TOP_K, ge=1, le=50)
+    retrieval: Literal["hybrid", "dense"] = Field("hybrid", alias="HELIX_RETRIEVAL")
+    fusion: float | None = Field(DEFAULT_DENSE_WEIGHT, ge=0, le=1, alias="HELIX_FUSION")
+    """The dense share of a convex sum; None, written ``rrf``, is reciprocal rank fusion."""
     llm: str = Field("gemini", alias="HELIX_LLM")
     embedder: str = Field("gemini", alias="HELIX_EMBEDDER")
     ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
@@ -129,7 +134,12 @@ class Settings(BaseSettings):
                 raise ValueError("malformed")
         return tuple(host.lower() for host in hosts)
 
-    @field_validator("log_level", mode="before")
+    @field_validator("fusion", mode="before")
+    @classmethod
+    def _known_fusion(cls, value: object) -> object:
+        return None if isinstance(value, str) and value.lower() == "rrf" else value
+
+    @field_validator("retrieval", "log_level", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value

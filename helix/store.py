@@ -11,7 +11,7 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import psycopg
@@ -26,11 +26,14 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTi
 from helix import index
 from helix.cache_rows import CacheRows
 from helix.chunk_rows import known_nodes
+from helix.contract import DEFAULT_DENSE_WEIGHT
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.fingerprints import fingerprints
+from helix.hybrid_sql import HYBRID_ALL, HYBRID_DOCUMENT, LISTED, Fusion, term_values
 from helix.pgvector_store import SafePGVectorStore, unavailable
-from helix.records import DocumentRecord, Hit
+from helix.records import DocumentRecord, Found, Hit
 from helix.search_sql import SEARCH_ALL, SEARCH_DOCUMENT, hit_of
+from helix.term_rows import fill_missing
 from helix.writing import (
     Written,
     adopt_nodes,
@@ -47,6 +50,9 @@ RECONNECT_SECONDS = 2
 """How long a pool tries by itself to reach a database that is gone; after that each request does.
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
 
+DEFAULT_FUSION = Fusion(DEFAULT_DENSE_WEIGHT)
+
+_T = TypeVar("_T")
 Settled = Callable[[Connection[TupleRow], Written], None]
 Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 
@@ -127,6 +133,52 @@ class ChunkStore(SafePGVectorStore):
             statement, values = self._search(vector, top_k, document_id)
             cursor = connection.cursor(binary=True).execute(statement, values, prepare=True)
             return self._hits(cursor.fetchall())
+
+    async def search_hybrid(
+        self,
+        question: str,
+        vector: Vector1536,
+        top_k: int,
+        document_id: int | None = None,
+        fusion: Fusion = DEFAULT_FUSION,
+    ) -> Found:
+        """The ``top_k`` chunks best by distance and BM25 together, best first, in one round trip.
+
+        Each ranking brings its first 50. ``document_id`` restricts both to one document.
+
+        Raises:
+            StoreUnavailable, EmbedderMismatch: as search does.
+        """
+        statement = self._hybrid(question, vector, top_k, document_id, fusion)
+        return self._found(await self.fetch(*statement))
+
+    def search_hybrid_blocking(
+        self, question: str, vector: Vector1536, top_k: int, fusion: Fusion = DEFAULT_FUSION
+    ) -> Found:
+        """``search_hybrid`` for code without an event loop."""
+        with self.connection() as connection:
+            statement, values = self._hybrid(question, vector, top_k, None, fusion)
+            cursor = connection.cursor(binary=True).execute(statement, values, prepare=True)
+            return self._found(cursor.fetchall())
+
+    def _hybrid(
+        self,
+        question: str,
+        vector: Vector1536,
+        top_k: int,
+        document_id: int | None,
+        fusion: Fusion,
+    ) -> tuple[str, dict[str, Any]]:
+        _, values = self._search(vector, max(top_k, LISTED), document_id)
+        values |= term_values(question) | {"top_k": top_k, "dense_weight": fusion.dense_weight}
+        return HYBRID_ALL if document_id is None else HYBRID_DOCUMENT, values
+
+    def _found(self, rows: list[TupleRow]) -> Found:
+        hits = self._hits(rows)
+        if not rows:
+            return Found([], None, [])
+        nearest, scores = rows[0][-4], [float(row[-3]) for row in rows]
+        return Found(hits, float(nearest), scores)
 
     def _search(
         self, vector: Vector1536, top_k: int, document_id: int | None
@@ -282,6 +334,16 @@ class ChunkStore(SafePGVectorStore):
         with self.connection() as connection:
             return known_nodes(connection, source_uri)
 
+    async def fill_terms(self) -> int:
+        """Write the BM25 terms of chunks that have none yet, some at a time; how many there were.
+
+        Chunks of an older release have none, and those that other code inserted.
+        """
+        filled = 0
+        while count := await asyncio.to_thread(self._with_connection, fill_missing):
+            filled += count
+        return filled
+
     def cache_rows(self) -> CacheRows:
         """The embedding cache of the same database, over the same connections."""
         return CacheRows(self.fetch, self.connection)
@@ -332,9 +394,9 @@ class ChunkStore(SafePGVectorStore):
         finally:
             await asyncio.to_thread(self._with_connection, index.build_if_missing)
 
-    def _with_connection(self, action: Any) -> None:
+    def _with_connection(self, action: Callable[[Connection[TupleRow]], _T]) -> _T:
         with self.connection() as connection:
-            action(connection)
+            return action(connection)
 
     @property
     def url(self) -> str:

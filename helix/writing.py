@@ -19,6 +19,8 @@ from helix.cache_rows import purge_unused
 from helix.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
 from helix.errors import DocumentGone, EmbedderMismatch
 from helix.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.term_rows import write_terms
+from helix.terms import language_of
 
 Connected = Connection[TupleRow]
 
@@ -26,18 +28,20 @@ _CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTH
 _SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
 _LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
 _RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
-_STORED = "SELECT id, file_hash FROM documents WHERE source_uri = %s FOR UPDATE"
+_STORED = "SELECT id, file_hash, language FROM documents WHERE source_uri = %s FOR UPDATE"
 _UPSERT_DOCUMENT = """
 INSERT INTO documents (id, source_uri, title, content_hash, recipe, text, media, size, outline,
-                       warnings, origin, file_hash)
+                       warnings, origin, file_hash, language)
 VALUES (coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
         %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
-        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s)
+        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s,
+        %(language)s)
 ON CONFLICT (source_uri) DO UPDATE
 SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
     text = excluded.text, media = excluded.media, size = excluded.size,
     outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
-    file_hash = excluded.file_hash, status = 'ready', error = '', updated_at = now()
+    file_hash = excluded.file_hash, language = excluded.language, status = 'ready', error = '',
+    updated_at = now()
 RETURNING id
 """
 _LOCK_FILE = "SELECT 1 FROM files WHERE content_hash = %s FOR UPDATE"
@@ -45,6 +49,10 @@ _DROP_FILE = """
 DELETE FROM files f WHERE content_hash = %s
 AND NOT EXISTS (SELECT FROM documents WHERE file_hash = f.content_hash)
 AND NOT EXISTS (SELECT FROM run_files WHERE file_hash = f.content_hash)
+"""
+# All of a document at once, or the cascade would count each chunk in a statement of its own.
+_DROP_TERMS = """
+DELETE FROM chunk_terms WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = %s)
 """
 _ADOPT_DOCUMENT = """
 INSERT INTO documents (source_uri, title, content_hash) VALUES (%(source_uri)s, %(title)s, '')
@@ -117,8 +125,11 @@ def replace_document(
     stored = connection.execute(_STORED, (record.source_uri,)).fetchone()
     if expected and (stored is None or reserved_id not in (None, stored[0])):
         raise DocumentGone("the document was deleted while it was being read")
-    document_id = _returned_id(connection, _UPSERT_DOCUMENT, _columns(record, reserved_id))
-    counts = replace_chunks(connection, document_id, nodes)
+    columns = _columns(record, reserved_id)
+    document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
+    counts = replace_chunks(connection, document_id, nodes, columns["language"])
+    if stored and stored[2] != columns["language"]:
+        write_terms(connection, nodes, columns["language"])
     if stored and stored[1] not in (None, record.file_hash):
         _drop_file(connection, stored[1])
     return Written(**counts.__dict__, document_id=document_id)
@@ -143,6 +154,7 @@ def delete_document(connection: Connected, reference: str) -> int:
 
 def delete_everything(connection: Connected) -> None:
     """Delete every document inside the caller's transaction, the cache and unneeded files too."""
+    connection.execute("DELETE FROM chunk_terms")
     connection.execute("DELETE FROM documents")
     connection.execute("DELETE FROM embedding_cache")
     connection.execute(
@@ -154,6 +166,7 @@ def delete_everything(connection: Connected) -> None:
 def delete_one(connection: Connected, document_id: int, source_uri: str) -> int:
     """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
     _lock(connection, source_uri)
+    connection.execute(_DROP_TERMS, (document_id,))
     chunks = connection.execute(
         "DELETE FROM chunks WHERE document_id = %s RETURNING metadata_ ->> 'embedding_key'",
         (document_id,),
@@ -180,6 +193,7 @@ def _columns(record: DocumentRecord, reserved_id: int | None) -> dict[str, Any]:
         "outline": Jsonb([section.outline() for section in record.sections]),
         "warnings": Jsonb(list(record.warnings)),
         "origin": Jsonb(dict(record.origin)),
+        "language": language_of(record.text),
     }
 
 
@@ -219,6 +233,7 @@ def adopt_nodes(connection: Connected, reference: str, nodes: Sequence[BaseNode]
         marked.append(chunk_row(node, document_id, marks))
     connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
     copy_chunks(connection, marked)
+    write_terms(connection, nodes)
     return document_id
 
 

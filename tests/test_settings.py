@@ -59,6 +59,8 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("HELIX_CORS_ORIGINS", "example.com"),
         ("HELIX_LOG_LEVEL", "loud"),
         ("HELIX_MODEL_TIMEOUT", "0"),
+        ("HELIX_RETRIEVAL", "sparse"),
+        ("HELIX_FUSION", "1.5"),
         ("HELIX_EF_SEARCH", "5"),
         ("HELIX_MAX_FILE_MB", "0"),
         ("HELIX_MAX_QUESTION_CHARS", "0"),
