@@ -49,7 +49,8 @@ eval: install ## Calibrate the offline gate on the data of DATA=dir
 bench: install ## Ratios against named floors, measured in one run
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
 
-soak: install ## The full counts: kills, fuzz, load
+soak: install ## The full counts: kills, fuzz, load; and a model in the process (PyTorch)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,cross-encoder]'
 	@$(BIN)/python -m pytest -m soak --timeout 1800 --durations=10
 
 clean: ## Remove the virtual environment and caches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import costs, formats, ingest, memory, search, serving, workers
+from benchmarks import costs, formats, hybrid, ingest, memory, search, serving, workers
 from benchmarks.options import main
 
 if __name__ == "__main__":
@@ -10,6 +10,7 @@ if __name__ == "__main__":
         {
             "ingest": ingest.run,
             "search": search.run,
+            "hybrid": hybrid.run,
             "serving": serving.run,
             "formats": formats.run,
             "costs": costs.run,

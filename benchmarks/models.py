@@ -29,6 +29,7 @@ from llama_index.core.llms.custom import CustomLLM
 from benchmarks.corpus import IDENTITY
 from helix.providers.base import Embedder, LanguageModel
 from helix.records import Hit
+from helix.scope import Scope
 from helix.store import ChunkStore
 
 DELTAS = 60
@@ -74,9 +75,9 @@ class KnownEmbedding(BaseEmbedding):
 class TimedStore(ChunkStore):
     """ChunkStore whose search is counted among the request's calls."""
 
-    async def search(self, vector: Any, top_k: int, document_id: int | None = None) -> list[Hit]:
+    async def search(self, vector: Any, top_k: int, scope: Scope | None = None) -> list[Hit]:
         started = time.perf_counter()
-        hits = await super().search(vector, top_k, document_id)
+        hits = await super().search(vector, top_k, scope)
         _spent.set(_spent.get() + time.perf_counter() - started)
         return hits
 

@@ -31,6 +31,7 @@ from benchmarks.database import Server, server
 from benchmarks.options import Options, main
 from benchmarks.report import Report, ms, p50, p99
 from benchmarks.stock import stock_store
+from helix.scope import Scope
 from helix.store import ChunkStore
 
 TOP_K = 10
@@ -171,7 +172,7 @@ def _contenders(
 
 def _filtered(store: ChunkStore, stock: PGVectorStore) -> list[Contender]:
     async def by_store(query: Query) -> Found:
-        hits = await store.search(query.numbers, TOP_K, query.document_id)
+        hits = await store.search(query.numbers, TOP_K, Scope(document_ids=(query.document_id,)))
         return [hit.node_id for hit in hits]
 
     async def by_stock(query: Query) -> Found:

@@ -29,29 +29,30 @@ REQUIRED_COLUMNS = {
     "documents": (
         "id", "title", "source_uri", "content_hash", "recipe", "text", "created_at", "updated_at",
         "status", "error", "media", "size", "outline", "warnings", "origin", "file_hash",
-        "language",
+        "language", "tenant_id", "tags",
     ),
-    "files": ("content_hash", "data", "size", "created_at"),
+    "files": ("content_hash", "data", "size", "created_at", "tenant_id"),
     "chunks": (
         "id", "node_id", "content", "embedding", "metadata_", "document_id", "ordinal",
-        "start_char", "end_char",
+        "start_char", "end_char", "tenant_id",
     ),
     "data_chunks": ("id", "text", "metadata_", "node_id", "embedding"),
-    "chunk_terms": ("chunk_id", "length", "keys", "impacts"),
-    "term_counts": ("key", "n"),
-    "term_changes": ("key", "n"),
-    "term_statistics": ("key", "n"),
+    "chunk_terms": ("tenant_id", "document_id", "chunk_id", "length", "keys", "impacts"),
+    "term_counts": ("tenant_id", "key", "n"),
+    "term_changes": ("tenant_id", "key", "n"),
+    "term_statistics": ("tenant_id", "key", "n"),
+    "api_keys": ("id", "tenant_id", "name", "hint", "key_hash", "created_at", "revoked_at"),
     "embedding_space": ("only_row", "identity", "claimed_at"),
     "embedding_change": ("only_row", "identity", "settled", "last", "started_at"),
     "embedding_cache": ("key", "model", "vector", "created_at", "used_at"),
     "runs": (
         "id", "kind", "status", "stage", "options", "key", "host", "ignored", "error",
-        "created_at", "started_at", "finished_at", "version",
+        "created_at", "started_at", "finished_at", "version", "tenant_id",
     ),
     "run_files": (
         "run_id", "n", "source_uri", "title", "media", "size", "content_hash", "file_hash",
         "keep_file", "document_id", "origin", "status", "done", "total", "chunks", "reason",
-        "warnings", "changed_at", "version",
+        "warnings", "changed_at", "version", "tenant_id", "tags",
     ),
 }  # fmt: skip
 """What must be there for this release to run; a newer schema, which has more, will do too."""
@@ -165,7 +166,12 @@ def _check_server(connection: psycopg.Connection) -> None:
 
 def _forbidden(connection: psycopg.Connection, error: psycopg.Error) -> DatabaseError:
     user = connection.info.user
-    if "create extension" in (reason := _primary(error)):
+    if " role" in (reason := _primary(error)):
+        return DatabaseError(
+            f"the role {user} may not create roles: have a superuser run CREATE ROLE helix_app"
+            f" NOLOGIN and GRANT helix_app TO {user}, then try again"
+        )
+    if "create extension" in reason:
         return DatabaseError(
             f"the role {user} may not install pgvector: have a superuser run"
             " CREATE EXTENSION vector in this database, then try again"

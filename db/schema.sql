@@ -6,6 +6,21 @@ SELECT pg_advisory_xact_lock(7416203311871154);
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
+-- Whoever asks or uploads acts as this role, which owns nothing: row-level security holds for it,
+-- and each of its transactions says in helix.tenant whose rows it may see. Roles belong to the
+-- server, so another database may have made it already, or be about to.
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'helix_app') THEN
+        CREATE ROLE helix_app NOLOGIN;
+    END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+END $$;
+DO $$ BEGIN
+    IF NOT pg_has_role('helix_app', 'USAGE') THEN
+        EXECUTE format('GRANT helix_app TO %I', current_user);
+    END IF;
+END $$;
+
 -- The bytes of a source while a run needs them, and of an upload for as long as its document is
 -- there: any worker on any machine can read them, and deleting them is part of a transaction.
 CREATE TABLE IF NOT EXISTS files (
@@ -127,90 +142,6 @@ DO $$ BEGIN
     END IF;
 END $$;
 
--- What BM25 needs of a chunk, apart from its wide row: helix/term_rows.py says what it holds.
-CREATE TABLE IF NOT EXISTS chunk_terms (
-    chunk_id bigint  PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
-    length   integer NOT NULL CHECK (length >= 0),
-    keys     bigint[] NOT NULL,
-    impacts  sparsevec(1000000000) NOT NULL
-);
-DO $$ BEGIN
-    IF (SELECT attstorage FROM pg_attribute
-        WHERE attrelid = 'chunk_terms'::regclass AND attname = 'impacts') <> 'm' THEN
-        -- read for each candidate: as long as it fits it stays in the row, and the keys go out
-        ALTER TABLE chunk_terms ALTER COLUMN impacts SET STORAGE MAIN,
-            ALTER COLUMN keys SET STORAGE EXTERNAL;
-    END IF;
-END $$;
--- A search reads the pending list whole: it is kept short.
-CREATE INDEX IF NOT EXISTS chunk_terms_keys ON chunk_terms
-    USING gin (keys) WITH (gin_pending_list_limit = 256);
-COMMENT ON COLUMN chunk_terms.length IS 'terms, repeats included';
-
--- In how many chunks each key is. Writers add changes, which never wait for each other, in the
--- transaction of what they count; now and then one of them adds them to the counts. Key 0 counts
--- chunks, key 1 their terms; a search adds up both tables.
-CREATE TABLE IF NOT EXISTS term_counts (key bigint PRIMARY KEY, n bigint NOT NULL);
-CREATE TABLE IF NOT EXISTS term_changes (key bigint NOT NULL, n bigint NOT NULL);
-CREATE INDEX IF NOT EXISTS term_changes_key ON term_changes (key) INCLUDE (n);
-CREATE SEQUENCE IF NOT EXISTS term_changes_made;
-CREATE OR REPLACE VIEW term_statistics AS
-    SELECT key, n FROM term_counts UNION ALL SELECT key, n FROM term_changes;
-
-CREATE OR REPLACE FUNCTION fold_term_changes() RETURNS void LANGUAGE sql AS $$
-    WITH gone AS (DELETE FROM term_changes RETURNING key, n)
-    INSERT INTO term_counts AS c (key, n)
-    SELECT key, sum(n) FROM gone GROUP BY key HAVING sum(n) <> 0
-    ON CONFLICT (key) DO UPDATE SET n = c.n + excluded.n
-$$;
-CREATE OR REPLACE FUNCTION count_terms() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_OP = 'TRUNCATE' THEN
-        DELETE FROM term_changes;
-        DELETE FROM term_counts;
-        RETURN NULL;
-    END IF;
-    IF TG_OP IN ('DELETE', 'UPDATE') THEN
-        INSERT INTO term_changes
-            SELECT k, -count(*) FROM before, unnest(keys) AS k GROUP BY k
-            UNION ALL SELECT 0, -count(*) FROM before HAVING count(*) > 0
-            UNION ALL SELECT 1, -sum(length) FROM before HAVING count(*) > 0;
-    END IF;
-    IF TG_OP IN ('INSERT', 'UPDATE') THEN
-        INSERT INTO term_changes
-            SELECT k, count(*) FROM after, unnest(keys) AS k GROUP BY k
-            UNION ALL SELECT 0, count(*) FROM after HAVING count(*) > 0
-            UNION ALL SELECT 1, sum(length) FROM after HAVING count(*) > 0;
-    END IF;
-    -- The lock is not waited for: another's turn will come. It lasts until this transaction ends.
-    IF nextval('term_changes_made') % 64 = 0 AND pg_try_advisory_xact_lock(7416203311871155) THEN
-        PERFORM fold_term_changes();
-    END IF;
-    RETURN NULL;
-END $$;
--- Helix never changes a content; whoever does has its terms made anew (fill_missing).
-CREATE OR REPLACE FUNCTION drop_stale_terms() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    DELETE FROM chunk_terms WHERE chunk_id = NEW.id;
-    RETURN NULL;
-END $$;
-DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'chunk_terms_inserted') THEN
-        CREATE TRIGGER chunk_terms_inserted AFTER INSERT ON chunk_terms
-            REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
-        CREATE TRIGGER chunk_terms_deleted AFTER DELETE ON chunk_terms
-            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
-        CREATE TRIGGER chunk_terms_updated AFTER UPDATE ON chunk_terms
-            REFERENCING OLD TABLE AS before NEW TABLE AS after
-            FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
-        CREATE TRIGGER chunk_terms_truncated AFTER TRUNCATE ON chunk_terms
-            FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
-        CREATE TRIGGER chunk_terms_stale AFTER UPDATE OF content ON chunks
-            FOR EACH ROW WHEN (OLD.content IS DISTINCT FROM NEW.content)
-            EXECUTE FUNCTION drop_stale_terms();
-    END IF;
-END $$;
-
 -- What a chunk's vector was made from, so that a cached vector nothing else uses can go with it.
 CREATE INDEX IF NOT EXISTS chunks_embedding_key ON chunks ((metadata_ ->> 'embedding_key'));
 
@@ -286,3 +217,227 @@ CREATE INDEX IF NOT EXISTS run_files_document ON run_files (document_id);
 COMMENT ON COLUMN run_files.keep_file IS 'an upload: its bytes stay as long as its document';
 COMMENT ON COLUMN run_files.document_id IS 'documents.id, known before the document is written';
 COMMENT ON COLUMN run_files.done IS 'of total: pages read, then chunks embedded';
+
+-- --- tenants ------------------------------------------------------------------------------------
+
+-- Whose each row is. What does not say so belongs to the transaction's tenant, else to `default`.
+-- Keys and references carry it, so that no row of one tenant can hang on a row of another.
+DO $$
+DECLARE
+    named text;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_attribute
+        WHERE attrelid = 'documents'::regclass AND attname = 'tenant_id') THEN
+        FOREACH named IN ARRAY ARRAY['files', 'documents', 'chunks', 'runs', 'run_files'] LOOP
+            EXECUTE format('ALTER TABLE %I ADD COLUMN tenant_id text NOT NULL DEFAULT ''default'''
+                           ' CHECK (tenant_id <> '''')', named);
+            EXECUTE format('ALTER TABLE %I ALTER COLUMN tenant_id SET DEFAULT'
+                           ' coalesce(nullif(current_setting(''helix.tenant'', true), ''''),'
+                           ' ''default'')', named);
+        END LOOP;
+
+        ALTER TABLE documents
+            ADD COLUMN tags text[] NOT NULL DEFAULT '{}',
+            DROP CONSTRAINT documents_file_hash_fkey,
+            DROP CONSTRAINT documents_source_uri_key,
+            ADD UNIQUE (tenant_id, source_uri),
+            ADD UNIQUE (tenant_id, id);
+        ALTER TABLE run_files
+            ADD COLUMN tags text[],
+            DROP CONSTRAINT run_files_file_hash_fkey,
+            DROP CONSTRAINT run_files_run_id_fkey;
+        ALTER TABLE files DROP CONSTRAINT files_pkey, ADD PRIMARY KEY (tenant_id, content_hash);
+        ALTER TABLE runs ADD UNIQUE (tenant_id, id);
+        ALTER TABLE documents
+            ADD FOREIGN KEY (tenant_id, file_hash) REFERENCES files (tenant_id, content_hash);
+        ALTER TABLE run_files
+            ADD FOREIGN KEY (tenant_id, file_hash) REFERENCES files (tenant_id, content_hash),
+            ADD FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE;
+        ALTER TABLE chunks
+            DROP CONSTRAINT chunks_node_id_key,
+            DROP CONSTRAINT chunks_document_id_fkey,
+            ADD UNIQUE (tenant_id, node_id),
+            ADD FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id)
+                ON DELETE CASCADE;
+    END IF;
+END $$;
+COMMENT ON COLUMN documents.tags IS 'labels that a question can be narrowed by';
+COMMENT ON COLUMN run_files.tags IS 'for its document; null: those it has';
+CREATE INDEX IF NOT EXISTS documents_tags ON documents USING gin (tags);
+
+-- Views with the rights of whoever reads them, or they would show every tenant's rows.
+ALTER VIEW data_chunks SET (security_invoker = true);
+-- What BM25 needs of a chunk, apart from its wide row: helix/term_rows.py says what it holds.
+CREATE TABLE IF NOT EXISTS chunk_terms (
+    tenant_id text   NOT NULL CHECK (tenant_id <> ''),
+    document_id bigint NOT NULL,
+    chunk_id bigint  PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
+    length   integer NOT NULL CHECK (length >= 0),
+    keys     bigint[] NOT NULL,
+    impacts  sparsevec(1000000000) NOT NULL
+);
+CREATE INDEX IF NOT EXISTS chunk_terms_document ON chunk_terms (document_id);
+DO $$ BEGIN
+    IF (SELECT attstorage FROM pg_attribute
+        WHERE attrelid = 'chunk_terms'::regclass AND attname = 'impacts') <> 'm' THEN
+        -- read for each candidate: as long as it fits it stays in the row, and the keys go out
+        ALTER TABLE chunk_terms ALTER COLUMN impacts SET STORAGE MAIN,
+            ALTER COLUMN keys SET STORAGE EXTERNAL;
+    END IF;
+END $$;
+-- A search reads the pending list whole: it is kept short.
+CREATE INDEX IF NOT EXISTS chunk_terms_keys ON chunk_terms
+    USING gin (keys) WITH (gin_pending_list_limit = 256);
+COMMENT ON COLUMN chunk_terms.length IS 'terms, repeats included';
+
+-- In how many chunks each key is. Writers add changes, which never wait for each other, in the
+-- transaction of what they count; now and then one of them adds them to the counts. Key 0 counts
+-- chunks, key 1 their terms; a search adds up both tables.
+CREATE TABLE IF NOT EXISTS term_counts (
+    tenant_id text   NOT NULL,
+    key       bigint NOT NULL,
+    n         bigint NOT NULL,
+    PRIMARY KEY (tenant_id, key)
+);
+CREATE TABLE IF NOT EXISTS term_changes (
+    tenant_id text   NOT NULL,
+    key       bigint NOT NULL,
+    n         bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS term_changes_key ON term_changes (tenant_id, key) INCLUDE (n);
+CREATE SEQUENCE IF NOT EXISTS term_changes_made;
+CREATE OR REPLACE VIEW term_statistics WITH (security_invoker = true) AS
+    SELECT tenant_id, key, n FROM term_counts UNION ALL SELECT tenant_id, key, n FROM term_changes;
+
+CREATE OR REPLACE FUNCTION fold_term_changes() RETURNS void LANGUAGE sql AS $$
+    WITH gone AS (DELETE FROM term_changes RETURNING tenant_id, key, n)
+    INSERT INTO term_counts AS c (tenant_id, key, n)
+    SELECT tenant_id, key, sum(n) FROM gone GROUP BY tenant_id, key HAVING sum(n) <> 0
+    ON CONFLICT (tenant_id, key) DO UPDATE SET n = c.n + excluded.n
+$$;
+CREATE OR REPLACE FUNCTION count_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM term_changes;
+        DELETE FROM term_counts;
+        RETURN NULL;
+    END IF;
+    IF TG_OP IN ('DELETE', 'UPDATE') THEN
+        INSERT INTO term_changes (tenant_id, key, n)
+            SELECT tenant_id, k, -count(*) FROM before, unnest(keys) AS k GROUP BY tenant_id, k
+            UNION ALL SELECT tenant_id, 0, -count(*) FROM before GROUP BY tenant_id
+            UNION ALL SELECT tenant_id, 1, -sum(length) FROM before GROUP BY tenant_id;
+    END IF;
+    IF TG_OP IN ('INSERT', 'UPDATE') THEN
+        INSERT INTO term_changes (tenant_id, key, n)
+            SELECT tenant_id, k, count(*) FROM after, unnest(keys) AS k GROUP BY tenant_id, k
+            UNION ALL SELECT tenant_id, 0, count(*) FROM after GROUP BY tenant_id
+            UNION ALL SELECT tenant_id, 1, sum(length) FROM after GROUP BY tenant_id;
+    END IF;
+    -- The lock is not waited for: another's turn will come. It lasts until this transaction ends.
+    IF nextval('term_changes_made') % 64 = 0 AND pg_try_advisory_xact_lock(7416203311871155) THEN
+        PERFORM fold_term_changes();
+    END IF;
+    RETURN NULL;
+END $$;
+-- Helix never changes a content; whoever does has its terms made anew (fill_missing).
+CREATE OR REPLACE FUNCTION drop_stale_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM chunk_terms WHERE chunk_id = NEW.id;
+    RETURN NULL;
+END $$;
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'chunk_terms_inserted') THEN
+        CREATE TRIGGER chunk_terms_inserted AFTER INSERT ON chunk_terms
+            REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_deleted AFTER DELETE ON chunk_terms
+            REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_updated AFTER UPDATE ON chunk_terms
+            REFERENCING OLD TABLE AS before NEW TABLE AS after
+            FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_truncated AFTER TRUNCATE ON chunk_terms
+            FOR EACH STATEMENT EXECUTE FUNCTION count_terms();
+        CREATE TRIGGER chunk_terms_stale AFTER UPDATE OF content ON chunks
+            FOR EACH ROW WHEN (OLD.content IS DISTINCT FROM NEW.content)
+            EXECUTE FUNCTION drop_stale_terms();
+    END IF;
+END $$;
+
+
+-- Keys to the HTTP API: 256 random bits each, so one round of SHA-256 is enough to keep of them.
+CREATE TABLE IF NOT EXISTS api_keys (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> ''),
+    name       text        NOT NULL,
+    hint       text        NOT NULL,
+    key_hash   text        NOT NULL UNIQUE,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    revoked_at timestamptz
+);
+COMMENT ON COLUMN api_keys.hint IS 'its first characters, for people to tell keys apart';
+COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key, in hex';
+
+-- The second wall: whatever a statement forgets, helix_app sees and writes its tenant's rows only.
+-- api_keys has no policy, so it sees none of them; the functions below are its only ways around.
+DO $$
+DECLARE
+    named text;
+BEGIN
+    FOREACH named IN ARRAY ARRAY['files', 'documents', 'chunks', 'chunk_terms', 'term_counts',
+                                 'term_changes', 'runs', 'run_files', 'api_keys'] LOOP
+        IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = named::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
+            IF named <> 'api_keys' THEN
+                EXECUTE format(
+                    'CREATE POLICY tenant ON %I TO helix_app USING'
+                    ' (tenant_id = (SELECT current_setting(''helix.tenant'', true)))', named);
+            END IF;
+        END IF;
+    END LOOP;
+END $$;
+GRANT SELECT, INSERT, UPDATE, DELETE ON files, documents, chunks, chunk_terms, term_counts,
+    term_changes, runs, run_files, data_chunks, embedding_space, embedding_cache TO helix_app;
+GRANT SELECT ON term_statistics, embedding_change TO helix_app;
+GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq TO helix_app;
+
+-- Which tenant a key opens; null where it opens none, or no longer.
+CREATE OR REPLACE FUNCTION tenant_of_key(hashed text) RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT tenant_id FROM api_keys WHERE key_hash = hashed AND revoked_at IS NULL
+$$;
+
+-- Whether any tenant has a chunk: an embedder may be changed for another only where none has.
+CREATE OR REPLACE FUNCTION any_chunks() RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT EXISTS (SELECT FROM chunks)
+$$;
+
+-- Drop those cached vectors that no chunk of any tenant has. They are locked in order and before
+-- the look at the chunks: of two documents deleted at once that share a vector, the later one then
+-- sees that the other's chunk is gone.
+CREATE OR REPLACE FUNCTION purge_cache(wanted text[]) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    dropped bigint;
+BEGIN
+    PERFORM 1 FROM embedding_cache WHERE key = ANY(wanted) ORDER BY key FOR UPDATE;
+    DELETE FROM embedding_cache e WHERE key = ANY(wanted)
+        AND NOT EXISTS (SELECT FROM chunks WHERE metadata_ ->> 'embedding_key' = e.key);
+    GET DIAGNOSTICS dropped = ROW_COUNT;
+    RETURN dropped;
+END $$;
+
+-- The chunks that have any of the keys `wanted`, best first. It reads chunk_terms with the owner's
+-- rights: under row-level security an array may not be looked up in its index, for the operator
+-- could tell of rows that are not to be seen. Its own condition on the tenant is the policy's.
+CREATE OR REPLACE FUNCTION lexical_chunks(wanted bigint[], weights sparsevec, most integer)
+RETURNS TABLE (id bigint, document bigint)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    RETURN QUERY SELECT chunk_id, document_id FROM chunk_terms
+    WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
+    ORDER BY impacts <#> weights LIMIT most;
+END $$;
+
+REVOKE ALL ON FUNCTION tenant_of_key, any_chunks, purge_cache, lexical_chunks FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenant_of_key, any_chunks, purge_cache, lexical_chunks TO helix_app;

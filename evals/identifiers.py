@@ -1,25 +1,21 @@
 """Questions by identifier: ``python -m evals.identifiers --data DIR`` prints Markdown.
 
 The documents are the quarterly reports of ``sec10q`` and the articles of ``covidqa``, split as
-Helix splits them. The identifiers are those of their text that are in one or two chunks only:
-file, exhibit, rule and catalogue numbers, accession codes, strains, software versions. The draw is
+Helix splits them. The identifiers are those in one or two documents and five chunks at most: file,
+exhibit, rule and catalogue numbers, accession codes, strains, software versions. The draw is
 seeded; every other one is asked for in the other case.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from db.embedded import acquire
 from evals.offline_sets import Document, QuestionSet, load_covidqa
-from evals.retrieval import SIZE, Corpus, report
+from evals.retrieval import SIZE, Corpus, run
 from helix.providers.offline.vectors import word_vectors
 from pipelines.readers import read
 from pipelines.splitters import chunk_spans
@@ -33,10 +29,7 @@ TEMPLATES = (
     "What does {} stand for in this document?",
     "Find the passage on {}.",
 )
-# letters or a sign, then digits, with what identifiers are joined by; at least one of each kind
-_IDENTIFIER = re.compile(
-    r"(?<![\w.\-/])(?=[^\s]*\d)(?=[^\s]*[A-Za-z_\-])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*"
-)
+_IDENTIFIER = re.compile(r"(?<![\w.\-/])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*")
 _PROSE = re.compile(
     r"^\d+-[a-z]+$|^[a-z]+-\d+$|^\d+[a-z]{1,2}$|^\d{1,4}-\d{1,4}$|^https?", re.IGNORECASE
 )
@@ -44,15 +37,21 @@ _PROSE = re.compile(
 
 
 def identifiers(texts: Sequence[str]) -> list[tuple[str, set[int]]]:
-    """Identifiers that are in one or two of the texts, with which."""
+    """Identifiers that are in one or two of the texts, with which (their places)."""
     found: dict[str, set[int]] = {}
     written: dict[str, str] = {}
     for number, text in enumerate(texts):
         for match in _IDENTIFIER.finditer(text):
-            if 4 <= len(match[0]) <= 24 and not _PROSE.match(match[0]):
+            if _names_something(match[0]):
                 found.setdefault(match[0].casefold(), set()).add(number)
                 written.setdefault(match[0].casefold(), match[0])
     return [(written[key], where) for key, where in found.items() if len(where) <= 2]
+
+
+def _names_something(word: str) -> bool:
+    """Digits with letters or a sign between them, and not prose."""
+    mixed = re.search(r"\d", word) and re.search(r"[A-Za-z_\-]", word)
+    return bool(mixed) and 4 <= len(word) <= 24 and not _PROSE.match(word)
 
 
 def drawn(documents: Sequence[Document], seed: int) -> Iterator[tuple[str, str]]:
@@ -82,7 +81,7 @@ def corpus(data: Path) -> Corpus:
     ]
     texts = [documents[d].text[s:e] for d, s, e in chunks]
     asked = [pair for seed, each in enumerate(collections) for pair in drawn(each, seed)]
-    relevant = [{n for n, text in enumerate(texts) if _mentions(text, name)} for name, _ in asked]
+    relevant = [{n for n, text in enumerate(texts) if mentions(text, name)} for name, _ in asked]
     kept = [n for n, right in enumerate(relevant) if 1 <= len(right) <= 5]
     questions = [asked[n][1] for n in kept]
     titled = [
@@ -95,20 +94,14 @@ def corpus(data: Path) -> Corpus:
     )  # fmt: skip
 
 
-def _mentions(text: str, name: str) -> bool:
+def mentions(text: str, name: str) -> bool:
     return re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", text, re.IGNORECASE) is not None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the public sets")
-    each = corpus(parser.parse_args().data)
-    directory = Path(tempfile.mkdtemp(prefix="helix-evals-"))
-    try:
-        with acquire(directory) as server:
-            asyncio.run(report(server.url, each, with_stock=False))
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    run(iter([corpus(parser.parse_args().data)]))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """How well passages are found: ``python -m evals.retrieval --data DIR`` prints Markdown.
 
 Each public set is ingested into a Postgres of its own and asked its answerable questions: by
-distance alone, by BM25 alone, and by both under each fusion; beside them a plain BM25 (bm25s) and
-LlamaIndex's own PGVectorStore in its two modes, over the same texts and vectors. SciFact's
-abstracts are one chunk each, as its judgements are; the others are split as Helix splits them.
+distance alone, by BM25 alone, by both as served, and by both under other fusions; beside them the
+rankers of evals/other_rankers.py over the same texts and vectors. SciFact's abstracts are one chunk
+each, as its judgements are; the others are split as Helix splits them, but where vectors are
+stored with the set (MiniLM's), of SQuAD by paragraph.
 """
 
 from __future__ import annotations
@@ -12,55 +13,58 @@ import argparse
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psycopg
 from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
-from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQueryMode
-from llama_index.vector_stores.postgres import PGVectorStore
 from numpy.typing import NDArray
-from snowballstemmer import stemmer
 
 from db.embedded import DATABASE, acquire
 from db.migrate import migrate
-from evals.offline_sets import QuestionSet, load_covidqa, load_scifact, load_squad
+from evals import other_rankers
+from evals.offline_sets import Question, QuestionSet, load_covidqa, load_scifact, load_squad
 from evals.ranking_measures import HEADINGS, measures
-from helix.contract import EMBEDDING_DIMENSIONS
-from helix.hybrid_sql import LISTED, RRF_K
+from helix.context import sources_of
+from helix.contract import DEFAULT_DENSE_WEIGHT, EMBEDDING_DIMENSIONS
+from helix.hybrid_sql import LISTED, Fusion
+from helix.providers.base import ENCODER_DENSE_WEIGHT
 from helix.providers.offline.vectors import word_vectors
-from helix.records import DocumentRecord
+from helix.records import DocumentRecord, Hit
 from helix.store import ChunkStore
-from helix.term_rows import K1, B
+from helix.term_rows import searched_text
 from pipelines.splitters import chunk_spans
 
 SIZE = (500, 50)
 """Tokens of a chunk and of its overlap, as Helix splits by default."""
-WEIGHTS = (0.3, 0.4, 0.5, 0.55, 0.6, 0.7)
+WEIGHTS = (0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 DEPTH = 50
+_BY_SCORE = 100
+"""As many of BM25's are fused with the 50 nearest (helix.hybrid_sql)."""
 
 Vectors = NDArray[np.float32]
 Ranking = list[int]
+Chunk = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Chunks as (document, start, end), their vectors, and the questions with theirs.
 
-    ``relevant`` are, for each question, the numbers of the chunks that answer it.
+    ``relevant`` are, for each question, the numbers of the chunks that answer it; ``weight`` is the
+    dense share that is served with these vectors.
     """
 
     name: str
     source: QuestionSet
-    chunks: Sequence[tuple[int, int, int]]
+    chunks: Sequence[Chunk]
     vectors: Vectors
     questions: Sequence[str]
     asked: Vectors
     relevant: Sequence[Set[int]]
+    weight: float = DEFAULT_DENSE_WEIGHT
 
     def text(self, chunk: int) -> str:
         document, start, end = self.chunks[chunk]
@@ -69,38 +73,47 @@ class Corpus:
     def title(self, chunk: int) -> str:
         return self.source.documents[self.chunks[chunk][0]].title
 
+    def searched(self) -> list[str]:
+        """What BM25 finds each chunk by."""
+        return [searched_text(self.title(c), None, self.text(c)) for c in range(len(self.chunks))]
+
 
 @dataclass(frozen=True)
 class Candidates:
-    """What one hybrid search scored: numbers of chunks, their distances and BM25 scores."""
+    """What the searches of one question found, best first, and what hybrid search scored.
 
+    ``distances`` and ``scores`` (BM25) are those of ``chunks``, numbers of chunks.
+    """
+
+    dense: Ranking
+    lexical: Ranking
+    reciprocal: Ranking
+    served: list[Hit]
     chunks: Ranking
     distances: Vectors
     scores: Vectors
 
-    def ranked_by(self, values: Vectors) -> Ranking:
+    def convex(self, weight: float) -> Ranking:
+        best = float(self.scores.max(initial=0)) or 1.0
+        values = weight * (1 - self.distances) + (1 - weight) * self.scores / best
         return [self.chunks[place] for place in np.argsort(-values, kind="stable")[:DEPTH]]
 
-    def dense(self) -> Ranking:
-        return self.ranked_by(-self.distances)
+    def in_context(self, right: Set[int]) -> Ranking:
+        """The sources that a prompt would hold of all that was served, one place each.
 
-    def lexical(self) -> Ranking:
-        return [c for c in self.ranked_by(self.scores) if self.scores[self.chunks.index(c)] > 0]
-
-    def reciprocal(self) -> Ranking:
-        values = np.zeros(len(self.chunks), dtype=np.float32)
-        for ranking in (self.dense(), self.lexical()):
-            for place, chunk in enumerate(ranking):
-                values[self.chunks.index(chunk)] += 1 / (RRF_K + place + 1)
-        return self.ranked_by(values)
-
-    def convex(self, weight: float) -> Ranking:
-        best = float(self.scores.max()) or 1.0
-        return self.ranked_by(weight * (1 - self.distances) + (1 - weight) * self.scores / best)
+        A source of several chunks counts as the one of them that is ``right``, if any is.
+        """
+        sources = [[number_of(hit) for hit in (s.hit, *s.hits)] for s in sources_of(self.served)]
+        return [next((n for n in numbers if n in right), numbers[0]) for numbers in sources]
 
 
-def corpus(source: QuestionSet, name: str, minilm: Path | None = None) -> Corpus:
-    """Split and embed a set; with ``minilm`` its vectors of texts and questions are taken."""
+def number_of(hit: Hit) -> int:
+    """The number in its corpus of the chunk that ``hit`` is."""
+    return int(hit.node_id.rpartition("-")[2])
+
+
+def corpus(source: QuestionSet, name: str) -> Corpus:
+    """Split and embed a set offline."""
     whole = source.name == "scifact"
     chunks = [
         (number, start, end)
@@ -112,16 +125,46 @@ def corpus(source: QuestionSet, name: str, minilm: Path | None = None) -> Corpus
     texts = [
         f"{source.documents[d].title}\n\n{source.documents[d].text[s:e]}" for d, s, e in chunks
     ]
-    right = [_right(question.spans, chunks) for question in source.answerable]
-    kept = [number for number, chosen in enumerate(right) if chosen]
+    kept = _asked(source.answerable, chunks)
     questions = [source.answerable[number].text for number in kept]
-    if minilm:
-        stored = np.load(minilm)
-        vectors = stored["documents"].astype(np.float32)
-        asked = stored["queries"].astype(np.float32)[kept]  # in the order of the set's own file
+    vectors = word_vectors()
+    return Corpus(
+        name, source, chunks, vectors.embed(texts),
+        questions, vectors.embed(questions), list(kept.values()),
+    )  # fmt: skip
+
+
+def with_minilm(source: QuestionSet, name: str, file: Path) -> Corpus:
+    """A set in the vectors stored with it: of SciFact's abstracts or of SQuAD's paragraphs."""
+    names = ("documents", "queries") if source.name == "scifact" else ("contexts", "questions")
+    with np.load(file) as stored:
+        vectors, asked = (stored[name].astype(np.float32) for name in names)
+    if source.name == "scifact":
+        chunks = [(n, 0, len(document.text)) for n, document in enumerate(source.documents)]
     else:
-        vectors, asked = word_vectors().embed(texts), word_vectors().embed(questions)
-    return Corpus(name, source, chunks, vectors, questions, asked, [right[n] for n in kept])
+        chunks = list(paragraphs(source))
+    assert len(chunks) == len(vectors) and len(source.questions) == len(asked)
+    kept = _asked(source.questions, chunks)
+    questions = [source.questions[number].text for number in kept]
+    right = list(kept.values())
+    return Corpus(
+        name, source, chunks, vectors, questions, asked[list(kept)], right, ENCODER_DENSE_WEIGHT
+    )
+
+
+def paragraphs(source: QuestionSet) -> Iterator[Chunk]:
+    """(document, start, end) of each paragraph, as evals/offline_sets.py joins them."""
+    for number, document in enumerate(source.documents):
+        start = 0
+        for paragraph in document.text.split("\n\n")[:-1]:
+            yield number, start, start + len(paragraph)
+            start += len(paragraph) + 2
+
+
+def _asked(questions: Sequence[Question], chunks: Sequence[Chunk]) -> dict[int, set[int]]:
+    """The questions that a chunk answers whole, by place, and the chunks that do."""
+    right = [_right(question.spans, chunks) for question in questions]
+    return {place: chosen for place, chosen in enumerate(right) if chosen}
 
 
 def _right(
@@ -168,110 +211,126 @@ async def ingest(store: ChunkStore, corpus: Corpus) -> None:
 
 
 async def candidates(store: ChunkStore, corpus: Corpus) -> list[Candidates]:
-    """All that a hybrid search of each question scores."""
-    found: list[Candidates] = []
-    for question, vector in zip(corpus.questions, corpus.asked, strict=True):
-        result = await store.search_hybrid(question, padded(vector), 4 * LISTED)
-        found.append(
-            Candidates(
-                [int(hit.node_id.rpartition("-")[2]) for hit in result.hits],
-                np.array([hit.distance for hit in result.hits], dtype=np.float32),
-                np.array(result.scores, dtype=np.float32),
-            )
-        )
-    return found
+    """What the searches of each question find."""
+    pairs = zip(corpus.questions, corpus.asked, strict=True)
+    return [await _candidates(store, q, padded(v), corpus.weight) for q, v in pairs]
 
 
-def plain_bm25(corpus: Corpus) -> list[Ranking]:
-    """bm25s over the same texts, with its own English tokeniser, stemmed."""
-    bm25s: Any = import_module("bm25s")  # it exports without types
-    english = stemmer("english")
-    texts = [f"{corpus.title(c)} {corpus.text(c)}" for c in range(len(corpus.chunks))]
-    options = {"stopwords": "en", "stemmer": english.stemWords, "show_progress": False}
-    index = bm25s.BM25(method="lucene", k1=K1, b=B)
-    index.index(bm25s.tokenize(texts, **options), show_progress=False)
-    depth = min(DEPTH, len(texts))
-    asked = bm25s.tokenize(list(corpus.questions), **options)
-    found, _ = index.retrieve(asked, k=depth, show_progress=False)
-    return [list(map(int, row)) for row in found]
+async def _candidates(
+    store: ChunkStore, question: str, vector: list[float], weight: float
+) -> Candidates:
+    nearest = await store.search(vector, DEPTH)
+    by_score, reciprocal, served = [
+        await store.search_hybrid(question, vector, DEPTH, fusion=Fusion(share))
+        for share in (0.0, None, weight)
+    ]
+    # as many again, of which those are taken that a search for DEPTH would have scored
+    every = await store.search_hybrid(question, vector, 4 * LISTED, fusion=Fusion(weight))
+    scored = [
+        each
+        for each in every.candidates
+        if each.near_rank <= LISTED or (each.score_rank or _BY_SCORE + 1) <= _BY_SCORE
+    ]
+    return Candidates(
+        [number_of(hit) for hit in nearest],
+        [number_of(each.hit) for each in by_score.candidates if each.score],
+        [number_of(hit) for hit in reciprocal.hits],
+        served.hits,
+        [number_of(each.hit) for each in scored],
+        np.array([each.hit.distance for each in scored], dtype=np.float32),
+        np.array([each.score or 0 for each in scored], dtype=np.float32),
+    )
 
 
-def stock(url: str, corpus: Corpus) -> Iterator[tuple[str, list[Ranking]]]:
-    """PGVectorStore as it comes: its own table, its own index, its two modes."""
-    address = "postgresql+psycopg" + url[url.index("://") :]
-    store = PGVectorStore(
-        connection_string=address, async_connection_string=address, table_name="stock",
-        embed_dim=EMBEDDING_DIMENSIONS, hybrid_search=True, text_search_config="english",
-    )  # fmt: skip
-    store.add([node(corpus, c, 0, "x") for c in range(len(corpus.chunks))])
-    modes = {"default": VectorStoreQueryMode.DEFAULT, "hybrid": VectorStoreQueryMode.HYBRID}
-    for name, mode in modes.items():
-        rankings: list[Ranking] = []
-        for question, vector in zip(corpus.questions, corpus.asked, strict=True):
-            query = VectorStoreQuery(
-                padded(vector), DEPTH, query_str=question, mode=mode, sparse_top_k=DEPTH
-            )
-            ids = store.query(query).ids or []
-            rankings.append([int(i.rpartition("-")[2]) for i in ids])
-        yield name, rankings
-
-
-def rows(corpus: Corpus, found: Sequence[Candidates]) -> Iterator[tuple[str, list[Ranking]]]:
+def of_helix(corpus: Corpus, found: Sequence[Candidates]) -> Iterator[tuple[str, list[Ranking]]]:
     """The rankings of Helix by the name of their table row."""
-    yield "dense", [each.dense() for each in found]
-    yield "BM25 in Postgres", [each.lexical() for each in found]
-    yield "hybrid, reciprocal rank", [each.reciprocal() for each in found]
-    for weight in WEIGHTS:
-        yield f"hybrid, convex, {weight} dense", [each.convex(weight) for each in found]
+    yield "dense", [each.dense for each in found]
+    yield "BM25 in Postgres", [each.lexical for each in found]
+    yield (
+        f"**hybrid as served, {corpus.weight} dense**",
+        [[number_of(hit) for hit in each.served] for each in found],
+    )
+    budgeted = [e.in_context(right) for e, right in zip(found, corpus.relevant, strict=True)]
+    yield "hybrid + context budget", budgeted
+    yield "hybrid, reciprocal rank", [each.reciprocal for each in found]
 
 
-async def report(url: str, corpus: Corpus, *, with_stock: bool) -> None:
-    """Print the table of one set."""
+def of_others(url: str, corpus: Corpus) -> Iterator[tuple[str, list[Ranking]]]:
+    """The rankings that it is compared with, by the name of their table row."""
+    texts, questions = corpus.searched(), corpus.questions
+    yield "full text (ts_rank)", other_rankers.full_text(url, texts, questions, DEPTH)
+    for name, tokens in (
+        ("bm25s, its own English tokeniser", other_rankers.english_tokens()),
+        ("bm25s, our terms", other_rankers.english_terms),
+    ):
+        yield name, other_rankers.bm25s(texts, questions, tokens, DEPTH)
+    nodes = [node(corpus, c, 0, "x") for c in range(len(corpus.chunks))]
+    asked = [(q, padded(v)) for q, v in zip(questions, corpus.asked, strict=True)]
+    for name, rankings in other_rankers.stock(url, nodes, asked, DEPTH):
+        yield f"stock PGVectorStore, {name}", rankings
+
+
+async def report(url: str, corpus: Corpus) -> None:
+    """Print the tables of one set: the rankings, and the weights of the convex sum."""
     migrate(url)
     store = ChunkStore(url, f"eval:{corpus.name}")
     await ingest(store, corpus)
     found = await candidates(store, corpus)
     await store.close()
     size = f"{len(corpus.chunks)} chunks, {len(corpus.questions)} questions"
-    print(
-        f"\n## {corpus.name}: {size}\n\n| | {' | '.join(HEADINGS)} |\n|---{'|---' * len(HEADINGS)}|"
-    )
-    table = [*rows(corpus, found), ("bm25s", plain_bm25(corpus))]
-    for name, rankings in table:
-        _print(name, rankings, corpus)
-    if with_stock:
-        for name, rankings in stock(url, corpus):
-            _print(f"stock PGVectorStore, {name}", rankings, corpus)
+    print(f"\n## {corpus.name}: {size}\n\n| | {' | '.join(HEADINGS)} |")
+    print(f"|---{'|---' * len(HEADINGS)}|")
+    for rows in (of_helix(corpus, found), of_others(url, corpus)):
+        for name, rankings in rows:
+            values = measures(rankings, corpus.relevant)
+            cells = " | ".join(f"{values[heading]:.3f}" for heading in HEADINGS)
+            print(f"| {name} | {cells} |", flush=True)
+    weights(corpus, found)
 
 
-def _print(name: str, rankings: Sequence[Ranking], corpus: Corpus) -> None:
-    values = measures(rankings, corpus.relevant)
-    print(f"| {name} | " + " | ".join(f"{values[h]:.3f}" for h in HEADINGS) + " |", flush=True)
+def weights(corpus: Corpus, found: Sequence[Candidates]) -> None:
+    """Print nDCG@10 by the dense share, of every other question and of those between."""
+    print(f"\n| dense share | {' | '.join(map(str, WEIGHTS))} |\n|---{'|---' * len(WEIGHTS)}|")
+    for name, half in (("even questions", slice(0, None, 2)), ("odd questions", slice(1, None, 2))):
+        right = corpus.relevant[half]
+        values = [
+            measures([each.convex(weight) for each in found[half]], right)[HEADINGS[0]]
+            for weight in WEIGHTS
+        ]
+        print(f"| nDCG@10, {name} | {' | '.join(f'{v:.3f}' for v in values)} |", flush=True)
 
 
-def corpora(data: Path) -> Iterator[Corpus]:
-    """The sets, one at a time."""
-    scifact = load_scifact(data)
-    yield corpus(scifact, "SciFact")
-    yield corpus(scifact, "SciFact, MiniLM vectors", data / "scifact/minilm.npz")
-    yield corpus(load_squad(data), "SQuAD articles")
-    yield corpus(load_covidqa(data), "CovidQA")
+SETS: Mapping[str, Callable[[str, Path], Corpus]] = {
+    "SQuAD articles": lambda name, data: corpus(load_squad(data), name),
+    "SQuAD paragraphs, MiniLM vectors": lambda name, data: with_minilm(
+        load_squad(data), name, data / "squad2/minilm.npz"
+    ),
+    "SciFact": lambda name, data: corpus(load_scifact(data), name),
+    "SciFact, MiniLM vectors": lambda name, data: with_minilm(
+        load_scifact(data), name, data / "scifact/minilm.npz"
+    ),
+    "CovidQA": lambda name, data: corpus(load_covidqa(data), name),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the public sets")
-    parser.add_argument("--no-stock", action="store_true", help="leave PGVectorStore out")
+    parser.add_argument("--set", action="append", choices=SETS, help="one of them; default all")
     arguments = parser.parse_args()
+    run(SETS[name](name, arguments.data) for name in arguments.set or SETS)
+
+
+def run(of: Iterator[Corpus]) -> None:
+    """Report each corpus from a database of its own."""
     directory = Path(tempfile.mkdtemp(prefix="helix-evals-"))
     try:
         with acquire(directory) as server:
-            for number, each in enumerate(corpora(arguments.data)):
+            for number, each in enumerate(of):
                 name = f"set_{number}"
                 with psycopg.connect(server.url, autocommit=True) as connection:
                     connection.execute(f"CREATE DATABASE {name}")
-                url = server.url.replace(f"/{DATABASE}?", f"/{name}?")
-                asyncio.run(report(url, each, with_stock=not arguments.no_stock))
+                asyncio.run(report(server.url.replace(f"/{DATABASE}?", f"/{name}?"), each))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

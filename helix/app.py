@@ -19,12 +19,13 @@ from helix.asgi import OneLineStartup, OwnPagesOnly, RequestLog
 from helix.errors import HelixError
 from helix.logs import configure_logging, silence_access_log
 from helix.providers.base import Embedder, LanguageModel
-from helix.routes import ask, documents, health, runs
+from helix.routes import ask, documents, health, query, runs
 from helix.routes.state import State
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
+from helix.store import ChunkStore
 
-_OPEN_RUN = "SELECT true FROM runs WHERE status IN ('queued', 'running', 'cancelling') LIMIT 1"
+_OPEN_RUN = "SELECT FROM runs WHERE status IN ('queued', 'running', 'cancelling') LIMIT 1"
 
 _LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
 
@@ -58,6 +59,7 @@ def create_app(
     )
     application.include_router(health.router)
     application.include_router(ask.router)
+    application.include_router(query.router)
     application.include_router(documents.router)
     application.include_router(runs.router)
     _register_errors(application)
@@ -65,8 +67,9 @@ def create_app(
         application.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Last-Event-ID"],
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "traceparent"],
+            expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
     application.add_middleware(RequestLog)
@@ -79,13 +82,19 @@ async def _keep_workers(services: Services) -> None:
     wait = _LOOK_SECONDS
     while True:
         try:
-            if await services.library.row(_OPEN_RUN, {}):
+            if await asyncio.to_thread(_any_open, services.store):
                 started = services.on_run_created()
                 # one that ends at once, for a setting of its own say, is not started all the time
                 wait = min(wait * 2, _LONGEST_SECONDS) if started else _LOOK_SECONDS
         except HelixError:  # the database is away; so is the work
             wait = _LOOK_SECONDS
         await asyncio.sleep(wait)
+
+
+def _any_open(store: ChunkStore) -> bool:
+    """Whether any tenant has a run that has not ended."""
+    with store.connection() as connection:
+        return connection.execute(_OPEN_RUN).fetchone() is not None
 
 
 def _register_errors(application: FastAPI) -> None:

@@ -53,13 +53,6 @@ _MODELS = """
 SELECT model, count(*), sum(octet_length(vector) + %s)::bigint, min(used_at)
 FROM embedding_cache GROUP BY model ORDER BY 3 DESC, model
 """
-# Locked in order and before the look at the chunks: of two documents deleted at once that share a
-# vector, the later one then sees that the other's chunk is gone.
-_LOCK_KEYS = "SELECT 1 FROM embedding_cache WHERE key = ANY(%s) ORDER BY key FOR UPDATE"
-_PURGE = """
-DELETE FROM embedding_cache e WHERE key = ANY(%s)
-AND NOT EXISTS (SELECT FROM chunks WHERE metadata_ ->> 'embedding_key' = e.key)
-"""
 
 
 @dataclass(frozen=True)
@@ -141,8 +134,9 @@ def purge_unused(connection: Connected, keys: Sequence[str]) -> int:
     """Drop those ``keys`` that no chunk has any more, inside the caller's transaction; how many."""
     if not keys:
         return 0
-    connection.execute(_LOCK_KEYS, (list(keys),))
-    return connection.execute(_PURGE, (list(keys),)).rowcount
+    row = connection.execute("SELECT purge_cache(%s)", (list(keys),)).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def cache_models(connection: Connected) -> list[CacheModel]:

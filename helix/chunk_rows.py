@@ -27,10 +27,10 @@ from helix.term_rows import write_terms
 from helix.terms import ENGLISH
 
 Connected = Connection[TupleRow]
-ChunkRow = tuple[str, str, Vector, Jsonb]
+ChunkRow = tuple[str, str, str, Vector, Jsonb]
 Metadata = dict[str, Any]
 
-_COPY = "COPY chunks (node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
+_COPY = "COPY chunks (tenant_id, node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
 # Without LlamaIndex's own copy of the node: it holds a hash of the whole document, so that it
 # differs after any edit, and says nothing else that the rest does not.
 _STORED = """
@@ -38,16 +38,16 @@ SELECT node_id, content, metadata_ - '_node_content' FROM chunks WHERE document_
 """
 _KNOWN = """
 SELECT node_id, metadata_ ->> 'embedding_key' FROM chunks c JOIN documents d ON d.id = document_id
-WHERE source_uri = %s AND metadata_ ? 'embedding_key'
+WHERE d.tenant_id = %s AND source_uri = %s AND metadata_ ? 'embedding_key'
 """
 _DELETE = "DELETE FROM chunks WHERE document_id = %s AND node_id = ANY(%s)"
 _UPDATE = """
 UPDATE chunks SET metadata_ = %(metadata)s, embedding = coalesce(%(vector)s, embedding)
-WHERE node_id = %(node_id)s
+WHERE tenant_id = %(tenant)s AND node_id = %(node_id)s
 """
 _PARK = """
 UPDATE chunks SET metadata_ = jsonb_set(metadata_, '{ordinal}', to_jsonb(%(ordinal)s::int))
-WHERE node_id = %(node_id)s
+WHERE tenant_id = %(tenant)s AND node_id = %(node_id)s
 """
 
 
@@ -71,17 +71,21 @@ class _Stored:
         return int(self.metadata[ORDINAL])
 
 
-def known_nodes(connection: Connected, source_uri: str) -> dict[str, str]:
-    """The embedding key of each chunk stored of a source, by node id.
+def known_nodes(connection: Connected, tenant: str, source_uri: str) -> dict[str, str]:
+    """The embedding key of each chunk stored of a tenant's source, by node id.
 
     A node of that id and key needs no vector: its row has it. The key stands for embedder and
     embedded text, so a new title, which is embedded with the text, makes a node unknown.
     """
-    return dict(connection.execute(_KNOWN, (source_uri,)).fetchall())
+    return dict(connection.execute(_KNOWN, (tenant, source_uri)).fetchall())
 
 
 def replace_chunks(
-    connection: Connected, document_id: int, nodes: Sequence[BaseNode], language: str = ENGLISH
+    connection: Connected,
+    tenant: str,
+    document_id: int,
+    nodes: Sequence[BaseNode],
+    language: str = ENGLISH,
 ) -> ChunkChanges:
     """Make ``nodes`` the chunks of a document in ``language`` that nobody else writes now.
 
@@ -101,15 +105,16 @@ def replace_chunks(
     gone = [node_id for node_id in stored if node_id not in staying]
     if gone:
         connection.execute(_DELETE, (document_id, gone))
-    changed, embedded_anew = _update(connection, document_id, stored, staying)
-    copy_chunks(connection, (chunk_row(node, document_id) for node in new))
+    changed, embedded_anew = _update(connection, tenant, document_id, stored, staying)
+    copy_chunks(connection, (chunk_row(node, tenant, document_id) for node in new))
     # what only moved has the terms it had
-    write_terms(connection, [*embedded_anew, *new], language)
+    write_terms(connection, [*embedded_anew, *new], tenant, language)
     return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
 
 
 def _update(
     connection: Connected,
+    tenant: str,
     document_id: int,
     stored: Mapping[str, _Stored],
     staying: Mapping[str, BaseNode],
@@ -124,14 +129,17 @@ def _update(
         old, metadata = stored[node_id].metadata, _metadata(node, document_id)
         vector = _new_vector(node, old)
         if vector is not None or _without_copy(metadata) != old:
-            values[node_id] = {"node_id": node_id, "metadata": Jsonb(metadata), "vector": vector}
+            values[node_id] = {
+                "tenant": tenant, "node_id": node_id, "metadata": Jsonb(metadata), "vector": vector
+            }  # fmt: skip
     moves = {node_id: int(staying[node_id].metadata[ORDINAL]) for node_id in values}
     with connection.cursor() as cursor:
         for node_id, parking in _in_turn({n: stored[n].ordinal for n in values}, moves):
             if parking is None:
                 cursor.execute(_UPDATE, values[node_id])
             else:
-                cursor.execute(_PARK, {"node_id": node_id, "ordinal": parking})
+                parked = {"tenant": tenant, "node_id": node_id, "ordinal": parking}
+                cursor.execute(_PARK, parked)
     anew = [staying[node_id] for node_id, row in values.items() if row["vector"] is not None]
     return len(values), anew
 
@@ -172,16 +180,22 @@ def _new_vector(node: BaseNode, old: Metadata) -> Vector | None:
     return _vector(node)
 
 
-def chunk_row(node: BaseNode, document_id: int, marks: dict[str, int] | None = None) -> ChunkRow:
-    """One row of COPY: (node_id, content, embedding, metadata); raises as replace_chunks does."""
+def chunk_row(
+    node: BaseNode, tenant: str, document_id: int, marks: dict[str, int] | None = None
+) -> ChunkRow:
+    """One row of COPY: (tenant, node_id, content, embedding, metadata).
+
+    Raises:
+        ValueError, StaleChunks: as replace_chunks does.
+    """
     metadata = _metadata(node, document_id, marks)
-    return node.node_id, _content(node), _vector(node), Jsonb(metadata)
+    return tenant, node.node_id, _content(node), _vector(node), Jsonb(metadata)
 
 
 def copy_chunks(connection: Connected, rows: Iterable[ChunkRow]) -> None:
     """Insert ``rows`` by binary COPY."""
     with connection.cursor().copy(_COPY) as copy:
-        copy.set_types(["text", "text", "vector", "jsonb"])
+        copy.set_types(["text", "text", "text", "vector", "jsonb"])
         for row in rows:
             copy.write_row(row)
 

@@ -1,4 +1,4 @@
-"""The ``helix`` command: serve, worker, ask, doctor, cache, runs."""
+"""The ``helix`` command: serve, worker, ask, doctor, cache, keys, runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from helix.app import create_app
 from helix.citations import place
 from helix.commands import worker
 from helix.commands.cache import cache
+from helix.commands.keys import keys
 from helix.commands.runs import runs
 from helix.doctor import examine
 from helix.errors import BadRequest, HelixError
 from helix.logs import configure_logging
 from helix.routes.ask import DRAIN_SECONDS, question_of
+from helix.scope import DEFAULT_TENANT, Scope, checked_tags, tenant_name
 from helix.services import open_services
 from helix.settings import Settings, load_settings
 
@@ -31,6 +33,7 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 cli.add_typer(cache)
+cli.add_typer(keys)
 cli.add_typer(runs)
 worker.add_to(cli)
 
@@ -70,28 +73,40 @@ def ask(
     document_id: Annotated[
         int | None, typer.Option(min=1, help="Answer from this document only.")
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="From documents with this label; may be given again."),
+    ] = None,
+    tenant: Annotated[str, typer.Option(help="Whose documents to ask.")] = DEFAULT_TENANT,
 ) -> None:
     """Ask the documents; the answer streams to the terminal, its citations follow."""
     settings = _settings()
     configure_logging("warning")
     try:
-        asyncio.run(_ask(settings, question_of(question, settings.max_question_chars), document_id))
+        asked = question_of(question, settings.max_question_chars)
+        scope = Scope(
+            tenant_name(tenant),
+            document_ids=None if document_id is None else (document_id,),
+            tags=checked_tags(tag) if tag else None,
+        )
+        asyncio.run(_ask(settings, asked, scope))
     except HelixError as error:
         _stop(error)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
 
-async def _ask(settings: Settings, question: str, document_id: int | None) -> None:
+async def _ask(settings: Settings, question: str, scope: Scope) -> None:
     async with open_services(settings) as services:
-        stream = await services.engine.ask(question, document_id)
+        stream = await services.engine.ask(question, scope)
         async with aclosing(stream):
             async for delta in stream:
                 typer.echo(_printable(delta), nl=False)
         typer.echo()
         for citation in stream.citations:
             snippet = _printable(" ".join(citation["snippet"].split()))
-            where = _printable(" ".join(place(stream.retrieval.hits[citation["n"] - 1]).split()))
+            source = stream.cited[citation["n"] - 1]
+            where = _printable(" ".join(place(source).split()))
             typer.echo(f"\n[{citation['n']}] {where} (chunk {citation['chunk_id']})\n    {snippet}")
 
 

@@ -7,6 +7,7 @@ negative operators, as LlamaIndex's in-memory filters have it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -58,6 +59,8 @@ def filter_clause(metadata: Any, filter_: MetadataFilter) -> ColumnElement[bool]
     if operator in _TEXT_MATCHES:
         return _text_match(field.astext, operator, str(value))
     if operator == FilterOperator.CONTAINS:
+        if value in (math.inf, -math.inf):  # JSON has no infinity
+            return equals_nothing
         contains: ColumnElement[bool] = field.contains(literal([value], JSONB))
         return contains
     raise ValueError(f"the filter operator {operator.value} is not supported")

@@ -9,13 +9,14 @@ from psycopg.rows import TupleRow
 
 _FINGERPRINTS = """
 SELECT source_uri, content_hash, recipe, title FROM documents d
-WHERE source_uri = ANY(%s) AND EXISTS (SELECT FROM chunks WHERE document_id = d.id)
+WHERE tenant_id = %s AND source_uri = ANY(%s)
+    AND EXISTS (SELECT FROM chunks WHERE document_id = d.id)
 """
 
 
 def fingerprints(
-    connection: Connection[TupleRow], source_uris: Sequence[str]
+    connection: Connection[TupleRow], tenant: str, source_uris: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
-    rows = connection.execute(_FINGERPRINTS, (list(source_uris),)).fetchall()
+    """(content_hash, recipe, title) of each of a tenant's sources that has chunks."""
+    rows = connection.execute(_FINGERPRINTS, (tenant, list(source_uris))).fetchall()
     return {uri: (content_hash, recipe, title) for uri, content_hash, recipe, title in rows}

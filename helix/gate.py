@@ -1,27 +1,71 @@
-"""The refusal decision, pure: is the nearest chunk near enough to ask the model at all?"""
+"""The refusal decision, pure: is anything found near enough, or named enough, to ask the model?"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+RARE_SHARE = 0.01
+RARE_CHUNKS = 3
+"""An identifier is rare in at most this share of a tenant's chunks, or in at most as many."""
+
+_COUNT = re.compile(r"\d{1,4}|[\d.,]*,[\d.,]*")
+
+
+@dataclass(frozen=True)
+class LexicalMatch:
+    """A question's words, and how many of them the best of the chunks found has.
+
+    ``words`` counts the distinct words of a question but its function words, those that no chunk
+    has included; ``identifiers`` those of them that are identifiers and rare in the tenant's
+    chunks; ``together`` is the most of them that one chunk has, of those that the search gave.
+    """
+
+    words: int
+    identifiers: int
+    together: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether one chunk has every word, a rare identifier among them."""
+        return self.identifiers > 0 and self.together >= self.words
 
 
 @dataclass(frozen=True)
 class GateDecision:
-    """``passed``: the model may be asked. ``best``: the nearest cosine distance, None if none."""
+    """``passed``: the model may be asked. ``best``: the nearest cosine distance, None if none.
+
+    ``by_name``: it passed by its lexical match alone.
+    """
 
     passed: bool
     best: float | None
+    by_name: bool = False
 
 
-def decide(distances: Sequence[float], max_distance: float) -> GateDecision:
+def is_identifier(word: str) -> bool:
+    """Whether a term names something: ``404b``, ``§3``, ``us-gaap_2``, ``10.1``, ``36743``.
+
+    It has a digit beside something else, or five digits: a year or a count names nothing.
+    """
+    return bool(re.search(r"\d", word)) and not _COUNT.fullmatch(word)
+
+
+def decide(
+    distances: Sequence[float], max_distance: float, lexical: LexicalMatch | None = None
+) -> GateDecision:
     """Pass when the nearest of ``distances`` (cosine, 0 to 2) is at most ``max_distance``.
 
     No chunk, or only chunks at no distance (NaN: a question or chunk whose vector is zero, such
     as a text without one known word), does not pass. A lower ceiling never admits more.
+
+    With ``lexical`` a question that this refuses passes too if the match is exact, whatever the
+    distance: vectors know little of identifiers (docs/decisions/0017-gate-two-signals.md). Leave it
+    None where nothing was found, or where the distance alone is to decide.
     """
     known = [distance for distance in distances if distance == distance]  # NaN equals nothing
-    if not known:
-        return GateDecision(passed=False, best=None)
-    best = min(known)
-    return GateDecision(passed=best <= max_distance, best=best)
+    best = min(known) if known else None
+    near = best is not None and best <= max_distance
+    named = lexical is not None and lexical.exact
+    return GateDecision(passed=near or named, best=best, by_name=named and not near)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from helix.search_sql import FOUND, PLACE, SETTINGS
+from helix.search_sql import FOUND, FROM_FOUND, candidates_sql
 from helix.term_rows import K1, NOMINAL_LENGTH, SLOTS, B, key_of, slot_of
 from helix.terms import question_terms
 
@@ -13,6 +14,9 @@ LISTED = 50
 """How many each of the two rankings brings; what either does is scored by both."""
 RRF_K = 60
 _RESCORED = 100  # by exact BM25, of those that the nominal mean length puts first
+SCORED = LISTED + _RESCORED
+"""The most that a search scores."""
+_SIFTED = 2000  # as many, of which a wide filter then takes its own
 _READ = 8000
 """Rows of the inverted index that a question may cost, about: shared by its terms. A term in more
 chunks than its share is looked up where it is frequent. With 1,000 a term, of 100,000 chunks 99% of
@@ -37,12 +41,12 @@ class Fusion:
 # keys to look up: for each term the one of fewest occurrences that is not in too many chunks.
 # `imp` is tf / (tf + K), so tf is imp * K / (1 - imp), with K by the nominal mean length.
 _HYBRID = """
-WITH <settings>,
+WITH <within>
 total AS MATERIALIZED (
     SELECT chunks, terms / greatest(chunks, 1) AS mean FROM (
         SELECT coalesce(sum(n) FILTER (WHERE key = 0), 0)::float8 AS chunks,
                coalesce(sum(n) FILTER (WHERE key = 1), 0)::float8 AS terms
-        FROM term_statistics WHERE key IN (0, 1)
+        FROM term_statistics WHERE tenant_id = %(tenant)s AND key IN (0, 1)
     ) counted
 ),
 term AS MATERIALIZED (
@@ -50,7 +54,8 @@ term AS MATERIALIZED (
            ('{' || slot || ':1}/<slots>')::sparsevec AS axis
     FROM total t CROSS JOIN unnest(%(keys)s::bigint[], %(slots)s::integer[]) AS q (key, slot)
     CROSS JOIN LATERAL (
-        SELECT sum(x.n)::float8 AS n FROM term_statistics x WHERE x.key = q.key
+        SELECT sum(x.n)::float8 AS n FROM term_statistics x
+        WHERE x.tenant_id = %(tenant)s AND x.key = q.key
     ) f
     WHERE f.n > 0 AND f.n <= t.chunks
 ),
@@ -59,23 +64,18 @@ question AS MATERIALIZED (
            )::sparsevec AS weights
     FROM (SELECT slot, sum(idf) AS idf FROM term GROUP BY slot) slots
 ),
-near AS MATERIALIZED (
-    SELECT id, embedding <=> %(vector)b AS distance
-    FROM s CROSS JOIN LATERAL (
-        SELECT id, embedding FROM chunks
-        WHERE s.ef_search IS NOT NULL <condition>
-        ORDER BY <order> LIMIT <listed>
-    ) c
-),
-lexical AS MATERIALIZED (
-    SELECT chunk_id AS id FROM chunk_terms
-    WHERE keys && ARRAY(<chosen>) <within>
-    ORDER BY impacts <#> (SELECT weights FROM question) LIMIT <rescored>
+<near>,
+lexical AS MATERIALIZED (<lexical>),
+candidate AS MATERIALIZED (
+    SELECT id, coalesce(n.distance, (
+        SELECT c.embedding <=> %(vector)b FROM chunks c
+        WHERE c.id = l.id AND c.tenant_id = %(tenant)s)) AS distance
+    FROM near n FULL JOIN lexical l USING (id)
 ),
 scored AS (
-    SELECT c.id, c.embedding <=> %(vector)b AS distance, coalesce(b.score, 0) AS score
-    FROM (SELECT id FROM near UNION SELECT id FROM lexical) u JOIN chunks c ON c.id = u.id
-    LEFT JOIN chunk_terms t ON t.chunk_id = c.id CROSS JOIN total
+    SELECT u.id, u.distance, coalesce(b.score, 0) AS score
+    FROM candidate u
+    LEFT JOIN chunk_terms t ON t.chunk_id = u.id AND t.tenant_id = %(tenant)s CROSS JOIN total
     CROSS JOIN LATERAL (
         SELECT sum(idf * tf / (tf + <k1>::float8
                                * (<rest>::float8 + <b>::float8 * t.length / total.mean))) AS score
@@ -88,13 +88,13 @@ scored AS (
 ),
 ranked AS (
     SELECT id, distance, score,
-           row_number() OVER (ORDER BY distance, id) AS near_rank,
-           row_number() OVER (ORDER BY score DESC, id) AS score_rank,
+           (row_number() OVER (ORDER BY distance, id))::int AS near_rank,
+           (row_number() OVER (ORDER BY score DESC, id))::int AS score_rank,
            min(distance) OVER () AS nearest, max(score) OVER () AS best
     FROM scored
 ),
 fused AS (
-    SELECT id, distance, score, nearest, CASE
+    SELECT id, distance, score, nearest, near_rank, score_rank, CASE
         WHEN %(dense_weight)s::float8 IS NULL THEN
             CASE WHEN near_rank <= <listed> THEN 1.0::float8 / (<rrf_k> + near_rank) ELSE 0 END
             + CASE WHEN score > 0 AND score_rank <= <listed>
@@ -105,34 +105,51 @@ fused AS (
         END AS fused
     FROM ranked ORDER BY fused DESC, distance, id LIMIT %(top_k)s
 )
-SELECT <found>, h.nearest, h.score, h.fused,
+SELECT <found>, h.nearest, h.score, h.fused, h.near_rank, h.score_rank,
        (SELECT identity FROM embedding_space) AS identity
-FROM (SELECT f.nearest, f.score, f.fused, f.distance, c.* FROM (
-        SELECT id AS chunk, distance, score, nearest, fused FROM fused
-     ) f JOIN chunks c ON c.id = f.chunk) h
-JOIN documents d ON d.id = h.document_id
-CROSS JOIN LATERAL <place>
+FROM fused h <from_found>
 ORDER BY h.fused DESC, h.distance, h.id
 """
+# OFFSET 0: the levels of a term that is in few chunks are not looked up at all
 _CHOSEN = """
-SELECT (
+SELECT CASE WHEN term.n <= share THEN term.key ELSE (
     SELECT l.key FROM (
-        SELECT term.key + level AS key, level, (
-            SELECT sum(x.n) FROM term_statistics x WHERE x.key = term.key + level) AS n
-        FROM generate_series(0, 3) AS level OFFSET 0
+        SELECT term.key + level AS key, (
+            SELECT sum(x.n) FROM term_statistics x
+            WHERE x.tenant_id = %(tenant)s AND x.key = term.key + level) AS n, level
+        FROM generate_series(1, 3) AS level OFFSET 0
     ) l
     WHERE l.n > 0
     ORDER BY l.n > share, CASE WHEN l.n > share THEN l.n ELSE level END
     LIMIT 1
-) FROM term CROSS JOIN (SELECT <read> / greatest(count(*), 1) AS share FROM term) shared
+) END FROM term CROSS JOIN (SELECT <read> / greatest(count(*), 1) AS share FROM term) shared
+"""
+_NO_NEAR = "near AS (SELECT NULL::bigint AS id, NULL::float8 AS distance WHERE false)"
+_WEIGHTS = "(SELECT weights FROM question)"
+_LEXICAL = """
+    SELECT id FROM lexical_chunks(ARRAY(<chosen>), <weights>, <rescored>)
+"""
+_LEXICAL_NARROWED = """
+    (SELECT t.chunk_id AS id FROM allowed a JOIN chunk_terms t ON t.document_id = a.id
+     WHERE (SELECT is_few FROM size) AND t.tenant_id = %(tenant)s AND t.impacts <#> <weights> < 0
+     ORDER BY t.impacts <#> <weights> LIMIT <rescored>)
+    UNION ALL
+    (SELECT l.id
+     FROM lexical_chunks(ARRAY(<chosen>), <weights>, <sifted>)
+         WITH ORDINALITY AS l (id, document, place)
+     WHERE NOT (SELECT is_few FROM size)
+         AND coalesce(l.document IN (SELECT id FROM allowed), false)
+     ORDER BY l.place LIMIT <rescored>)
 """
 _CONSTANTS = {
-    "settings": SETTINGS,
+    "chosen": _CHOSEN,
+    "weights": _WEIGHTS,
     "found": FOUND,
-    "place": PLACE,
+    "from_found": FROM_FOUND,
     "slots": SLOTS,
     "listed": LISTED,
     "rescored": _RESCORED,
+    "sifted": _SIFTED,
     "read": _READ,
     "rrf_k": RRF_K,
     "k1": K1,
@@ -142,25 +159,22 @@ _CONSTANTS = {
 }
 
 
-def _statement(**parts: str) -> str:
-    """The statement with what stands for each ``<name>`` in it: our own texts and numbers only."""
+@lru_cache
+def hybrid_sql(narrowed_by: tuple[str, ...], dense: bool = True) -> str:
+    """The search by distance and BM25, of a scope narrowed by these (helix.search_sql).
+
+    Without ``dense`` only BM25 brings candidates.
+    """
+    within, near = candidates_sql(narrowed_by)
+    near = near if dense else _NO_NEAR
+    lexical = _LEXICAL_NARROWED if narrowed_by else _LEXICAL
     statement = _HYBRID
-    for name, value in {**parts, **_CONSTANTS}.items():
-        statement = statement.replace(f"<{name}>", str(value))
+    for name, text in {"within": within, "near": near, "lexical": lexical, **_CONSTANTS}.items():
+        statement = statement.replace(f"<{name}>", str(text))
     return statement
 
 
-HYBRID_ALL = _statement(condition="", order="embedding <=> %(vector)b", chosen=_CHOSEN, within="")
-# One document's chunks are few: all are compared, and all that have any of the terms are scored.
-HYBRID_DOCUMENT = _statement(
-    condition="AND document_id = %(document_id)s",
-    order="(embedding <=> %(vector)b) + 0",
-    chosen="SELECT key FROM term",
-    within="AND chunk_id = ANY(ARRAY(SELECT id FROM chunks WHERE document_id = %(document_id)s))",
-)
-
-
-def term_values(question: str) -> dict[str, Any]:
+def term_values(question: str, tenant: str) -> dict[str, Any]:
     """The bound ``keys`` and ``slots`` of a question: of its first 64 distinct terms."""
-    keys = [key_of(term) for term in question_terms(question)[:_MOST_TERMS]]
+    keys = [key_of(term, tenant) for term in question_terms(question)[:_MOST_TERMS]]
     return {"keys": keys, "slots": [slot_of(key) + 1 for key in keys]}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from helix.errors import SettingsError
+from helix.hybrid_sql import Fusion
 from helix.providers.base import Embedder
 from helix.settings import HOW, Settings
 from helix.store import ChunkStore
@@ -13,10 +14,15 @@ from helix.store import ChunkStore
 
 @dataclass(frozen=True)
 class Space:
-    """A vector space that questions can be asked in: its embedder and the gate's ceiling there."""
+    """A vector space that questions can be asked in.
+
+    ``max_distance`` is the gate's ceiling there, a cosine distance from 0 to 2; ``fusion`` how BM25
+    joins the distances, None for not at all.
+    """
 
     embedder: Embedder
     max_distance: float
+    fusion: Fusion | None = None
 
 
 async def current_embedder(store: ChunkStore, embedders: Sequence[Embedder]) -> Embedder:
@@ -46,9 +52,21 @@ def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
     """
     first, *following = embedders
     return [
-        Space(first, gate_ceiling(settings, first)),
-        *(Space(embedder, _ceiling_of_next(settings, embedder)) for embedder in following),
+        Space(first, gate_ceiling(settings, first), fusion_of(settings, first)),
+        *(
+            Space(other, _ceiling_of_next(settings, other), fusion_of(settings, other))
+            for other in following
+        ),
     ]
+
+
+def fusion_of(settings: Settings, embedder: Embedder) -> Fusion | None:
+    """How ``HELIX_RETRIEVAL`` and ``HELIX_FUSION`` have it, else as suits the embedder."""
+    if settings.retrieval == "dense":
+        return None
+    if settings.fusion == "rrf":
+        return Fusion(None)
+    return Fusion(embedder.dense_weight if settings.fusion is None else settings.fusion)
 
 
 def gate_ceiling(settings: Settings, embedder: Embedder) -> float:

@@ -14,11 +14,18 @@ from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.vector_stores.postgres import PGVectorStore
 from llama_index.vector_stores.postgres.base import DBEmbeddingRow
 from sqlalchemy import ExceptionContext, event, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.ext.asyncio import async_sessionmaker
+from sqlalchemy.orm import Session, SessionTransaction, sessionmaker
 
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import StoreUnavailable
 from helix.filters import filter_clause
+from helix.scope import DEFAULT_TENANT
 
+_AS_TENANT = text(
+    "SELECT set_config('helix.tenant', :tenant, true), set_config('role', 'helix_app', true)"
+)
 _SETTINGS = """
 SELECT set_config('hnsw.ef_search', :ef_search, true),
        set_config('hnsw.iterative_scan', 'strict_order', true),
@@ -35,6 +42,7 @@ class SafePGVectorStore(PGVectorStore):
     """
 
     _ef_search: int = PrivateAttr()
+    _tenant: str = PrivateAttr(default=DEFAULT_TENANT)
 
     def __init__(self, database_url: str, ef_search: int) -> None:
         sqlalchemy_url = "postgresql+psycopg" + database_url[database_url.index("://") :]
@@ -56,6 +64,18 @@ class SafePGVectorStore(PGVectorStore):
         assert self._engine is not None and self._async_engine is not None
         for engine in (self._engine, self._async_engine.sync_engine):
             event.listen(engine, "handle_error", _translate)
+        self._bind_sessions()
+
+    def _bind_sessions(self) -> None:
+        """Make every transaction of LlamaIndex's own code one of the tenant."""
+        if self._engine is None or self._async_engine is None:  # not connected yet
+            return
+        info = {"tenant": self._tenant}
+        # the base calls them sessions, and means what makes one
+        self._session = sessionmaker(self._engine, class_=_TenantSession, info=info)  # type: ignore[assignment]
+        self._async_session = async_sessionmaker(  # type: ignore[assignment]
+            self._async_engine, sync_session_class=_TenantSession, info=info
+        )
 
     def _build_filter_clause(self, filter_: MetadataFilter) -> Any:
         return filter_clause(self._table_class.metadata_, filter_)
@@ -90,6 +110,15 @@ class SafePGVectorStore(PGVectorStore):
             for setting, values in self._get_query_session_settings(**kwargs):
                 await session.execute(text(setting), values)
             return [_scored(row) for row in await session.execute(statement)]
+
+
+class _TenantSession(Session):
+    """A session whose transactions act as ``info["tenant"]``, with row-level security on."""
+
+
+@event.listens_for(_TenantSession, "after_begin")
+def _act_as_tenant(session: Session, _: SessionTransaction, connection: Connection) -> None:
+    connection.execute(_AS_TENANT, {"tenant": session.info["tenant"]})
 
 
 def _translate(context: ExceptionContext) -> None:

@@ -17,12 +17,16 @@ from llama_index.core.base.response.schema import (
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
-from helix.citations import cite
+from helix.citations import cite, is_refusal
 from helix.contract import REFUSAL, Citation
 from helix.errors import HelixError, UpstreamError
+from helix.pointing import pointed
 from helix.prompt import chat_messages
 from helix.providers.base import LanguageModel
-from helix.retriever import GatedRetriever, Retrieval, as_node, as_nodes
+from helix.records import Hit
+from helix.retrieval import Reason, Retrieval
+from helix.retriever import GatedRetriever, as_node, as_nodes
+from helix.scope import Scope
 
 _logger = logging.getLogger(__name__)
 
@@ -43,7 +47,7 @@ class AnswerStream:
     async def prime(self) -> None:
         """Wait for the first delta, so that a failure before it is still an error, not a stream."""
         try:
-            self._first = await anext(self._deltas, None)
+            self._first = await self._next()
         except BaseException:
             await self.aclose()
             raise
@@ -52,10 +56,14 @@ class AnswerStream:
         if self._first is not None:
             self._parts.append(self._first)
             yield self._first
-            async for delta in self._deltas:
+            while (delta := await self._next()) is not None:
                 self._parts.append(delta)
                 yield delta
         self._ended = True
+
+    async def _next(self) -> str | None:
+        with self.retrieval.trace.stage("model"):  # not what its reader takes
+            return await anext(self._deltas, None)
 
     async def aclose(self) -> None:
         """Stop: the model's stream is closed, whatever it had left to say."""
@@ -70,7 +78,19 @@ class AnswerStream:
     def citations(self) -> list[Citation]:
         """What the whole answer cites; asking before its end is a mistake of the caller."""
         assert self._ended, "an answer has its citations when it has ended"
-        return cite(self.answer, self.retrieval.hits)
+        return cite(self.answer, self.cited)
+
+    @property
+    def cited(self) -> list[Hit]:
+        """By its number, from 1: the chunk that a citation of each source names."""
+        return pointed(self.answer, self.retrieval.sources)
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why nothing was answered; None for an answer. Known when it has ended."""
+        if self.retrieval.reason:
+            return self.retrieval.reason
+        return "model_refused" if is_refusal(self.answer) else None
 
 
 class CitationQueryEngine(BaseQueryEngine):
@@ -92,21 +112,42 @@ class CitationQueryEngine(BaseQueryEngine):
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
 
-    async def ask(self, question: str, document_id: int | None = None) -> AnswerStream:
+    async def ask(
+        self,
+        question: str,
+        scope: Scope | None = None,
+        top_k: int | None = None,
+        *,
+        deep: bool = False,
+    ) -> AnswerStream:
         """Retrieve, gate, and start the answer; its first delta is in hand on return.
+
+        ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them.
 
         Raises:
             UpstreamError: embedding or model failed before the first delta.
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
-        retrieval = await self.retriever.search(question, document_id)
-        if retrieval.decision.passed:
-            deltas = self._model_deltas(chat_messages(question, retrieval.hits))
-        else:
+        retrieval = await self.retriever.search(question, scope, top_k, deep=deep)
+        if retrieval.reason:
             deltas = _refusal()
+        else:
+            deltas = self._model_deltas(chat_messages(question, retrieval.sources))
         stream = AnswerStream(deltas, retrieval)
         await stream.prime()
         return stream
+
+    async def still_holds(self, retrieval: Retrieval, scope: Scope | None = None) -> bool:
+        """Whether all that an answer was made from is still stored as it was.
+
+        An answer is not to be certified by citations of a version that was replaced meanwhile.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+        """
+        chunks = [hit.chunk_id for source in retrieval.sources for hit in source.hits]
+        store = self.retriever.store.of(scope.tenant) if scope else self.retriever.store
+        return not chunks or await store.holds(chunks)
 
     async def _model_deltas(self, messages: list[ChatMessage]) -> AsyncGenerator[str, None]:
         """The model's non-empty deltas.
@@ -139,9 +180,9 @@ class CitationQueryEngine(BaseQueryEngine):
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         retrieval = self.retriever.search_blocking(query_bundle.query_str)
-        if not retrieval.decision.passed:
+        if retrieval.reason:
             return _response(REFUSAL, retrieval)
-        reply = self._llm.model.chat(chat_messages(query_bundle.query_str, retrieval.hits))
+        reply = self._llm.model.chat(chat_messages(query_bundle.query_str, retrieval.sources))
         return _response(reply.message.content or "", retrieval)
 
 
@@ -150,6 +191,7 @@ async def _refusal() -> AsyncGenerator[str, None]:
 
 
 def _response(answer: str, retrieval: Retrieval) -> Response:
-    citations = cite(answer, retrieval.hits)
-    nodes = [as_node(retrieval.hits[citation["n"] - 1]) for citation in citations]
+    hits = pointed(answer, retrieval.sources)
+    citations = cite(answer, hits)
+    nodes = [as_node(hits[citation["n"] - 1]) for citation in citations]
     return Response(answer, source_nodes=nodes, metadata={"citations": citations})

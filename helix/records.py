@@ -78,6 +78,8 @@ class DocumentRecord:
     warnings: tuple[str, ...] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
     file_hash: str | None = None
+    tags: tuple[str, ...] | None = None
+    """None: those that a stored version has stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,39 @@ class Hit:
     label: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A hit with what put it where it is.
+
+    ``score`` is its BM25 score, 0 and more, ``fused`` what it was ordered by; its ranks by distance
+    and by score count from 1 among all candidates. A search by distance alone has neither score
+    nor rank by it.
+    """
+
+    hit: Hit
+    fused: float
+    near_rank: int
+    score: float | None = None
+    score_rank: int | None = None
+
+
 @dataclass(frozen=True)
 class Found:
-    """What a hybrid search found: ``hits`` best first, and their BM25 ``scores``, 0 and more.
+    """What a search found, best first.
 
-    ``nearest`` is the least distance of all candidates, whether or not it is among the hits; None
+    ``nearest`` is the least distance of all candidates, whether or not it is among these; None
     where there are none, NaN where no distance is known.
     """
 
-    hits: list[Hit]
+    candidates: list[Candidate]
     nearest: float | None
-    scores: list[float]
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The chunks found."""
+        return [candidate.hit for candidate in self.candidates]
+
+    @property
+    def scores(self) -> list[float]:
+        """Their BM25 scores; 0 where there is none."""
+        return [candidate.score or 0.0 for candidate in self.candidates]

@@ -1,71 +1,69 @@
-"""GatedRetriever: embed the question, search, gate. Nothing comes back that the gate refused."""
+"""GatedRetriever: embed the question, search, gate, rerank. Nothing refused comes back."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from helix.context import sources_of
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import EmbedderMismatch, HelixError, UpstreamError
-from helix.gate import GateDecision, decide
-from helix.hybrid_sql import Fusion
+from helix.gate import decide
+from helix.hybrid_sql import LISTED, SCORED
+from helix.merging import merged
 from helix.next_embedder import Space
 from helix.providers.base import Embedder
-from helix.records import Hit
+from helix.records import Candidate, Found, Hit
+from helix.reranking.stage import RERANKED, Reranking
+from helix.retrieval import Reason, Retrieval, Trace
+from helix.rewriting.base import Rewriter
+from helix.scope import Scope
 from helix.store import ChunkStore
 
 _logger = logging.getLogger(__name__)
 
 _Side = tuple[Space, ChunkStore]
 """A vector space, and the store as one of that space."""
-_Found = tuple[list[Hit], list[float]]
-"""What was found, and the distances that the gate goes by."""
-
-
-@dataclass(frozen=True)
-class Retrieval:
-    """What a search found, best first, and what the gate said of it.
-
-    ``hits`` is what was found either way; a refusal uses none of it.
-    """
-
-    hits: list[Hit]
-    decision: GateDecision
 
 
 class GatedRetriever(BaseRetriever):
     """Top-k by distance, or by distance and BM25, behind the distance gate.
 
-    Any LlamaIndex engine can use it.
+    Any LlamaIndex engine can use it. Without an event loop (``retrieve``) it neither rewrites nor
+    reranks.
 
     Args:
         store: where the chunks are.
-        embedder: of the identity that filled the store.
-        max_distance: the gate's ceiling, a cosine distance from 0 to 2.
+        space: what questions are asked in: the embedder of the identity that filled the store,
+            the gate's ceiling, and how BM25 joins the distances.
         top_k: chunks at most.
-        fusion: how BM25 joins the distances; None searches by distance alone.
         following: what to ask in once the database's embedder was changed (pipelines.reembed).
+        rewriter: makes terms that are searched beside the question.
+        reranking: reorders what was found.
     """
 
     def __init__(
         self,
         store: ChunkStore,
-        embedder: Embedder,
+        space: Space,
         *,
-        max_distance: float,
         top_k: int = DEFAULT_TOP_K,
-        fusion: Fusion | None = None,
         following: Sequence[Space] = (),
+        rewriter: Rewriter | None = None,
+        reranking: Reranking | None = None,
     ) -> None:
         super().__init__()
         self.top_k = top_k
-        self.fusion = fusion
-        self._sides: list[_Side] = [(Space(embedder, max_distance), store)]
-        self._sides += [(space, store.session(space.embedder.identity)) for space in following]
+        self.store = store
+        self._rewriter = rewriter
+        self._reranking = reranking
+        self._sides: list[_Side] = [(space, store)]
+        self._sides += [(other, store.session(other.embedder.identity)) for other in following]
         self._side = self._sides[0]
 
     @property
@@ -73,70 +71,117 @@ class GatedRetriever(BaseRetriever):
         """The gate's ceiling in the space that answered last."""
         return self._side[0].max_distance
 
-    async def search(self, question: str, document_id: int | None = None) -> Retrieval:
-        """The chunks that fit ``question`` best and the gate's decision; a refusal is logged.
+    async def search(
+        self,
+        question: str,
+        scope: Scope | None = None,
+        top_k: int | None = None,
+        *,
+        deep: bool = False,
+    ) -> Retrieval:
+        """What fits ``question`` best within ``scope``, and whether it may be answered from.
+
+        A refusal is logged. ``top_k`` of None is the retriever's own. ``deep`` puts all
+        candidates into the trace; it changes nothing else.
 
         Raises:
             UpstreamError: the embedding service failed.
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
+        trace, scope, top_k = Trace(), scope or Scope(self.store.tenant), top_k or self.top_k
+        with trace.stage("rewrite"):
+            trace.terms = await self._rewriter.terms(question) if self._rewriter else None
         mismatches: list[EmbedderMismatch] = []
         for side in self._in_turn():
-            space, store = side
-            vector = await _embedded(space.embedder, question)
             try:
-                found = await self._found(store, question, vector, document_id)
+                found = await self._found(side, question, scope, self._depth(top_k), trace, deep)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
-                return self._gated(*found, side)
+                self._settle_on(side, found)
+                return await self._judged(question, found, scope, top_k, trace)
         raise mismatches[0]
 
+    def _depth(self, top_k: int) -> int:
+        return max(top_k, RERANKED) if self._reranking else top_k
+
+    async def _found(
+        self, side: _Side, question: str, scope: Scope, depth: int, trace: Trace, deep: bool
+    ) -> Found:
+        space, store = side
+        listed = _listed(space, store, depth) if deep else depth
+        texts = [question, trace.terms] if trace.terms else [question]
+        with trace.stage("embed"):
+            vectors = await asyncio.gather(*(_embedded(space.embedder, text) for text in texts))
+        with trace.stage("search"):
+            founds = await asyncio.gather(
+                *(
+                    _searched(store, space, text, vector, scope, listed)
+                    for text, vector in zip(texts, vectors, strict=True)
+                )
+            )
+        found = merged([replace(found, candidates=found.candidates[:depth]) for found in founds])
+        trace.candidates = _followed(found.candidates, merged(founds).candidates)
+        return found
+
+    async def _judged(
+        self, question: str, found: Found, scope: Scope, top_k: int, trace: Trace
+    ) -> Retrieval:
+        decision = decide([] if found.nearest is None else [found.nearest], self.max_distance)
+        hits = found.hits
+        if not hits:
+            return Retrieval([], decision, trace, reason=await self._nothing_in(scope))
+        if not decision.passed:
+            best = "none" if decision.best is None else f"{decision.best:.4f}"
+            _logger.info("gate refused: best distance %s, ceiling %.4f", best, self.max_distance)
+            return Retrieval(hits[:top_k], decision, trace, reason="below_gate")
+        if self._reranking:
+            with trace.stage("rerank"):
+                hits, trace.rerank_scores, enough = await self._reranking.apply(question, found)
+            if not enough:
+                _logger.info("reranker refused: nothing reaches its least score")
+                return Retrieval(hits[:top_k], decision, trace, reason="below_gate")
+        hits = hits[:top_k]
+        return Retrieval(hits, decision, trace, sources=sources_of(hits))
+
+    async def _nothing_in(self, scope: Scope) -> Reason:
+        if scope.narrowed and await self.store.of(scope.tenant).has_chunks():
+            return "filtered_empty"
+        return "no_documents"
+
     def search_blocking(self, question: str) -> Retrieval:
-        """``search`` for code without an event loop."""
+        """``search`` of everything, by question alone, for code without an event loop."""
         mismatches: list[EmbedderMismatch] = []
         for side in self._in_turn():
             space, store = side
             vector = space.embedder.model.get_query_embedding(question)
             try:
-                found = self._found_blocking(store, question, vector)
+                found = _searched_blocking(store, space, question, vector, self.top_k)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
-                return self._gated(*found, side)
+                self._settle_on(side, found)
+                return self._judged_blocking(found)
         raise mismatches[0]
 
-    async def _found(
-        self, store: ChunkStore, question: str, vector: list[float], document_id: int | None
-    ) -> _Found:
-        if self.fusion is None:
-            hits = await store.search(vector, self.top_k, document_id)
-            return hits, [hit.distance for hit in hits]
-        found = await store.search_hybrid(question, vector, self.top_k, document_id, self.fusion)
-        return found.hits, [] if found.nearest is None else [found.nearest]
-
-    def _found_blocking(self, store: ChunkStore, question: str, vector: list[float]) -> _Found:
-        if self.fusion is None:
-            hits = store.search_blocking(vector, self.top_k)
-            return hits, [hit.distance for hit in hits]
-        found = store.search_hybrid_blocking(question, vector, self.top_k, self.fusion)
-        return found.hits, [] if found.nearest is None else [found.nearest]
+    def _judged_blocking(self, found: Found) -> Retrieval:
+        decision = decide([] if found.nearest is None else [found.nearest], self.max_distance)
+        trace = Trace(candidates=found.candidates)
+        if decision.passed:
+            return Retrieval(found.hits, decision, trace, sources=sources_of(found.hits))
+        reason: Reason = "below_gate" if found.hits else "no_documents"
+        return Retrieval(found.hits, decision, trace, reason=reason)
 
     def _in_turn(self) -> list[_Side]:
         """The one that answered last, then the others: the database may be another's by now."""
         first = self._side
         return [first, *(side for side in self._sides if side is not first)]
 
-    def _gated(self, hits: list[Hit], distances: Sequence[float], side: _Side) -> Retrieval:
-        space, _ = side
-        if side is not self._side and hits:
-            _logger.warning("the database is now that of %s: using it", space.embedder.identity)
+    def _settle_on(self, side: _Side, found: Found) -> None:
+        if side is not self._side and found.candidates:
+            identity = side[0].embedder.identity
+            _logger.warning("the database is now that of %s: using it", identity)
             self._side = side
-        decision = decide(distances, space.max_distance)
-        if not decision.passed:
-            best = "none" if decision.best is None else f"{decision.best:.4f}"
-            _logger.info("gate refused: best distance %s, ceiling %.4f", best, space.max_distance)
-        return Retrieval(hits, decision)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return as_nodes(await self.search(query_bundle.query_str))
@@ -145,12 +190,49 @@ class GatedRetriever(BaseRetriever):
         return as_nodes(self.search_blocking(query_bundle.query_str))
 
 
-async def _embedded(embedder: Embedder, question: str) -> list[float]:
+def _listed(space: Space, store: ChunkStore, depth: int) -> int:
+    """The most candidates whose first ``depth`` are the same as without the others.
+
+    A hybrid search scores as many in any case. The scan of a search by distance keeps
+    ``ef_search``, and would find others if it had to keep more.
+    """
+    most = SCORED if space.fusion else min(LISTED, store.ef_search)
+    return max(depth, most)
+
+
+def _followed(used: list[Candidate], more: list[Candidate]) -> list[Candidate]:
+    """``used``, then the others of ``more``."""
+    known = {candidate.hit.chunk_id for candidate in used}
+    return used + [candidate for candidate in more if candidate.hit.chunk_id not in known]
+
+
+async def _searched(
+    store: ChunkStore, space: Space, text: str, vector: list[float], scope: Scope, depth: int
+) -> Found:
+    if space.fusion is None:
+        return _by_distance(await store.search(vector, depth, scope))
+    return await store.search_hybrid(text, vector, depth, scope, space.fusion)
+
+
+def _searched_blocking(
+    store: ChunkStore, space: Space, text: str, vector: list[float], depth: int
+) -> Found:
+    if space.fusion is None:
+        return _by_distance(store.search_blocking(vector, depth))
+    return store.search_hybrid_blocking(text, vector, depth, fusion=space.fusion)
+
+
+def _by_distance(hits: list[Hit]) -> Found:
+    candidates = [Candidate(hit, 1 - hit.distance, rank) for rank, hit in enumerate(hits, 1)]
+    return Found(candidates, hits[0].distance if hits else None)
+
+
+async def _embedded(embedder: Embedder, text: str) -> list[float]:
     try:
         model = embedder.model
         # a trace of its own, or LlamaIndex's callback manager would keep an id a question
         with model.callback_manager.as_trace("query"):
-            return await model.aget_query_embedding(question)
+            return await model.aget_query_embedding(text)
     except HelixError:
         raise
     except Exception as error:
@@ -163,7 +245,7 @@ def _embedding_failed(error: Exception) -> UpstreamError:
 
 def as_nodes(retrieval: Retrieval) -> list[NodeWithScore]:
     """What an answer may rest on: the hits as LlamaIndex has them, or nothing if refused."""
-    return [as_node(hit) for hit in retrieval.hits] if retrieval.decision.passed else []
+    return [] if retrieval.reason else [as_node(hit) for hit in retrieval.hits]
 
 
 def as_node(hit: Hit) -> NodeWithScore:

@@ -8,16 +8,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
+from helix.context import count_tokens
 from helix.database import open_url
 from helix.embedding_cache import with_cache
 from helix.errors import HelixError
-from helix.hybrid_sql import Fusion
 from helix.library.access import Library
 from helix.next_embedder import Space, current_embedder, gate_ceiling, spaces
 from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel
 from helix.query_engine import CitationQueryEngine
+from helix.reranking import build_reranker
+from helix.reranking.stage import Reranking
 from helix.retriever import GatedRetriever
+from helix.rewriting import build_rewriter
 from helix.settings import Settings
 from helix.store import ChunkStore
 from helix.workers import WorkerProcesses
@@ -60,6 +63,7 @@ async def open_store(
             url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size
         )
         stack.push_async_callback(store.close)
+        await store.check_role()
         await current_embedder(store, [embedder, following] if following else [embedder])
         yield store
 
@@ -90,13 +94,18 @@ async def open_services(
         asked_in = spaces(settings, known)
         store = await stack.enter_async_context(open_store(settings, *known))
         first, *others = (_cached(space, store, settings) for space in asked_in)
+        reranking = await _reranking(settings, first, stack)
+        rewriter = build_rewriter(llm, enabled=settings.rewrite, timeout=settings.rewrite_timeout)
+        if rewriter:
+            stack.push_async_callback(rewriter.aclose)
+        await asyncio.to_thread(count_tokens, "")  # the tokenizer, or the first question waits
         retriever = GatedRetriever(
             store,
-            first.embedder,
-            max_distance=first.max_distance,
+            first,
             top_k=settings.retrieval_top_k,
-            fusion=Fusion(settings.fusion) if settings.retrieval == "hybrid" else None,
             following=others,
+            rewriter=rewriter,
+            reranking=reranking,
         )
         filling = asyncio.create_task(_fill_terms(store))
         stack.callback(filling.cancel)
@@ -104,6 +113,19 @@ async def open_services(
         stack.callback(workers.stop)
         engine = CitationQueryEngine(retriever, llm)
         yield Services(settings, store, engine, Library(store), workers.ensure)
+
+
+async def _reranking(settings: Settings, space: Space, stack: AsyncExitStack) -> Reranking | None:
+    """What HELIX_RERANKER names, closed with ``stack``; raises as build_reranker does."""
+    keys = {"COHERE_API_KEY": settings.cohere_api_key, "VOYAGE_API_KEY": settings.voyage_api_key}
+    reranker = await asyncio.to_thread(
+        build_reranker, settings.reranker, keys=keys, timeout=settings.rerank_timeout,
+        min_score=settings.rerank_min_score,
+    )  # fmt: skip
+    if reranker is None:
+        return None
+    stack.push_async_callback(reranker.aclose)
+    return Reranking(reranker, settings.rerank_timeout, space.fusion)
 
 
 async def _fill_terms(store: ChunkStore) -> None:

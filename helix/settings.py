@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from helix.contract import DEFAULT_DENSE_WEIGHT, DEFAULT_TOP_K
+from helix.contract import DEFAULT_TOP_K
 from helix.errors import SettingsError
 
 _PROVIDER = re.compile(r"^[a-z][a-z0-9_-]*(:\S+)?$")
@@ -30,6 +30,14 @@ HOW = {
     "RETRIEVAL_TOP_K": "set it to a whole number from 1 to 50",
     "HELIX_RETRIEVAL": "set it to hybrid or dense",
     "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.5",
+    "HELIX_REWRITE": "set it to 1 to search by terms made of the question too, or 0",
+    "HELIX_REWRITE_TIMEOUT": "set it to a number of seconds from 0.1 to 60",
+    "HELIX_RERANKER": "set it to none, cohere, voyage or cross-encoder, with :model if you like",
+    "HELIX_RERANK_MIN_SCORE": "set it to a number from 0 to 1, such as 0.15",
+    "HELIX_RERANK_TIMEOUT": "set it to a number of seconds from 0.1 to 60",
+    "COHERE_API_KEY": "get one at https://dashboard.cohere.com/api-keys",
+    "VOYAGE_API_KEY": "get one at https://dashboard.voyageai.com",
+    "HELIX_AUTH": "set it to off or keys",
     "HELIX_LLM": "set it to gemini, offline, or provider:model",
     "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
     "HELIX_EF_SEARCH": "set it to a whole number from 10 to 1000",
@@ -65,8 +73,22 @@ class Settings(BaseSettings):
     """None: the embedder's own calibrated default."""
     retrieval_top_k: int = Field(DEFAULT_TOP_K, ge=1, le=50)
     retrieval: Literal["hybrid", "dense"] = Field("hybrid", alias="HELIX_RETRIEVAL")
-    fusion: float | None = Field(DEFAULT_DENSE_WEIGHT, ge=0, le=1, alias="HELIX_FUSION")
-    """The dense share of a convex sum; None, written ``rrf``, is reciprocal rank fusion."""
+    fusion: Annotated[float, Field(ge=0, le=1)] | Literal["rrf"] | None = Field(
+        None, alias="HELIX_FUSION"
+    )
+    """The dense share of a convex sum, or reciprocal rank fusion; None: as suits the embedder."""
+    rewrite: bool = Field(False, alias="HELIX_REWRITE")
+    rewrite_timeout: float = Field(2.0, ge=0.1, le=60, alias="HELIX_REWRITE_TIMEOUT")
+    """Seconds that making search terms may take before the question is searched alone."""
+    reranker: str = Field("none", pattern=r"^[a-z-]+(:\S+)?$", alias="HELIX_RERANKER")
+    rerank_min_score: float | None = Field(None, ge=0, le=1, alias="HELIX_RERANK_MIN_SCORE")
+    """Below it nothing is relevant enough to answer; None: the reranker's own default."""
+    rerank_timeout: float = Field(3.0, ge=0.1, le=60, alias="HELIX_RERANK_TIMEOUT")
+    """Seconds that reranking may take before the hits stay as the search ordered them."""
+    cohere_api_key: SecretStr | None = None
+    voyage_api_key: SecretStr | None = None
+    auth: Literal["off", "keys"] = Field("off", alias="HELIX_AUTH")
+    """``keys``: every request needs an API key, which decides whose documents it is about."""
     llm: str = Field("gemini", alias="HELIX_LLM")
     embedder: str = Field("gemini", alias="HELIX_EMBEDDER")
     ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
@@ -134,12 +156,7 @@ class Settings(BaseSettings):
                 raise ValueError("malformed")
         return tuple(host.lower() for host in hosts)
 
-    @field_validator("fusion", mode="before")
-    @classmethod
-    def _known_fusion(cls, value: object) -> object:
-        return None if isinstance(value, str) and value.lower() == "rrf" else value
-
-    @field_validator("retrieval", "log_level", mode="before")
+    @field_validator("fusion", "auth", "retrieval", "log_level", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value

@@ -24,8 +24,18 @@ def citations_frame(citations: Sequence[Citation]) -> bytes:
     return _frame("event: citations\n", list(citations))
 
 
-def _frame(head: str, payload: object) -> bytes:
+def event_frame(event: str, payload: object) -> bytes:
+    """A frame of a typed stream: one event by that name."""
+    return _frame(f"event: {event}\n", payload)
+
+
+def json_bytes(payload: object) -> bytes:
+    """``payload`` as JSON on one line; lone surrogates travel as escapes."""
     try:
-        return f"{head}data: {_encode(payload)}\n\n".encode()
+        return _encode(payload).encode()
     except UnicodeEncodeError:
-        return f"{head}data: {json.dumps(payload, separators=(',', ':'))}\n\n".encode()
+        return json.dumps(payload, separators=(",", ":")).encode()
+
+
+def _frame(head: str, payload: object) -> bytes:
+    return f"{head}data: ".encode() + json_bytes(payload) + b"\n\n"

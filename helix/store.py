@@ -8,31 +8,29 @@ index settings last one transaction, and serving has a search of its own, one ro
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 import numpy as np
-import psycopg
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode
-from pgvector import Vector
-from pgvector.psycopg import register_vector, register_vector_async
-from psycopg import AsyncConnection, Connection
+from psycopg import Connection
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
 
 from helix import index
 from helix.cache_rows import CacheRows
 from helix.chunk_rows import known_nodes
+from helix.connections import Connections
 from helix.contract import DEFAULT_DENSE_WEIGHT
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.fingerprints import fingerprints
-from helix.hybrid_sql import HYBRID_ALL, HYBRID_DOCUMENT, LISTED, Fusion, term_values
-from helix.pgvector_store import SafePGVectorStore, unavailable
-from helix.records import DocumentRecord, Found, Hit
-from helix.search_sql import SEARCH_ALL, SEARCH_DOCUMENT, hit_of
+from helix.garbage import no_full_collection
+from helix.hybrid_sql import LISTED, Fusion, hybrid_sql, term_values
+from helix.pgvector_store import SafePGVectorStore
+from helix.records import Candidate, DocumentRecord, Found, Hit
+from helix.scope import Scope
+from helix.search_sql import SEARCH_SETTINGS, dense_sql, hit_of, narrowing, search_values
 from helix.term_rows import fill_missing
 from helix.writing import (
     Written,
@@ -44,25 +42,17 @@ from helix.writing import (
     replace_document,
 )
 
-CONNECT_TIMEOUT_SECONDS = 5
-READ_SECONDS = 8  # longer than the pool may take to find that nobody is there
-RECONNECT_SECONDS = 2
-"""How long a pool tries by itself to reach a database that is gone; after that each request does.
-psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
-
 DEFAULT_FUSION = Fusion(DEFAULT_DENSE_WEIGHT)
 
 _T = TypeVar("_T")
 Settled = Callable[[Connection[TupleRow], Written], None]
 Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
-
-# Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
-# And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
-_READ_SETTINGS = "SET plan_cache_mode = force_generic_plan; SET jit = off"
+Query = tuple[str, dict[str, Any]]
+"""A statement and its bound values."""
 
 
 class ChunkStore(SafePGVectorStore):
-    """The chunks of one database.
+    """The chunks of one tenant in one database; ``of`` gives another tenant's.
 
     Args:
         database_url: a libpq URL, ``postgresql://…``, unix sockets included.
@@ -75,9 +65,7 @@ class ChunkStore(SafePGVectorStore):
     """
 
     _identity: str = PrivateAttr()
-    _url: str = PrivateAttr()
-    _reading: AsyncConnectionPool[AsyncConnection[TupleRow]] = PrivateAttr()
-    _writing: ConnectionPool[Connection[TupleRow]] = PrivateAttr()
+    _connections: Connections = PrivateAttr()
     _staged: dict[str, tuple[DocumentRecord, bool]] = PrivateAttr(default_factory=dict)
 
     def __init__(
@@ -85,23 +73,7 @@ class ChunkStore(SafePGVectorStore):
     ) -> None:
         super().__init__(database_url, ef_search)
         self._identity = identity
-        self._url = database_url
-        options: dict[str, Any] = {
-            "autocommit": True,
-            "connect_timeout": CONNECT_TIMEOUT_SECONDS,
-            "tcp_user_timeout": READ_SECONDS * 1000,  # a network that swallows packets breaks
-        }
-        self._reading = AsyncConnectionPool(
-            database_url, min_size=1, max_size=pool_size, configure=_ready_to_read,
-            timeout=CONNECT_TIMEOUT_SECONDS, reconnect_timeout=RECONNECT_SECONDS, open=False,
-            kwargs=options, name="helix-read",
-        )  # fmt: skip
-        self._writing = ConnectionPool(
-            database_url, min_size=0, max_size=4, configure=register_vector,
-            timeout=CONNECT_TIMEOUT_SECONDS, reconnect_timeout=RECONNECT_SECONDS, open=False,
-            kwargs=options, name="helix-write",
-            check=ConnectionPool.check_connection,  # a write is not tried twice, as a read is
-        )  # fmt: skip
+        self._connections = Connections(database_url, pool_size)
 
     @classmethod
     def class_name(cls) -> str:
@@ -109,92 +81,95 @@ class ChunkStore(SafePGVectorStore):
 
     # --- serving -------------------------------------------------------------------------------
 
-    async def search(
-        self,
-        vector: Vector1536,
-        top_k: int,
-        document_id: int | None = None,
-    ) -> list[Hit]:
-        """The ``top_k`` chunks nearest to ``vector`` (1536 numbers), nearest first.
-
-        ``document_id`` restricts the same query to one document.
+    async def search(self, vector: Vector1536, top_k: int, scope: Scope | None = None) -> list[Hit]:
+        """The ``top_k`` chunks of ``scope`` nearest to ``vector`` (1536 numbers), nearest first.
 
         Raises:
             StoreUnavailable: the database did not answer.
             EmbedderMismatch: the chunks were embedded by another embedder.
         """
-        return self._hits(await self.fetch(*self._search(vector, top_k, document_id)))
+        scope = scope or Scope(self._tenant)
+        return self._hits(await self._searched(self._dense(vector, top_k, scope), top_k, scope))
 
     def search_blocking(
-        self, vector: Vector1536, top_k: int, document_id: int | None = None
+        self, vector: Vector1536, top_k: int, scope: Scope | None = None
     ) -> list[Hit]:
         """``search`` for code without an event loop."""
-        with self.connection() as connection:
-            statement, values = self._search(vector, top_k, document_id)
-            cursor = connection.cursor(binary=True).execute(statement, values, prepare=True)
-            return self._hits(cursor.fetchall())
+        scope = scope or Scope(self._tenant)
+        return self._hits(self._searched_blocking(self._dense(vector, top_k, scope), top_k, scope))
 
     async def search_hybrid(
         self,
         question: str,
         vector: Vector1536,
         top_k: int,
-        document_id: int | None = None,
+        scope: Scope | None = None,
         fusion: Fusion = DEFAULT_FUSION,
     ) -> Found:
         """The ``top_k`` chunks best by distance and BM25 together, best first, in one round trip.
 
-        Each ranking brings its first 50. ``document_id`` restricts both to one document.
+        Each ranking brings its first 50: with a ``top_k`` of SCORED all that was scored comes.
 
         Raises:
             StoreUnavailable, EmbedderMismatch: as search does.
         """
-        statement = self._hybrid(question, vector, top_k, document_id, fusion)
-        return self._found(await self.fetch(*statement))
+        scope = scope or Scope(self._tenant)
+        query = self._hybrid(question, vector, top_k, scope, fusion)
+        return self._found(await self._searched(query, LISTED, scope))
 
     def search_hybrid_blocking(
-        self, question: str, vector: Vector1536, top_k: int, fusion: Fusion = DEFAULT_FUSION
-    ) -> Found:
-        """``search_hybrid`` for code without an event loop."""
-        with self.connection() as connection:
-            statement, values = self._hybrid(question, vector, top_k, None, fusion)
-            cursor = connection.cursor(binary=True).execute(statement, values, prepare=True)
-            return self._found(cursor.fetchall())
-
-    def _hybrid(
         self,
         question: str,
         vector: Vector1536,
         top_k: int,
-        document_id: int | None,
-        fusion: Fusion,
-    ) -> tuple[str, dict[str, Any]]:
-        _, values = self._search(vector, max(top_k, LISTED), document_id)
-        values |= term_values(question) | {"top_k": top_k, "dense_weight": fusion.dense_weight}
-        return HYBRID_ALL if document_id is None else HYBRID_DOCUMENT, values
+        scope: Scope | None = None,
+        fusion: Fusion = DEFAULT_FUSION,
+    ) -> Found:
+        """``search_hybrid`` for code without an event loop."""
+        scope = scope or Scope(self._tenant)
+        query = self._hybrid(question, vector, top_k, scope, fusion)
+        return self._found(self._searched_blocking(query, LISTED, scope))
+
+    def _dense(self, vector: Vector1536, top_k: int, scope: Scope) -> Query:
+        return dense_sql(narrowing(scope)), search_values(vector, top_k, top_k, scope)
+
+    def _hybrid(
+        self, question: str, vector: Vector1536, top_k: int, scope: Scope, fusion: Fusion
+    ) -> Query:
+        values = search_values(vector, top_k, LISTED, scope)
+        values |= term_values(question, scope.tenant) | {"dense_weight": fusion.dense_weight}
+        return hybrid_sql(narrowing(scope)), values
+
+    async def _searched(self, query: Query, listed: int, scope: Scope) -> list[TupleRow]:
+        return await self._connections.fetch(*query, scope.tenant, self._search_settings(listed))
+
+    def _searched_blocking(self, query: Query, listed: int, scope: Scope) -> list[TupleRow]:
+        with self._connections.transaction(
+            scope.tenant, self._search_settings(listed)
+        ) as connection:
+            return connection.cursor(binary=True).execute(*query, prepare=True).fetchall()
+
+    def _search_settings(self, listed: int) -> str:
+        return SEARCH_SETTINGS.format(ef_search=max(self._ef_search, listed))
 
     def _found(self, rows: list[TupleRow]) -> Found:
         hits = self._hits(rows)
-        if not rows:
-            return Found([], None, [])
-        nearest, scores = rows[0][-4], [float(row[-3]) for row in rows]
-        return Found(hits, float(nearest), scores)
-
-    def _search(
-        self, vector: Vector1536, top_k: int, document_id: int | None
-    ) -> tuple[str, dict[str, Any]]:
-        values = {
-            "vector": Vector(np.asarray(vector, dtype=np.float32)),
-            "ef_search": str(max(self._ef_search, top_k)),
-            "top_k": top_k,
-            "document_id": document_id,
-        }
-        return SEARCH_ALL if document_id is None else SEARCH_DOCUMENT, values
+        candidates = [
+            Candidate(hit, fused, near_rank, score, score_rank if score else None)
+            for hit, (score, fused, near_rank, score_rank) in zip(
+                hits, (row[-5:-1] for row in rows), strict=True
+            )
+        ]
+        return Found(candidates, rows[0][-6] if rows else None)
 
     def _hits(self, rows: list[TupleRow]) -> list[Hit]:
         if rows and rows[0][-1] not in (None, self._identity):
             raise EmbedderMismatch(mismatch_message(rows[0][-1], self._identity))
         return [hit_of(row) for row in rows]
+
+    async def check_role(self) -> None:
+        """Return where DATABASE_URL's role may act as tenants do; raises as Connections does."""
+        await asyncio.to_thread(self._connections.check_role)
 
     async def check(self) -> None:
         """Whether questions can be answered: the database is up and this embedder filled it.
@@ -202,7 +177,7 @@ class ChunkStore(SafePGVectorStore):
         Raises:
             StoreUnavailable, EmbedderMismatch: as they say.
         """
-        rows = await self.fetch("SELECT identity FROM embedding_space, chunks LIMIT 1", {})
+        rows = await self.fetch("SELECT identity FROM embedding_space WHERE any_chunks()", {})
         if rows and rows[0][0] != self._identity:
             raise EmbedderMismatch(mismatch_message(rows[0][0], self._identity))
 
@@ -215,6 +190,18 @@ class ChunkStore(SafePGVectorStore):
         rows = await self.fetch("SELECT identity FROM embedding_space", {})
         return str(rows[0][0]) if rows else None
 
+    async def has_chunks(self) -> bool:
+        """Whether the tenant has anything that could be found."""
+        statement = "SELECT 1 FROM chunks WHERE tenant_id = %(tenant)s LIMIT 1"
+        return bool(await self.fetch(statement, {"tenant": self._tenant}))
+
+    async def holds(self, chunk_ids: Sequence[int]) -> bool:
+        """Whether all of these chunks of the tenant are still stored; a changed one is not."""
+        statement = "SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s)"
+        wanted = set(chunk_ids)
+        rows = await self.fetch(statement, {"tenant": self._tenant, "ids": list(wanted)})
+        return int(rows[0][0]) == len(wanted)
+
     async def ping(self) -> bool:
         """Whether ``SELECT 1`` succeeds."""
         try:
@@ -223,42 +210,36 @@ class ChunkStore(SafePGVectorStore):
             return False
 
     async def fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
-        """All rows of one read, if the database does not keep silent for READ_SECONDS."""
-        try:
-            # a task of its own would be simpler to abandon, and cost a tenth of the search
-            async with asyncio.timeout(READ_SECONDS):
-                return await self._read(statement, values)
-        except TimeoutError as error:
-            raise StoreUnavailable("the database keeps silent; try again") from error
-
-    async def _read(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
-        """All rows of one read; tried twice, for a restarted server leaves dead connections."""
-        for last_try in (False, True):
-            try:
-                await self._reading.open()
-                async with self._reading.connection() as connection:
-                    cursor = connection.cursor(binary=True)
-                    await cursor.execute(statement, values, prepare=True)
-                    return await cursor.fetchall()
-            except psycopg.OperationalError as error:
-                if last_try or isinstance(error, (PoolTimeout, PoolClosed)):
-                    raise unavailable(error) from error
-                await self._reading.check()
-            except psycopg.Error as error:
-                raise unavailable(error) from error
-        raise AssertionError("unreachable")
+        """All rows of one read as this tenant, unless the database keeps silent."""
+        return await self._connections.fetch(statement, values, self._tenant)
 
     # --- writing -------------------------------------------------------------------------------
 
-    def session(self, identity: str | None = None) -> ChunkStore:
-        """This store with nothing staged, of another ``identity`` if given; they share the pools.
+    def session(self, identity: str | None = None, tenant: str | None = None) -> ChunkStore:
+        """This store with nothing staged, of another ``identity`` or ``tenant`` if given.
 
-        Writers that share a process take one each.
+        They share the connections. Writers that share a process take one each.
         """
         session = self.model_copy()
         session._staged = {}
         session._identity = identity or self._identity
+        session._tenant = tenant or self._tenant
+        session._bind_sessions()
         return session
+
+    def of(self, tenant: str) -> ChunkStore:
+        """This store as ``tenant`` has it."""
+        return self if tenant == self._tenant else self.session(tenant=tenant)
+
+    @property
+    def ef_search(self) -> int:
+        """Candidates an index scan keeps at least."""
+        return self._ef_search
+
+    @property
+    def tenant(self) -> str:
+        """Whose chunks it reads and writes."""
+        return self._tenant
 
     def stage(self, reference: str, record: DocumentRecord, *, expected: bool = False) -> None:
         """Announce the document that nodes with ref_doc_id ``reference`` are the chunks of.
@@ -275,19 +256,21 @@ class ChunkStore(SafePGVectorStore):
         for node in nodes:
             documents.setdefault(node.ref_doc_id or node.node_id, []).append(node)
         for reference, its_nodes in documents.items():
-            with self.connection() as connection, connection.transaction():
+            with self._connections.loading(self._tenant) as connection:
                 claim_embedder(connection, self._identity)
                 if staged := self._staged.get(reference):
                     record, expected = staged
-                    replace_document(connection, record, its_nodes, int(reference), expected)
+                    replace_document(
+                        connection, self._tenant, record, its_nodes, int(reference), expected
+                    )
                 else:
-                    adopt_nodes(connection, reference, its_nodes)
+                    adopt_nodes(connection, self._tenant, reference, its_nodes)
             self._staged.pop(reference, None)
         return [node.node_id for node in nodes]
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         """``add`` in a thread, so that the event loop goes on."""
-        with _no_full_collection():
+        with no_full_collection():
             return await asyncio.to_thread(self.add, nodes, **kwargs)
 
     async def write(
@@ -309,7 +292,7 @@ class ChunkStore(SafePGVectorStore):
             ValueError, StaleChunks, DocumentGone: as replace_document says.
             EmbedderMismatch, StoreUnavailable: nothing was written.
         """
-        with _no_full_collection():
+        with no_full_collection():
             return await asyncio.to_thread(
                 self._write, record, nodes, reserved_id, expected, settled
             )
@@ -322,17 +305,19 @@ class ChunkStore(SafePGVectorStore):
         expected: bool = False,
         settled: Settled | None = None,
     ) -> Written:
-        with self.connection() as connection, connection.transaction():
+        with self._connections.loading(self._tenant) as connection:
             claim_embedder(connection, self._identity)
-            written = replace_document(connection, record, nodes, reserved_id, expected)
+            written = replace_document(
+                connection, self._tenant, record, nodes, reserved_id, expected
+            )
             if settled:
                 settled(connection, written)
         return written
 
     def known_nodes(self, source_uri: str) -> dict[str, str]:
         """Node id to embedding key of the chunks stored of a source: these need no new vector."""
-        with self.connection() as connection:
-            return known_nodes(connection, source_uri)
+        with self.transaction() as connection:
+            return known_nodes(connection, self._tenant, source_uri)
 
     async def fill_terms(self) -> int:
         """Write the BM25 terms of chunks that have none yet, some at a time; how many there were.
@@ -350,16 +335,16 @@ class ChunkStore(SafePGVectorStore):
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete a document by documents.id or source_uri, its chunks with it."""
-        with self.connection() as connection, connection.transaction():
-            delete_document(connection, ref_doc_id)
+        with self.transaction() as connection:
+            delete_document(connection, self._tenant, ref_doc_id)
 
     async def adelete(self, ref_doc_id: str, **kwargs: Any) -> None:
         await asyncio.to_thread(self.delete, ref_doc_id, **kwargs)
 
     def clear(self) -> None:
-        """Delete every document, with all that was kept for them and no run needs."""
-        with self.connection() as connection, connection.transaction():
-            delete_everything(connection)
+        """Delete every document of the tenant, with all that was kept for them and no run needs."""
+        with self.transaction() as connection:
+            delete_everything(connection, self._tenant)
 
     async def aclear(self) -> None:
         await asyncio.to_thread(self.clear)
@@ -367,18 +352,19 @@ class ChunkStore(SafePGVectorStore):
     def reserve(self, source_uri: str) -> int:
         """The id of the document from ``source_uri``: the stored one, or a fresh one."""
         statement = (
-            "SELECT coalesce((SELECT id FROM documents WHERE source_uri = %s),"
+            "SELECT coalesce("
+            "(SELECT id FROM documents WHERE tenant_id = %s AND source_uri = %s),"
             " nextval(pg_get_serial_sequence('documents', 'id')))"
         )
-        with self.connection() as connection:
-            row = connection.execute(statement, (source_uri,)).fetchone()
+        with self.transaction() as connection:
+            row = connection.execute(statement, (self._tenant, source_uri)).fetchone()
         assert row is not None
         return int(row[0])
 
     def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
-        with self.connection() as connection:
-            return fingerprints(connection, source_uris)
+        with self.transaction() as connection:
+            return fingerprints(connection, self._tenant, source_uris)
 
     @asynccontextmanager
     async def bulk_load(self) -> AsyncIterator[None]:
@@ -401,35 +387,17 @@ class ChunkStore(SafePGVectorStore):
     @property
     def url(self) -> str:
         """The libpq URL of the database; it may hold a password."""
-        return self._url
+        return self._connections.url
 
-    @contextmanager
-    def connection(self) -> Iterator[Connection[TupleRow]]:
-        """A connection for writing, in autocommit; its errors become StoreUnavailable."""
-        try:
-            self._writing.open()
-            with self._writing.connection() as connection:
-                yield connection
-        except psycopg.Error as error:
-            raise unavailable(error) from error
+    def connection(self) -> AbstractContextManager[Connection[TupleRow]]:
+        """A connection that sees every tenant, in autocommit: for what keeps the database."""
+        return self._connections.connection()
+
+    def transaction(self) -> AbstractContextManager[Connection[TupleRow]]:
+        """A connection in one transaction as this tenant; an error rolls it back."""
+        return self._connections.transaction(self._tenant)
 
     async def close(self) -> None:
         """Close every pool; the store cannot be used afterwards."""
-        await self._reading.close()
-        await asyncio.to_thread(self._writing.close)
+        await self._connections.close()
         await super().close()
-
-
-async def _ready_to_read(connection: AsyncConnection[TupleRow]) -> None:
-    await register_vector_async(connection)
-    await connection.execute(_READ_SETTINGS)
-
-
-@contextmanager
-def _no_full_collection() -> Iterator[None]:
-    """A full collection over 20,000 nodes stops every thread for 0.2 s and more: spare them it."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()

@@ -19,6 +19,7 @@ from pgvector import SparseVector
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from helix.scope import DEFAULT_TENANT
 from helix.terms import ENGLISH, terms
 
 K1 = 0.9
@@ -34,24 +35,33 @@ LEVELS = (1, 2, 4, 8)
 Connected = Connection[TupleRow]
 TermRow = tuple[int, list[int], SparseVector]
 
-_IDS = "SELECT id, node_id FROM chunks WHERE node_id = ANY(%s)"
+_IDS = "SELECT document_id, id, node_id FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)"
 _DELETE = "DELETE FROM chunk_terms WHERE chunk_id = ANY(%s)"
-_COPY = "COPY chunk_terms (chunk_id, length, keys, impacts) FROM STDIN (FORMAT BINARY)"
+_COPY = (
+    "COPY chunk_terms (tenant_id, document_id, chunk_id, length, keys, impacts)"
+    " FROM STDIN (FORMAT BINARY)"
+)
 _LOCK_MISSING = """
 SELECT c.id FROM chunks c WHERE NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
 ORDER BY c.id LIMIT %s FOR UPDATE SKIP LOCKED
 """
 _MISSING = """
-SELECT c.id, c.metadata_ ->> 'title', c.metadata_ ->> 'context', c.content, d.language
+SELECT c.tenant_id, c.document_id, c.id, d.language,
+       c.metadata_ ->> 'title', c.metadata_ ->> 'context', c.content
 FROM chunks c JOIN documents d ON d.id = c.document_id
 WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
 """
 
 
 @lru_cache(maxsize=2**17)
-def key_of(term: str) -> int:
-    """The key of a term at its first occurrence; its lowest two bits are 0, for its levels'."""
-    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def key_of(term: str, tenant: str = DEFAULT_TENANT) -> int:
+    """The key of a tenant's term at its first occurrence; its lowest two bits are 0, for levels'.
+
+    Each tenant has keys of its own, so that looking one up reads nobody else's chunks.
+    """
+    salt = b"" if tenant == DEFAULT_TENANT else blake2b(tenant.encode(), digest_size=16).digest()
+    encoded = term.encode("utf-8", "surrogatepass")
+    digest = blake2b(encoded, digest_size=8, key=salt).digest()
     return int.from_bytes(digest, "big", signed=True) & ~3
 
 
@@ -60,13 +70,13 @@ def slot_of(key: int) -> int:
     return (key >> 2) % SLOTS
 
 
-def term_row(found: Sequence[str]) -> TermRow:
-    """(length, keys, impacts) of a chunk with these terms, repeats included."""
+def term_row(found: Sequence[str], tenant: str = DEFAULT_TENANT) -> TermRow:
+    """(length, keys, impacts) of a tenant's chunk with these terms, repeats included."""
     softening = K1 * (1 - B + B * len(found) / NOMINAL_LENGTH)
     keys: list[int] = []
     impacts: dict[int, float] = {}
     for term, count in Counter(found).items():
-        key = key_of(term)
+        key = key_of(term, tenant)
         keys += [key + level for level, least in enumerate(LEVELS) if count >= least]
         impacts[slot_of(key)] = count / (count + softening)
     return len(found), keys, SparseVector(impacts, SLOTS)
@@ -77,14 +87,16 @@ def searched_text(title: str | None, context: str | None, content: str) -> str:
     return "\n".join(part for part in (title, context, content) if part)
 
 
-def write_terms(connection: Connected, nodes: Iterable[BaseNode], language: str = ENGLISH) -> None:
+def write_terms(
+    connection: Connected, nodes: Iterable[BaseNode], tenant: str, language: str = ENGLISH
+) -> None:
     """Make the terms of ``nodes`` those of their stored chunks, in the caller's transaction."""
-    rows = {node.node_id: _row(node, language) for node in nodes}
+    rows = {node.node_id: _row(node, tenant, language) for node in nodes}
     if not rows:
         return
-    found = connection.execute(_IDS, (list(rows),)).fetchall()
-    connection.execute(_DELETE, ([chunk_id for chunk_id, _ in found],))
-    _copy(connection, ((chunk_id, *rows[node_id]) for chunk_id, node_id in found))
+    found = connection.execute(_IDS, (tenant, list(rows))).fetchall()
+    connection.execute(_DELETE, ([chunk_id for _, chunk_id, _ in found],))
+    _copy(connection, ((tenant, *ids, *rows[node_id]) for *ids, node_id in found))
 
 
 def fill_missing(connection: Connected, batch: int = 500) -> int:
@@ -98,19 +110,22 @@ def fill_missing(connection: Connected, batch: int = 500) -> int:
         found = connection.execute(_MISSING, (locked,)).fetchall()
         _copy(
             connection,
-            ((i, *term_row(terms(searched_text(*text), lang))) for i, *text, lang in found),
+            (
+                (tenant, document, chunk, *term_row(terms(searched_text(*text), language), tenant))
+                for tenant, document, chunk, language, *text in found
+            ),
         )
     return len(locked)
 
 
-def _row(node: BaseNode, language: str) -> TermRow:
+def _row(node: BaseNode, tenant: str, language: str) -> TermRow:
     title, context = (node.metadata.get(key) for key in ("title", "context"))
     text = searched_text(title, context, node.get_content(MetadataMode.NONE))
-    return term_row(terms(text, language))
+    return term_row(terms(text, language), tenant)
 
 
 def _copy(connection: Connected, rows: Iterable[tuple[Any, ...]]) -> None:
     with connection.cursor().copy(_COPY) as copy:
-        copy.set_types(["int8", "int4", "int8[]", "sparsevec"])
+        copy.set_types(["text", "int8", "int8", "int4", "int8[]", "sparsevec"])
         for row in rows:
             copy.write_row(row)

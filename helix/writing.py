@@ -28,35 +28,41 @@ _CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTH
 _SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
 _LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
 _RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
-_STORED = "SELECT id, file_hash, language FROM documents WHERE source_uri = %s FOR UPDATE"
+_STORED = """
+SELECT id, file_hash, language FROM documents WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
+"""
 _UPSERT_DOCUMENT = """
-INSERT INTO documents (id, source_uri, title, content_hash, recipe, text, media, size, outline,
-                       warnings, origin, file_hash, language)
-VALUES (coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
+INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
+                       outline, warnings, origin, file_hash, language, tags)
+VALUES (%(tenant)s, coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
         %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
-        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s,
-        %(language)s)
-ON CONFLICT (source_uri) DO UPDATE
+        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s, %(language)s,
+        coalesce(%(tags)s::text[], '{}'))
+ON CONFLICT (tenant_id, source_uri) DO UPDATE
 SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
     text = excluded.text, media = excluded.media, size = excluded.size,
     outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
-    file_hash = excluded.file_hash, language = excluded.language, status = 'ready', error = '',
-    updated_at = now()
+    file_hash = excluded.file_hash, language = excluded.language,
+    tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
 RETURNING id
 """
-_LOCK_FILE = "SELECT 1 FROM files WHERE content_hash = %s FOR UPDATE"
+_LOCK_FILE = "SELECT 1 FROM files WHERE tenant_id = %s AND content_hash = %s FOR UPDATE"
 _DROP_FILE = """
-DELETE FROM files f WHERE content_hash = %s
-AND NOT EXISTS (SELECT FROM documents WHERE file_hash = f.content_hash)
-AND NOT EXISTS (SELECT FROM run_files WHERE file_hash = f.content_hash)
+DELETE FROM files f WHERE tenant_id = %s AND content_hash = %s
+AND NOT EXISTS (SELECT FROM documents d
+    WHERE d.file_hash = f.content_hash AND d.tenant_id = f.tenant_id)
+AND NOT EXISTS (SELECT FROM run_files r
+    WHERE r.file_hash = f.content_hash AND r.tenant_id = f.tenant_id)
 """
 # All of a document at once, or the cascade would count each chunk in a statement of its own.
 _DROP_TERMS = """
-DELETE FROM chunk_terms WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = %s)
+DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s AND chunk_id IN (
+    SELECT id FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s)
 """
 _ADOPT_DOCUMENT = """
-INSERT INTO documents (source_uri, title, content_hash) VALUES (%(source_uri)s, %(title)s, '')
-ON CONFLICT (source_uri) DO UPDATE SET updated_at = now()
+INSERT INTO documents (tenant_id, source_uri, title, content_hash)
+VALUES (%(tenant)s, %(source_uri)s, %(title)s, '')
+ON CONFLICT (tenant_id, source_uri) DO UPDATE SET updated_at = now()
 RETURNING id
 """
 
@@ -92,19 +98,20 @@ def claim_embedder(connection: Connected, identity: str) -> None:
     assert row is not None
     if row[0] == identity:
         return
-    if connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
+    if connection.execute("SELECT 1 WHERE any_chunks()").fetchone():
         raise EmbedderMismatch(mismatch_message(row[0], identity))
     connection.execute(_RECLAIM, (identity,))
 
 
 def replace_document(
     connection: Connected,
+    tenant: str,
     record: DocumentRecord,
     nodes: Sequence[BaseNode],
     reserved_id: int | None = None,
     expected: bool = False,
 ) -> Written:
-    """Write ``record`` with exactly ``nodes`` as its chunks, inside the caller's transaction.
+    """Write a tenant's ``record`` with exactly ``nodes`` as chunks, in the caller's transaction.
 
     ``reserved_id`` is used when the source is new; a source already stored keeps its id, and a
     chunk whose node id and text are stored keeps its row and id too. A node needs no vector where
@@ -121,22 +128,22 @@ def replace_document(
         start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
         if record.text[start:end] != node.get_content(MetadataMode.NONE):
             raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
-    _lock(connection, record.source_uri)
-    stored = connection.execute(_STORED, (record.source_uri,)).fetchone()
+    _lock(connection, tenant, record.source_uri)
+    stored = connection.execute(_STORED, (tenant, record.source_uri)).fetchone()
     if expected and (stored is None or reserved_id not in (None, stored[0])):
         raise DocumentGone("the document was deleted while it was being read")
-    columns = _columns(record, reserved_id)
+    columns = _columns(record, tenant, reserved_id)
     document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
-    counts = replace_chunks(connection, document_id, nodes, columns["language"])
+    counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"])
     if stored and stored[2] != columns["language"]:
-        write_terms(connection, nodes, columns["language"])
+        write_terms(connection, nodes, tenant, columns["language"])
     if stored and stored[1] not in (None, record.file_hash):
-        _drop_file(connection, stored[1])
+        _drop_file(connection, tenant, stored[1])
     return Written(**counts.__dict__, document_id=document_id)
 
 
-def delete_document(connection: Connected, reference: str) -> int:
-    """Delete the document of this documents.id or source_uri inside the caller's transaction.
+def delete_document(connection: Connected, tenant: str, reference: str) -> int:
+    """Delete a tenant's document by documents.id or source_uri inside the caller's transaction.
 
     With it go its chunks and their vectors, the cached vectors that no other chunk has, and the
     stored file that no other document and no run needs.
@@ -146,50 +153,62 @@ def delete_document(connection: Connected, reference: str) -> int:
     """
     rows = connection.execute(
         "SELECT id, source_uri FROM documents"
-        " WHERE source_uri = %(reference)s OR id::text = %(reference)s ORDER BY source_uri",
-        {"reference": reference},
+        " WHERE tenant_id = %(tenant)s"
+        " AND (source_uri = %(reference)s OR id::text = %(reference)s) ORDER BY source_uri",
+        {"tenant": tenant, "reference": reference},
     ).fetchall()
-    return sum(delete_one(connection, document_id, source_uri) for document_id, source_uri in rows)
+    return sum(delete_one(connection, tenant, number, source) for number, source in rows)
 
 
-def delete_everything(connection: Connected) -> None:
-    """Delete every document inside the caller's transaction, the cache and unneeded files too."""
-    connection.execute("DELETE FROM chunk_terms")
-    connection.execute("DELETE FROM documents")
-    connection.execute("DELETE FROM embedding_cache")
+def delete_everything(connection: Connected, tenant: str) -> None:
+    """Delete every document of a tenant inside the caller's transaction, unneeded files too."""
+    whose = {"tenant": tenant}
+    connection.execute("DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s", whose)
+    chunks = connection.execute(
+        "DELETE FROM chunks WHERE tenant_id = %(tenant)s RETURNING metadata_ ->> 'embedding_key'",
+        whose,
+    ).fetchall()
+    connection.execute("DELETE FROM documents WHERE tenant_id = %(tenant)s", whose)
+    purge_unused(connection, [key for (key,) in chunks if key])
     connection.execute(
-        "DELETE FROM files f"
-        " WHERE NOT EXISTS (SELECT FROM run_files WHERE file_hash = f.content_hash)"
+        "DELETE FROM files f WHERE tenant_id = %(tenant)s AND NOT EXISTS (SELECT FROM run_files r"
+        " WHERE r.file_hash = f.content_hash AND r.tenant_id = f.tenant_id)",
+        whose,
     )
 
 
-def delete_one(connection: Connected, document_id: int, source_uri: str) -> int:
+def delete_one(connection: Connected, tenant: str, document_id: int, source_uri: str) -> int:
     """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
-    _lock(connection, source_uri)
-    connection.execute(_DROP_TERMS, (document_id,))
+    _lock(connection, tenant, source_uri)
+    which = {"tenant": tenant, "id": document_id}
+    connection.execute(_DROP_TERMS, which)
     chunks = connection.execute(
-        "DELETE FROM chunks WHERE document_id = %s RETURNING metadata_ ->> 'embedding_key'",
-        (document_id,),
+        "DELETE FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s"
+        " RETURNING metadata_ ->> 'embedding_key'",
+        which,
     ).fetchall()
     row = connection.execute(
-        "DELETE FROM documents WHERE id = %s RETURNING file_hash", (document_id,)
+        "DELETE FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING file_hash",
+        which,
     ).fetchone()
     purge_unused(connection, [key for (key,) in chunks if key])
     if row and row[0]:
-        _drop_file(connection, row[0])
+        _drop_file(connection, tenant, row[0])
     return int(row is not None)
 
 
-def _drop_file(connection: Connected, content_hash: str) -> None:
+def _drop_file(connection: Connected, tenant: str, content_hash: str) -> None:
     """Delete stored bytes that nothing needs; the lock first, or a new need could go unseen."""
-    connection.execute(_LOCK_FILE, (content_hash,))
-    connection.execute(_DROP_FILE, (content_hash,))
+    connection.execute(_LOCK_FILE, (tenant, content_hash))
+    connection.execute(_DROP_FILE, (tenant, content_hash))
 
 
-def _columns(record: DocumentRecord, reserved_id: int | None) -> dict[str, Any]:
+def _columns(record: DocumentRecord, tenant: str, reserved_id: int | None) -> dict[str, Any]:
     return {
         **record.__dict__,
+        "tenant": tenant,
         "id": reserved_id,
+        "tags": None if record.tags is None else list(record.tags),
         "outline": Jsonb([section.outline() for section in record.sections]),
         "warnings": Jsonb(list(record.warnings)),
         "origin": Jsonb(dict(record.origin)),
@@ -197,24 +216,33 @@ def _columns(record: DocumentRecord, reserved_id: int | None) -> dict[str, Any]:
     }
 
 
-def _lock(connection: Connected, source_uri: str) -> None:
+def _lock(connection: Connected, tenant: str, source_uri: str) -> None:
     """One writer a source at a time: two that race a delete would both insert its old id."""
-    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (source_uri,))
+    connection.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended(%s, hashtextextended(%s, 0)))",
+        (source_uri, tenant),
+    )
 
 
-def adopt_nodes(connection: Connected, reference: str, nodes: Sequence[BaseNode]) -> int:
-    """Write nodes of LlamaIndex code that knows nothing of ``documents``; a node id is upserted.
+def adopt_nodes(
+    connection: Connected, tenant: str, reference: str, nodes: Sequence[BaseNode]
+) -> int:
+    """Write a tenant's nodes from LlamaIndex code that knows no ``documents``; ids are upserted.
 
     ``reference`` is the nodes' ref_doc_id: a stored documents.id, else the source_uri of a document
     made here, whose text is its chunks, so that every citation still resolves.
     """
-    document_id = _known_document(connection, reference) or _returned_id(
-        connection, _ADOPT_DOCUMENT, {"source_uri": reference, "title": _title(nodes, reference)}
+    document_id = _known_document(connection, tenant, reference) or _returned_id(
+        connection,
+        _ADOPT_DOCUMENT,
+        {"tenant": tenant, "source_uri": reference, "title": _title(nodes, reference)},
     )
     # The lock comes first, in a statement of its own: what follows sees what others have added.
     connection.execute("SELECT 1 FROM documents WHERE id = %s FOR UPDATE", (document_id,))
     ids = [node.node_id for node in nodes]
-    connection.execute("DELETE FROM chunks WHERE node_id = ANY(%s)", (ids,))
+    connection.execute(
+        "DELETE FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)", (tenant, ids)
+    )
     row = connection.execute(
         "SELECT text, (SELECT coalesce(max(ordinal) + 1, 0) FROM chunks WHERE document_id = d.id)"
         " FROM documents d WHERE id = %s",
@@ -230,17 +258,19 @@ def adopt_nodes(connection: Connected, reference: str, nodes: Sequence[BaseNode]
             text = f"{text}\n\n{content}" if text else content
             start = len(text) - len(content)
         marks = {ORDINAL: ordinal + offset, START_CHAR: start, END_CHAR: start + len(content)}
-        marked.append(chunk_row(node, document_id, marks))
+        marked.append(chunk_row(node, tenant, document_id, marks))
     connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
     copy_chunks(connection, marked)
-    write_terms(connection, nodes)
+    write_terms(connection, nodes, tenant)
     return document_id
 
 
-def _known_document(connection: Connected, reference: str) -> int | None:
+def _known_document(connection: Connected, tenant: str, reference: str) -> int | None:
     if not (reference.isascii() and reference.isdigit() and len(reference) < 19):
         return None
-    row = connection.execute("SELECT id FROM documents WHERE id = %s", (int(reference),)).fetchone()
+    row = connection.execute(
+        "SELECT id FROM documents WHERE tenant_id = %s AND id = %s", (tenant, int(reference))
+    ).fetchone()
     return int(row[0]) if row else None
 
 

@@ -8,11 +8,21 @@ import socket
 from collections.abc import Iterator
 
 from helix.library.runs import Kind
+from helix.scope import checked_tags
 
 
 def this_host() -> str:
     """The name under which this machine's files are known."""
     return socket.gethostname()
+
+
+def tags_option(tags: list[str] | None) -> dict[str, object]:
+    """The option of a run that labels its documents; none where no label was given.
+
+    Raises:
+        BadRequest: a label is none.
+    """
+    return {"tags": list(checked_tags(tags))} if tags else {}
 
 
 def run_key(kind: Kind, options: dict[str, object], host: str | None) -> str:

@@ -8,7 +8,9 @@ import typer
 
 from helix.errors import HelixError
 from helix.logs import configure_logging
+from helix.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import load_settings
+from pipelines.asking import tags_option
 from pipelines.crawler.options import DELAY_MS, DEPTH, PAGES, CrawlOptions
 from pipelines.program import run
 
@@ -26,6 +28,11 @@ def crawl(
         typer.Option(metavar="HOST[:PORT]", help="A host whose address may be private."),
     ] = None,
     files: Annotated[bool, typer.Option("--files", help="Take PDFs and the like too.")] = False,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="A label for all pages; may be given again."),
+    ] = None,
+    tenant: Annotated[str, typer.Option(help="Whose documents they are.")] = DEFAULT_TENANT,
     detach: Annotated[
         bool, typer.Option("--detach", help="Print the run's number and leave it to the workers.")
     ] = False,
@@ -50,7 +57,8 @@ def crawl(
         configure_logging("warning")
         from pipelines.following import start_and_follow  # the durable engine takes a second
 
-        failed = start_and_follow(settings, "crawl", checked.to_dict(), detach)
+        wanted = checked.to_dict() | tags_option(tag)
+        failed = start_and_follow(settings, "crawl", wanted, detach, tenant_name(tenant))
     except HelixError as error:
         typer.echo(f"crawl: {error}", err=True)
         raise typer.Exit(1) from None

@@ -113,7 +113,7 @@ class FileWork:
                 await self._database(stop_run, self._key[0], str(error))
 
     async def _bring_in(self, file: FileRow) -> None:
-        store = self._tools.store
+        store = self._tools.store.of(file.tenant)
         stored = await self._patiently(lambda: store.fingerprints([file.source_uri]))
         fingerprint = stored.get(file.source_uri)
         unchanged = fingerprint and is_unchanged(fingerprint, file.content_hash, file.title)
@@ -141,7 +141,7 @@ class FileWork:
         async with self._tools.reading:  # the bytes of a file that waits need not be in memory
             await self._tell("reading", 0, 0)
             file_hash = file.file_hash
-            data = await self._database(file_bytes, file_hash) if file_hash else None
+            data = await self._database(file_bytes, file.tenant, file_hash) if file_hash else None
             if data is None:
                 raise readers.UnreadableFile("its bytes are gone: ingest it again")
             read = await self._read_bytes(file.media, data)
@@ -194,7 +194,7 @@ class FileWork:
     ) -> None:
         embedding = await through_outages(self._tools.current)
         await self._embed(nodes, known, embedding)
-        store = self._tools.store.session(embedding.embedder.identity)
+        store = self._tools.store.session(embedding.embedder.identity, file.tenant)
         await self._write(store, file, record, reference, nodes, status)
 
     async def _embed(
@@ -289,6 +289,7 @@ def _record(file: FileRow, read: ReadText) -> DocumentRecord:
         warnings=read.warnings,
         origin=file.origin,
         file_hash=file.file_hash if file.keep_file else None,
+        tags=None if file.tags is None else tuple(file.tags),
     )
 
 

@@ -14,7 +14,9 @@ from psycopg import Connection
 from psycopg.rows import TupleRow, class_row
 
 from helix.errors import HelixError
+from helix.garbage import settle
 from helix.library.runs import ENDED_RUN, OPEN_FILE, Kind, create_run, find_open_run
+from helix.scope import DEFAULT_TENANT
 from helix.services import open_url
 from helix.settings import Settings
 from pipelines.asking import run_key, summary, this_host
@@ -28,6 +30,16 @@ SELECT n, source_uri, status, done, total, chunks, reason, version FROM run_file
 WHERE run_id = %s AND version > %s ORDER BY version
 """
 _COUNTS = "SELECT status, count(*) FROM run_files WHERE run_id = %s GROUP BY status"
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A run as it is asked for; ``host`` is the only machine that may take it, None any."""
+
+    kind: Kind
+    options: dict[str, object]
+    host: str | None
+    tenant: str
 
 
 @dataclass(frozen=True)
@@ -59,9 +71,13 @@ class Ending:
 
 
 def start_and_follow(
-    settings: Settings, kind: Kind, options: dict[str, object], detach: bool = False
+    settings: Settings,
+    kind: Kind,
+    options: dict[str, object],
+    detach: bool = False,
+    tenant: str = DEFAULT_TENANT,
 ) -> bool:
-    """Start a run, or go on with the same one that was interrupted; whether anything failed.
+    """Start a tenant's run, or go on with an interrupted one; whether anything failed.
 
     With ``detach`` its id is printed, and a worker of its own carries it out.
 
@@ -70,19 +86,17 @@ def start_and_follow(
     """
     host = this_host() if kind == "paths" else None
     if detach:
-        typer.echo(asyncio.run(_detached(settings, kind, options, host)))
+        typer.echo(asyncio.run(_detached(settings, _Wanted(kind, options, host, tenant))))
         return False
-    return asyncio.run(_followed(settings, kind, options, host))
+    return asyncio.run(_followed(settings, _Wanted(kind, options, host, tenant)))
 
 
-async def _detached(
-    settings: Settings, kind: Kind, options: dict[str, object], host: str | None
-) -> int:
+async def _detached(settings: Settings, wanted: _Wanted) -> int:
     async with open_url(settings) as url:
 
         def begin() -> int:
             with psycopg.connect(url) as connection:
-                return _begun(connection, kind, options, host)[0]
+                return _begun(connection, wanted)[0]
 
         run_id = await asyncio.to_thread(begin)
     subprocess.Popen(  # noqa: ASYNC220 - it is not waited for
@@ -95,40 +109,34 @@ async def _detached(
     return run_id
 
 
-def _begun(
-    connection: Connection[TupleRow], kind: Kind, options: dict[str, object], host: str | None
-) -> tuple[int, bool]:
+def _begun(connection: Connection[TupleRow], wanted: _Wanted) -> tuple[int, bool]:
     """(id, whether it was there already)."""
+    kind, options, host, tenant = wanted.kind, wanted.options, wanted.host, wanted.tenant
     key = run_key(kind, options, host)
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
-    if (found := find_open_run(connection, key)) is not None:
+    if (found := find_open_run(connection, key, tenant)) is not None:
         return found, True
-    return create_run(connection, kind, options, key, host), False
+    return create_run(connection, kind, options, key, host, tenant), False
 
 
-async def _followed(
-    settings: Settings, kind: Kind, options: dict[str, object], host: str | None
-) -> bool:
+async def _followed(settings: Settings, wanted: _Wanted) -> bool:
     async with open_worker(settings) as (worker, attending):
-        failed, resumed = await _follow(worker, attending, kind, options, host)
-        if resumed and not failed and kind == "paths":
+        settle()
+        failed, resumed = await _follow(worker, attending, wanted)
+        if resumed and not failed and wanted.kind == "paths":
             # its look at the files may be older than their last change
-            failed, _ = await _follow(worker, attending, kind, options, host)
+            failed, _ = await _follow(worker, attending, wanted)
     return failed
 
 
 async def _follow(
-    worker: Worker,
-    attending: asyncio.Task[None],
-    kind: Kind,
-    options: dict[str, object],
-    host: str | None,
+    worker: Worker, attending: asyncio.Task[None], wanted: _Wanted
 ) -> tuple[bool, bool]:
     """(whether anything failed, whether the run was there already)."""
 
     def begin(connection: Connection[TupleRow]) -> tuple[int, bool]:
         with connection.transaction():
-            return _begun(connection, kind, options, host)
+            return _begun(connection, wanted)
 
     run_id, resumed = await worker.database(begin)
     with Reporter() as reporter:

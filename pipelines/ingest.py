@@ -10,8 +10,9 @@ import typer
 
 from helix.errors import HelixError, SettingsError
 from helix.logs import configure_logging
+from helix.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import Settings, load_settings
-from pipelines.asking import run_key, summary, this_host
+from pipelines.asking import run_key, summary, tags_option, this_host
 from pipelines.program import run
 from pipelines.scan import scan
 from pipelines.unchanged import nothing_to_do
@@ -27,6 +28,11 @@ def ingest(
     title: Annotated[
         str | None, typer.Option(help="Title of the document; takes exactly one file.")
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="A label for all of them; may be given again."),
+    ] = None,
+    tenant: Annotated[str, typer.Option(help="Whose documents they are.")] = DEFAULT_TENANT,
     detach: Annotated[
         bool, typer.Option("--detach", help="Print the run's id and leave it to a worker.")
     ] = False,
@@ -40,8 +46,10 @@ def ingest(
     try:
         settings = load_settings()
         configure_logging("warning")
-        options = _options(paths, title)
-        failed = not _unchanged(settings, options, detach) and _run(settings, options, detach)
+        options = _options(paths, title) | tags_option(tag)
+        whose = tenant_name(tenant)
+        nothing = not detach and not tag and _unchanged(settings, options, whose)
+        failed = not nothing and _run(settings, options, detach, whose)
     except HelixError as error:
         typer.echo(f"ingest: {error}", err=True)
         raise typer.Exit(1) from None
@@ -52,10 +60,10 @@ def ingest(
         raise typer.Exit(1)
 
 
-def _unchanged(settings: Settings, options: dict[str, object], detach: bool) -> bool:
+def _unchanged(settings: Settings, options: dict[str, object], tenant: str) -> bool:
     """Whether there was nothing to do, which is then told."""
     key = run_key("paths", options, this_host())
-    walked = None if detach else asyncio.run(nothing_to_do(settings, options, key))
+    walked = asyncio.run(nothing_to_do(settings, options, key, tenant))
     if walked is None:
         return False
     for line in summary({"unchanged": len(walked.sources)}, 0, walked.ignored):
@@ -63,11 +71,11 @@ def _unchanged(settings: Settings, options: dict[str, object], detach: bool) -> 
     return True
 
 
-def _run(settings: Settings, options: dict[str, object], detach: bool) -> bool:
+def _run(settings: Settings, options: dict[str, object], detach: bool, tenant: str) -> bool:
     """Whether anything failed."""
     from pipelines.following import start_and_follow  # it takes seconds, which nothing to do saves
 
-    return start_and_follow(settings, "paths", options, detach)
+    return start_and_follow(settings, "paths", options, detach, tenant)
 
 
 def _options(paths: list[str] | None, title: str | None) -> dict[str, object]:

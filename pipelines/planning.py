@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # what nothing is to be done for is seen without LlamaIndex, 
 Fingerprint = tuple[str, str, str]
 """content_hash, recipe and title of a stored document."""
 
+_TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND source_uri = %s"
 _BATCH_BYTES = 8 * 2**20  # of one transaction's files: memory stays flat however many there are
 _BATCH_FILES = 200
 
@@ -47,6 +48,7 @@ class Found:
     title: str | None = None
     content_hash: str = ""
     origin: dict[str, Any] | None = None
+    tags: tuple[str, ...] | None = None
     reason: str = ""
     unchanged: bool = False
 
@@ -56,7 +58,7 @@ class StopWanted(Exception):
 
 
 def plan_paths(store: ChunkStore, run_id: int, options: dict[str, Any], largest: int) -> None:
-    """Walk the run's paths; ``largest`` is the most bytes that a file may have.
+    """Walk the paths of a run of the store's tenant; ``largest`` is the most bytes of a file.
 
     Raises:
         StopWanted, StoreUnavailable: as they say.
@@ -65,11 +67,15 @@ def plan_paths(store: ChunkStore, run_id: int, options: dict[str, Any], largest:
     walked = scan(options["paths"], base)
     with store.connection() as connection:
         set_stage(connection, run_id, "scan", ignored=walked.ignored)
-        stored = fingerprints(connection, [source.source_uri for source in walked.sources])
+        uris = [source.source_uri for source in walked.sources]
+        stored = fingerprints(connection, store.tenant, uris)
     failed = [Found(path, reason=reason) for path, reason in walked.problems]
     add_found(store, run_id, failed)
+    tags = None if options.get("tags") is None else tuple(options["tags"])
     looked = (
-        look(source, stored.get(source.source_uri), options.get("title"), largest)
+        replace(
+            look(source, stored.get(source.source_uri), options.get("title"), largest), tags=tags
+        )
         for source in walked.sources
     )
     for batch in _batches(looked):
@@ -136,7 +142,7 @@ def add_found(store: ChunkStore, run_id: int, found: Sequence[Found]) -> None:
             raise StopWanted
         # in one order, or two runs over the same bytes would deadlock
         spooled = {
-            one.content_hash: spool(connection, one.data)
+            one.content_hash: spool(connection, store.tenant, one.data)
             for one in sorted(found, key=lambda one: one.content_hash)
             if one.media
         }
@@ -153,16 +159,19 @@ def add_found(store: ChunkStore, run_id: int, found: Sequence[Found]) -> None:
                     content_hash=one.content_hash,
                     file_hash=file_hash,
                     origin=one.origin or {},
+                    tags=one.tags,
                 )
                 for one, file_hash in zip(found, hashes, strict=True)
             ],
         )
-        _settle(connection, run_id, [one for one in found if one.reason or one.unchanged])
+        _settle(
+            connection, store.tenant, run_id, [one for one in found if one.reason or one.unchanged]
+        )
         # a second look may have found other bytes than the first, which the run keeps to
-        drop_bytes(connection, hashes)
+        drop_bytes(connection, [(store.tenant, content_hash) for content_hash in hashes])
 
 
-def _settle(connection: Connected, run_id: int, found: Sequence[Found]) -> None:
+def _settle(connection: Connected, tenant: str, run_id: int, found: Sequence[Found]) -> None:
     if not found:
         return
     numbers: dict[str, int] = dict(
@@ -173,6 +182,9 @@ def _settle(connection: Connected, run_id: int, found: Sequence[Found]) -> None:
     )
     unchanged = [numbers[one.source_uri] for one in found if one.unchanged]
     set_unchanged(connection, run_id, unchanged)
+    for one in found:
+        if one.unchanged and one.tags is not None:
+            connection.execute(_TAG, (list(one.tags), tenant, one.source_uri))
     for one in found:
         if not one.unchanged:
             fail_file(connection, run_id, numbers[one.source_uri], one.reason)

@@ -18,12 +18,12 @@ _BEGIN = """
 UPDATE runs SET status = 'running', stage = 'scan', started_at = coalesce(started_at, now()),
                 version = nextval('run_changes')
 WHERE id = %s AND status IN ('queued', 'running')
-RETURNING id, kind, options
+RETURNING id, kind, options, tenant_id AS tenant
 """
 # updated, not left alone, where it is there: the lock keeps `drop_bytes` from taking it away
 _SPOOL = """
-INSERT INTO files (content_hash, data) VALUES (%s, %s)
-ON CONFLICT (content_hash) DO UPDATE SET content_hash = excluded.content_hash
+INSERT INTO files (tenant_id, content_hash, data) VALUES (%s, %s, %s)
+ON CONFLICT (tenant_id, content_hash) DO UPDATE SET content_hash = excluded.content_hash
 """
 _STOP = """
 UPDATE runs SET status = 'cancelling', error = %s, version = nextval('run_changes')
@@ -40,7 +40,7 @@ WITH before AS (
 UPDATE run_files f
 SET status = 'unchanged', file_hash = NULL, changed_at = now(), version = nextval('run_changes')
 FROM before b WHERE f.run_id = b.run_id AND f.n = b.n
-RETURNING b.file_hash
+RETURNING f.tenant_id, b.file_hash
 """
 # The condition as the index of open files has it: a bound list would not be seen to fit.
 _OPEN_FILES = """
@@ -61,6 +61,7 @@ class RunRow:
     id: int
     kind: Kind
     options: dict[str, Any]
+    tenant: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class FileRow:
     ``force`` asks for it to be read although it has not changed.
     """
 
+    tenant: str
     source_uri: str
     title: str | None
     media: str
@@ -79,6 +81,7 @@ class FileRow:
     keep_file: bool
     document_id: int | None
     origin: dict[str, Any]
+    tags: list[str] | None
     status: FileStatus
     force: bool
 
@@ -147,30 +150,33 @@ def count_open(connection: Connected, run_id: int, up_to: int) -> int:
 def set_unchanged(connection: Connected, run_id: int, numbers: Sequence[int]) -> None:
     """Settle files all at once; those that had bytes, from an earlier look, let go of them."""
     rows = connection.execute(_SET_UNCHANGED, (run_id, list(numbers))).fetchall()
-    drop_bytes(connection, [row[0] for row in rows])
+    drop_bytes(connection, rows)
 
 
 def load_file(connection: Connected, run_id: int, n: int) -> FileRow | None:
     """The file's row; None when its run is gone."""
     with connection.cursor(row_factory=class_row(FileRow)) as cursor:
         return cursor.execute(
-            "SELECT source_uri, title, media, size, content_hash, file_hash, keep_file,"
-            " document_id, origin, status, (SELECT coalesce((options ->> 'force')::boolean, false)"
+            "SELECT tenant_id AS tenant, source_uri, title, media, size, content_hash, file_hash,"
+            " keep_file, document_id, origin, tags, status,"
+            " (SELECT coalesce((options ->> 'force')::boolean, false)"
             " FROM runs WHERE id = run_id) AS force"
             " FROM run_files WHERE run_id = %s AND n = %s",
             (run_id, n),
         ).fetchone()
 
 
-def spool(connection: Connected, data: bytes) -> str:
-    """Keep ``data`` until its file is dealt with; returns its SHA-256 in hex."""
+def spool(connection: Connected, tenant: str, data: bytes) -> str:
+    """Keep a tenant's ``data`` until its file is dealt with; returns its SHA-256 in hex."""
     content_hash = hashlib.sha256(data).hexdigest()
-    connection.execute(_SPOOL, (content_hash, data))
+    connection.execute(_SPOOL, (tenant, content_hash, data))
     return content_hash
 
 
-def file_bytes(connection: Connected, file_hash: str) -> bytes | None:
+def file_bytes(connection: Connected, tenant: str, file_hash: str) -> bytes | None:
     """What was spooled or uploaded; None when it is gone."""
     cursor = connection.cursor(binary=True)
-    row = cursor.execute("SELECT data FROM files WHERE content_hash = %s", (file_hash,)).fetchone()
+    row = cursor.execute(
+        "SELECT data FROM files WHERE tenant_id = %s AND content_hash = %s", (tenant, file_hash)
+    ).fetchone()
     return bytes(row[0]) if row else None

@@ -57,7 +57,7 @@ class Worker:
         if run is None:
             return False
         try:
-            await plan(self._settings, self.tools.store, run)
+            await plan(self._settings, self.tools.store.of(run.tenant), run)
         except StopWanted:
             return False
         await self.database(set_stage, run_id, "files")

@@ -24,7 +24,9 @@ from pipelines.rows import set_unchanged
 from pipelines.scan import Scan, scan
 
 
-async def nothing_to_do(settings: Settings, options: dict[str, Any], key: str) -> Scan | None:
+async def nothing_to_do(
+    settings: Settings, options: dict[str, Any], key: str, tenant: str
+) -> Scan | None:
     """What was scanned, if all of it is stored as it is; the run is then on record as done.
 
     None: there is something to do, to go on with, or to complain of.
@@ -35,26 +37,30 @@ async def nothing_to_do(settings: Settings, options: dict[str, Any], key: str) -
     largest = settings.max_file_mb * 2**20
     async with open_url(settings) as url:
         try:
-            return await asyncio.to_thread(_looked, url, options, key, largest)
+            return await asyncio.to_thread(_looked, url, options, key, largest, tenant)
         except psycopg.Error as error:
             raise StoreUnavailable("the database does not answer; try again") from error
 
 
-def _looked(url: str, options: dict[str, Any], key: str, largest: int) -> Scan | None:
+def _looked(url: str, options: dict[str, Any], key: str, largest: int, tenant: str) -> Scan | None:
     with psycopg.connect(url) as connection:
-        if find_open_run(connection, key) is not None:
+        if find_open_run(connection, key, tenant) is not None:
             return None
         walked = scan(options["paths"], Path(options["base"]))
-        if walked.problems or not _all_unchanged(connection, walked, options, largest):
+        if walked.problems or not _all_unchanged(connection, walked, options, largest, tenant):
             return None
-        _record(connection, walked, options)
+        _record(connection, walked, options, tenant)
     return walked
 
 
 def _all_unchanged(
-    connection: Connection[TupleRow], walked: Scan, options: dict[str, Any], largest: int
+    connection: Connection[TupleRow],
+    walked: Scan,
+    options: dict[str, Any],
+    largest: int,
+    tenant: str,
 ) -> bool:
-    stored = fingerprints(connection, [source.source_uri for source in walked.sources])
+    stored = fingerprints(connection, tenant, [source.source_uri for source in walked.sources])
     return all(
         source.source_uri in stored
         and look(source, stored[source.source_uri], options.get("title"), largest).unchanged
@@ -62,8 +68,10 @@ def _all_unchanged(
     )
 
 
-def _record(connection: Connection[TupleRow], walked: Scan, options: dict[str, Any]) -> None:
-    run_id = create_run(connection, "paths", options)
+def _record(
+    connection: Connection[TupleRow], walked: Scan, options: dict[str, Any], tenant: str
+) -> None:
+    run_id = create_run(connection, "paths", options, tenant=tenant)
     add_files(connection, run_id, [NewFile(source.source_uri) for source in walked.sources])
     set_unchanged(connection, run_id, range(len(walked.sources)))
     finish_run(connection, run_id, "done")

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from helix.errors import BadRequest
 from helix.library.runs import set_stage
@@ -24,7 +25,7 @@ from pipelines.rows import RunRow
 # A page of an older recipe is read again, so its bytes are needed: it does not count as known.
 _KNOWN = """
 SELECT source_uri, content_hash, origin FROM documents
-WHERE status = 'ready' AND recipe = %(recipe)s
+WHERE tenant_id = %(tenant)s AND status = 'ready' AND recipe = %(recipe)s
     AND (starts_with(origin ->> 'url', %(site)s) OR starts_with(source_uri, %(site)s))
 """
 
@@ -61,7 +62,8 @@ def known_pages(store: ChunkStore, site: str) -> KnownPages:
     """
     pages: dict[str, Known] = {}
     with store.connection() as connection:
-        rows = connection.execute(_KNOWN, {"site": f"{site}/", "recipe": RECIPE}).fetchall()
+        wanted = {"tenant": store.tenant, "site": f"{site}/", "recipe": RECIPE}
+        rows = connection.execute(_KNOWN, wanted).fetchall()
     for source_uri, content_hash, origin in rows:
         known = Known.from_origin(source_uri, content_hash, origin)
         pages.setdefault(source_uri, known)
@@ -81,6 +83,8 @@ async def _results(
 
 
 async def _add(store: ChunkStore, run: RunRow, found: Found) -> None:
+    if (tags := run.options.get("tags")) is not None:
+        found = replace(found, tags=tuple(tags))
     await through_outages(lambda: asyncio.to_thread(add_found, store, run.id, [found]))
 
 

@@ -20,6 +20,7 @@ import typer
 
 from helix.embedding_cache import with_cache
 from helix.errors import HelixError
+from helix.garbage import settle
 from helix.logs import configure_logging
 from helix.providers import build_embedder, build_next_embedder
 from helix.providers.base import Embedder
@@ -139,6 +140,7 @@ async def _work(
         worker,
         attending,
     ):
+        settle()
         _logger.info("worker %s is ready", worker.name)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, attending.cancel)
         if parent is not None:

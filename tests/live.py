@@ -26,7 +26,9 @@ def emptied(url: str) -> Iterator[psycopg.Connection]:
     """A connection, and afterwards a database without documents and runs."""
     with psycopg.connect(url, autocommit=True) as connection:
         yield connection
-        connection.execute("TRUNCATE documents, runs, run_files, files, chunks, embedding_cache")
+        connection.execute(
+            "TRUNCATE documents, runs, run_files, files, chunks, embedding_cache CASCADE"
+        )
 
 
 @contextmanager

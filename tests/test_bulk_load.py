@@ -122,7 +122,7 @@ def test_the_index_is_built_serially_where_shared_memory_is_short(
 
 
 async def test_a_load_without_a_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("helix.store.CONNECT_TIMEOUT_SECONDS", 1)
+    monkeypatch.setattr("helix.connections.CONNECT_TIMEOUT_SECONDS", 1)
     async with opened("postgresql://user:hunter2@127.0.0.1:1/helix") as store:
         with pytest.raises(StoreUnavailable, match="did not answer"):
             async with store.bulk_load():

@@ -11,6 +11,7 @@ from llama_index.core.schema import TextNode
 from pgvector.psycopg import register_vector
 
 from helix.errors import EmbedderMismatch
+from helix.scope import DEFAULT_TENANT
 from helix.store import ChunkStore
 from helix.writing import claim_embedder, replace_document
 from tests.fakes import IDENTITY, nodes_of, opened, record, rows, write
@@ -63,7 +64,7 @@ def test_of_two_that_claim_at_once_one_fills_it(database_url: str, emptied: bool
         ]
         errors = [error for each in writing if (error := each.exception())]
     for store in stores:
-        store._writing.close()
+        store._connections.close_writing()
     assert {type(error) for error in errors} == {EmbedderMismatch}
     assert rows(database_url, "SELECT count(*) FROM documents") == [(4 - len(errors),)]
     assert len(errors) == 2
@@ -80,12 +81,12 @@ def test_a_claim_waits_for_a_write_that_has_begun(database_url: str) -> None:
         connection.execute("INSERT INTO embedding_space (identity) VALUES (%s)", (IDENTITY,))
         connection.commit()
         claim_embedder(connection, IDENTITY)
-        replace_document(connection, NEW, nodes_of(NEW, "1"))
+        replace_document(connection, DEFAULT_TENANT, NEW, nodes_of(NEW, "1"))
         waiting = pool.submit(write, other, OTHER)
         with pytest.raises(TimeoutError):
             waiting.result(0.3)
         connection.commit()
         with pytest.raises(EmbedderMismatch):
             waiting.result(10)
-    other._writing.close()
+    other._connections.close_writing()
     assert rows(database_url, "SELECT source_uri FROM documents") == [("policy.txt",)]

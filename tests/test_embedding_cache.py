@@ -277,7 +277,7 @@ async def test_a_new_version_keeps_the_old_ones_vectors(
 async def test_a_question_is_embedded_though_the_database_is_down(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, wire: GeminiWire
 ) -> None:
-    monkeypatch.setattr(helix.store, "CONNECT_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(helix.connections, "CONNECT_TIMEOUT_SECONDS", 0.2)
     async with opened(DOWN) as store:
         embedder = with_cache(gemini(), store, 8)
         for _ in range(3):
@@ -291,7 +291,7 @@ async def test_a_question_is_embedded_though_the_database_is_down(
 
 
 async def test_a_document_waits_for_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(helix.store, "CONNECT_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(helix.connections, "CONNECT_TIMEOUT_SECONDS", 0.2)
     async with opened(DOWN) as store:
         model = cached(store)
         with pytest.raises(StoreUnavailable):

@@ -62,7 +62,7 @@ def store(stored_url: str) -> Iterator[ChunkStore]:
     store.add(nodes)
     yield store
     store.client.dispose()
-    store._writing.close()
+    store._connections.close_writing()
 
 
 def found(

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helix.citations import cite, is_refusal, marker_numbers, snippet
+from helix.context import Source
 from helix.contract import REFUSAL, Citation
 from helix.gate import GateDecision, decide
 from helix.query_engine import AnswerStream
 from helix.records import Hit
-from helix.retriever import Retrieval
+from helix.retrieval import Retrieval, Trace
 from helix.sse import citations_frame, token_frame
 
 
@@ -63,7 +64,15 @@ async def _streamed(deltas: list[str]) -> bytes:
         for delta in deltas:
             yield delta
 
-    stream = AnswerStream(generate(), Retrieval(HITS, GateDecision(True, 0.1)))
+    stream = AnswerStream(
+        generate(),
+        Retrieval(
+            HITS,
+            GateDecision(True, 0.1),
+            Trace(),
+            sources=[Source(hit, (hit,), hit.content, None, None) for hit in HITS],
+        ),
+    )
     await stream.prime()
     frames = [token_frame(delta) async for delta in stream]
     return b"".join([*frames, citations_frame(stream.citations)])

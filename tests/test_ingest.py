@@ -334,6 +334,9 @@ def test_a_role_that_may_not_write(
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
         connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO reader").format(name))
     monkeypatch.setenv("DATABASE_URL", database_url.replace("//postgres@", "//reader@"))
+    assert "reader may not act as helix_app: have it granted" in one_line(ingest("a.txt"))
+    with psycopg.connect(database_url) as connection:
+        connection.execute("GRANT helix_app TO reader")
     assert "this role may not make it: run `helix worker" in one_line(ingest("a.txt"))
 
 

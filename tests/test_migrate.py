@@ -206,6 +206,10 @@ def test_a_role_that_may_not_install_pgvector_is_told_who_may(
         migrate(url)
     with psycopg.connect(bare_database_url) as connection:
         connection.execute("CREATE EXTENSION vector")
+    with pytest.raises(DatabaseError, match=f"role {role} may not create roles: have a superuser"):
+        migrate(url)
+    with psycopg.connect(bare_database_url) as connection:
+        connection.execute("GRANT helix_app TO plain")
     with pytest.raises(DatabaseError, match=f"role {role} may not change the schema"):
         migrate(url)
     with psycopg.connect(bare_database_url) as connection:

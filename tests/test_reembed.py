@@ -67,7 +67,7 @@ async def test_questions_and_writers_go_on_through_a_change(database_url: str) -
 
     async with opened(database_url, pool_size=4) as store:
         retriever = GatedRetriever(
-            store, old, max_distance=0.9, following=[Space(new, new.max_distance or 0)]
+            store, Space(old, 0.9), following=[Space(new, new.max_distance or 0)]
         )
 
         async def ask(number: int) -> None:

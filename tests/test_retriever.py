@@ -6,6 +6,7 @@ import asyncio
 
 from helix.contract import REFUSAL
 from helix.errors import UpstreamError
+from helix.next_embedder import Space
 from helix.providers.base import LanguageModel
 from helix.providers.offline.answerer import OfflineLLM
 from helix.query_engine import CitationQueryEngine
@@ -19,7 +20,7 @@ QUESTION = "Within how many days are refunds accepted?"
 async def test_a_question_leaves_nothing_behind(database_url: str) -> None:
     embedder = word_embedder()
     async with opened(database_url) as store:
-        retriever = GatedRetriever(store, embedder, max_distance=0.9)
+        retriever = GatedRetriever(store, Space(embedder, 0.9))
         for _ in range(20):
             await retriever.search(QUESTION)
         kept = sum(len(ids) for ids in embedder.model.callback_manager._trace_map.values())
@@ -30,7 +31,7 @@ async def test_llamaindex_code_gets_the_same_answer(database_url: str) -> None:
     model = LanguageModel(model=OfflineLLM(), identity="offline")
     async with opened(database_url) as store:
         await asyncio.to_thread(write, store, record("a.txt", TEXT))
-        retriever = GatedRetriever(store, word_embedder(), max_distance=0.9)
+        retriever = GatedRetriever(store, Space(word_embedder(), 0.9))
         engine = CitationQueryEngine(retriever, model)
         awaited = await engine.aquery(QUESTION)
         blocking = await asyncio.to_thread(engine.query, QUESTION)
@@ -50,7 +51,7 @@ async def test_a_refusal_gives_no_node(database_url: str) -> None:
     model = LanguageModel(model=OfflineLLM(), identity="offline")
     async with opened(database_url) as store:
         await asyncio.to_thread(write, store, record("a.txt", TEXT))
-        retriever = GatedRetriever(store, word_embedder(), max_distance=0.0)
+        retriever = GatedRetriever(store, Space(word_embedder(), 0.0))
         assert await retriever.aretrieve(QUESTION) == []
         response = await CitationQueryEngine(retriever, model).aquery(QUESTION)
         assert (str(response), response.source_nodes) == (REFUSAL, [])

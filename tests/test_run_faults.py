@@ -21,6 +21,7 @@ import pytest
 
 from helix.library.runs import LIVE, NewFile, add_files, create_run, fail_file, finish_run, set_file
 from helix.library.uploads import REPLACED, Stored, Upload, read_again, store_uploads
+from helix.scope import DEFAULT_TENANT
 from helix.settings import Settings, load_settings
 from pipelines.rows import begin_run, load_file, set_unchanged, spool, stop_run
 from pipelines.worker import open_worker
@@ -55,7 +56,7 @@ def upload(text: str, name: str = "a.txt", source_uri: str | None = None) -> Upl
 
 def stored(url: str, *uploads: Upload) -> Stored:
     with psycopg.connect(url) as connection:
-        return store_uploads(connection, uploads)
+        return store_uploads(connection, uploads, DEFAULT_TENANT)
 
 
 def some(count: int) -> list[Upload]:
@@ -179,7 +180,7 @@ def test_unchanged_files_let_go_of_their_bytes(
     database_url: str, connection: psycopg.Connection
 ) -> None:
     run_id = create_run(connection, "paths")
-    alone, shared = spool(connection, b"alone"), spool(connection, b"shared")
+    alone, shared = (spool(connection, DEFAULT_TENANT, name) for name in (b"alone", b"shared"))
     names = (("a", alone), ("b", shared), ("c", shared))
     new = [NewFile(name, content_hash=kept, file_hash=kept) for name, kept in names]
     add_files(connection, run_id, [*new, replace(new[0], source_uri="d", file_hash=None)])
@@ -202,7 +203,7 @@ async def test_a_forced_run_reads_again_and_embeds_nothing(
     assert asked
     connection.execute("DELETE FROM embedding_cache")
     with connection.transaction():
-        again = read_again(connection, first.documents[0]["id"])
+        again = read_again(connection, first.documents[0]["id"], DEFAULT_TENANT)
     assert again != first.run_id
     file = load_file(connection, again, 0)
     assert file is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,13 +17,13 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
     VectorStoreQuery,
 )
-from pgvector.psycopg import register_vector
 from psycopg import sql
 
 import helix.store
-from helix import index
+from helix import hybrid_sql, index, search_sql
 from helix.errors import StoreUnavailable
 from helix.records import Hit
+from helix.scope import Scope
 from helix.store import ChunkStore
 from tests.fakes import IDENTITY, nodes_of, opened, record, rows, write
 from tests.wire.gemini import word_vector
@@ -66,7 +67,7 @@ async def test_replacing_keeps_the_id_and_nothing_else(database_url: str) -> Non
         other = write(store, OTHER)
         first = write(store, OLD)
         assert write(store, NEW) == first != other
-        hits = await store.search(QUESTION, 10, first)
+        hits = await store.search(QUESTION, 10, Scope(document_ids=(first,)))
         assert sorted(contents(hits)) == ["Exchanges, too.", "Refunds take five days."]
         assert {hit.title for hit in hits} == {"New"}
         assert len(await store.search(QUESTION, 10)) == 4
@@ -107,7 +108,7 @@ async def test_a_reader_sees_the_old_version_or_the_new_one(database_url: str) -
             while not writing.done():
                 for hits in (
                     await store.search(QUESTION, 10),
-                    await store.search(QUESTION, 10, document_id),
+                    await store.search(QUESTION, 10, Scope(document_ids=(document_id,))),
                 ):
                     found = tuple(sorted(contents(hits)))
                     seen.append((found, {hit.title for hit in hits}))
@@ -141,7 +142,7 @@ def test_writers_of_one_source_at_once_leave_one_version(database_url: str) -> N
         ("Exchanges, too.",),
     ]
     for store in stores:
-        store._writing.close()
+        store._connections.close_writing()
 
 
 def test_adopters_of_one_document_at_once_all_add_to_it(database_url: str) -> None:
@@ -155,7 +156,7 @@ def test_adopters_of_one_document_at_once_all_add_to_it(database_url: str) -> No
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add_often, range(4)))
     for store in stores:
-        store._writing.close()
+        store._connections.close_writing()
     assert rows(database_url, "SELECT array_agg(ordinal ORDER BY ordinal) FROM chunks") == [
         (list(range(22)),)
     ]
@@ -182,12 +183,15 @@ def crowded(database_url: str) -> str:
     with psycopg.connect(database_url, autocommit=True) as connection:
         name = sql.Identifier(connection.info.dbname)
         connection.execute(sql.SQL("ALTER DATABASE {} SET enable_seqscan = off").format(name))
-        connection.execute("ALTER TABLE chunks DROP CONSTRAINT chunks_document_id_ordinal_key")
+        connection.execute(
+            "ALTER TABLE chunks DROP CONSTRAINT chunks_document_id_ordinal_key,"
+            " DROP CONSTRAINT chunks_tenant_id_node_id_key"
+        )
         assert index.drop_if_empty(connection)
         store = ChunkStore(database_url, IDENTITY)
         store.add([_node("big", place, vector) for place, vector in enumerate(big)])
         store.add([_node("small", place, vector) for place, vector in enumerate(small)])
-        store._writing.close()
+        store._connections.close_writing()
         assert index.build_if_missing(connection)
     return database_url
 
@@ -202,14 +206,6 @@ def _node(source: str, place: int, vector: Any) -> TextNode:
     )
 
 
-def _plan(url: str, statement: str, values: dict[str, Any]) -> str:
-    with psycopg.connect(url) as connection:
-        register_vector(connection)
-        explain = ("EXPLAIN " + statement).encode()
-        lines = connection.execute(explain, values).fetchall()
-    return "\n".join(line for (line,) in lines)
-
-
 async def test_one_document_is_searched_exactly(crowded: str) -> None:
     [(small,)] = rows(crowded, "SELECT id FROM documents WHERE source_uri = 'small'")
     nearest = rows(
@@ -219,11 +215,10 @@ async def test_one_document_is_searched_exactly(crowded: str) -> None:
         str(QUESTION),
     )
     async with opened(crowded, ef_search=10) as store:
-        statement, values = store._search(QUESTION, 5, small)
-        assert index.INDEX_NAME not in _plan(crowded, statement, values)
+        scope = Scope(document_ids=(small,))
         for hits in (
-            await store.search(QUESTION, 5, small),
-            await asyncio.to_thread(store.search_blocking, QUESTION, 5, small),
+            await store.search(QUESTION, 5, scope),
+            await asyncio.to_thread(store.search_blocking, QUESTION, 5, scope),
         ):
             assert [(hit.chunk_id,) for hit in hits] == nearest[:5]
 
@@ -244,7 +239,34 @@ async def test_a_filtered_index_scan_goes_on_until_it_has_k(
         assert len((await store.aquery(query)).nodes or []) < 5, "or the test tells nothing"
 
 
-async def test_ef_search_holds_within_the_statement_and_not_after_it(crowded: str) -> None:
+@pytest.fixture
+def never_few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Searches go through the vector index however few chunks there are."""
+    monkeypatch.setattr(search_sql, "LEAST_FEW", 0)
+    for composed in (search_sql.candidates_sql, search_sql.dense_sql, hybrid_sql.hybrid_sql):
+        composed.cache_clear()
+    yield
+    for composed in (search_sql.candidates_sql, search_sql.dense_sql, hybrid_sql.hybrid_sql):
+        composed.cache_clear()
+
+
+async def test_a_narrow_search_through_the_index_is_complete(crowded: str, never_few: None) -> None:
+    """The opposite document is behind all of the big one: the scan goes on until it is there."""
+    [(small,)] = rows(crowded, "SELECT id FROM documents WHERE source_uri = 'small'")
+    with psycopg.connect(crowded, autocommit=True) as connection:
+        connection.execute("UPDATE pg_class SET reltuples = 0 WHERE relname = 'chunks'")
+    async with opened(crowded, ef_search=10) as store:
+        hits = await store.search(QUESTION, 5, Scope(document_ids=(small,)))
+        found = await store.search_hybrid("small", QUESTION, 5, Scope(document_ids=(small,)))
+    assert [hit.document_id for hit in hits] == [small] * 5
+    assert [hit.document_id for hit in found.hits] == [small] * 5
+
+
+async def test_ef_search_holds_within_the_statement_and_not_after_it(
+    crowded: str, never_few: None
+) -> None:
+    with psycopg.connect(crowded, autocommit=True) as connection:
+        connection.execute("UPDATE pg_class SET reltuples = 0 WHERE relname = 'chunks'")
     recall = {}
     for ef_search in (10, 1000):
         async with opened(crowded, ef_search=ef_search, pool_size=1) as store:
@@ -273,7 +295,9 @@ async def _recall(url: str, store: ChunkStore) -> float:
 async def test_many_searches_share_a_small_pool(database_url: str) -> None:
     async with opened(database_url, pool_size=2) as store:
         document_id = write(store, OLD)
-        found = await asyncio.gather(*(store.search(QUESTION, 2, document_id) for _ in range(60)))
+        found = await asyncio.gather(
+            *(store.search(QUESTION, 2, Scope(document_ids=(document_id,))) for _ in range(60))
+        )
     assert {tuple(contents(hits)) for hits in found} == {tuple(contents(found[0]))}
 
 
@@ -282,7 +306,7 @@ async def test_nothing_stored_is_nothing_found(database_url: str) -> None:
         await store.check()
         assert await store.search(QUESTION, 5) == []
         write(store, OLD)
-        assert await store.search(QUESTION, 5, document_id=2**62) == []
+        assert await store.search(QUESTION, 5, Scope(document_ids=(2**62,))) == []
 
 
 # --- the database fails
@@ -291,7 +315,7 @@ async def test_nothing_stored_is_nothing_found(database_url: str) -> None:
 async def test_a_database_that_is_down(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(helix.store, "CONNECT_TIMEOUT_SECONDS", 1)
+    monkeypatch.setattr(helix.connections, "CONNECT_TIMEOUT_SECONDS", 1)
     caplog.set_level(logging.DEBUG)
     async with opened("postgresql://user:hunter2@127.0.0.1:1/helix") as store:
         assert await store.ping() is False

@@ -18,6 +18,7 @@ from helix.errors import BadRequest, HelixError
 from helix.library.access import Library, Row
 from helix.library.following import follow, get_run, list_runs, stop_run
 from helix.logs import configure_logging
+from helix.scope import DEFAULT_TENANT, tenant_name
 from helix.services import open_url
 from helix.settings import load_settings
 from helix.store import ChunkStore
@@ -29,6 +30,7 @@ runs = typer.Typer(
 
 Result = TypeVar("Result")
 RunId = Annotated[int, typer.Argument(min=1, help="The run's id, as `helix runs` lists it.")]
+Tenant = Annotated[str | None, typer.Option(help="Whose runs; `default` if left out.")]
 _SHOWN_FILES = 100
 
 
@@ -36,23 +38,28 @@ _SHOWN_FILES = 100
 def _list(
     context: typer.Context,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, newest first.")] = 20,
+    tenant: Tenant = None,
 ) -> None:
+    context.obj = tenant  # for a subcommand that names none itself
     if context.invoked_subcommand is None:
-        _print_runs(_in_library(lambda library: list_runs(library, limit))["runs"])
+        _print_runs(_in_library(lambda library: list_runs(library, limit), tenant)["runs"])
 
 
 @runs.command()
 def show(
+    context: typer.Context,
     run_id: RunId,
     follow_it: Annotated[
         bool, typer.Option("--follow", help="Print each change until the run ends.")
     ] = False,
+    tenant: Tenant = None,
 ) -> None:
     """One run and its files, failed ones first; ends with 1 when it failed in whole or in part."""
+    whose = context.obj if tenant is None else tenant
     if follow_it:
-        run = _in_library(lambda library: _follow(library, run_id))
+        run = _in_library(lambda library: _follow(library, run_id), whose)
     else:
-        run = _in_library(lambda library: get_run(library, run_id, _SHOWN_FILES))
+        run = _in_library(lambda library: get_run(library, run_id, _SHOWN_FILES), whose)
         _print_runs([run])
         _print_files(run)
     if run["error"]:
@@ -62,9 +69,10 @@ def show(
 
 
 @runs.command()
-def cancel(run_id: RunId) -> None:
+def cancel(context: typer.Context, run_id: RunId, tenant: Tenant = None) -> None:
     """Stop a run; what it has brought in already stays."""
-    status = _in_library(lambda library: stop_run(library, run_id))
+    whose = context.obj if tenant is None else tenant
+    status = _in_library(lambda library: stop_run(library, run_id), whose)
     told = {"cancelled": "is cancelled", "cancelling": "stops as soon as its worker sees it"}
     typer.echo(f"run {run_id} {told.get(status, f'had ended already: {status}')}")
 
@@ -133,23 +141,24 @@ def _printable(text: str) -> str:
     return "".join(c for c in " ".join(text.split()) if unicodedata.category(c)[0] != "C")
 
 
-def _in_library(action: Callable[[Library], Awaitable[Result]]) -> Result:
-    """What ``action`` gives; ends the process with one line where it cannot."""
+def _in_library(action: Callable[[Library], Awaitable[Result]], tenant: str | None) -> Result:
+    """What ``action`` gives of a tenant's; ends the process with one line where it cannot."""
     configure_logging("warning")
     try:
-        return asyncio.run(_opened(action))
+        whose = DEFAULT_TENANT if tenant is None else tenant_name(tenant)
+        return asyncio.run(_opened(action, whose))
     except HelixError as error:
         _stop(error)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
 
-async def _opened(action: Callable[[Library], Awaitable[Result]]) -> Result:
+async def _opened(action: Callable[[Library], Awaitable[Result]], tenant: str) -> Result:
     # no embedder: what it would be named for, chunks, is not touched
     async with open_url(load_settings()) as url:
         store = ChunkStore(url, "", pool_size=1)
         try:
-            return await action(Library(store))
+            return await action(Library(store.of(tenant)))
         finally:
             await store.close()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, TypeVar
 
 from psycopg import Connection
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 from psycopg.rows import TupleRow
 
+from helix.connections import become
 from helix.store import ChunkStore
 
 Connected = Connection[TupleRow]
@@ -27,9 +29,10 @@ def compose(template: str, **fragments: str) -> str:
 
 
 class Library:
-    """Documents and runs over the connections of ``store``.
+    """Documents and runs of one tenant over the connections of ``store``.
 
-    Errors of the database arrive as StoreUnavailable.
+    Every statement finds the tenant bound as ``tenant``. Errors of the database arrive as
+    StoreUnavailable.
     """
 
     def __init__(self, store: ChunkStore) -> None:
@@ -37,9 +40,20 @@ class Library:
         self._writers = asyncio.Semaphore(_WRITERS)
         self._aside = asyncio.Semaphore(_WRITERS)
 
+    def of(self, tenant: str) -> Library:
+        """The library of another tenant; they share what limits them."""
+        other = copy(self)
+        other._store = self._store.of(tenant)
+        return other
+
+    @property
+    def tenant(self) -> str:
+        """Whose it is."""
+        return self._store.tenant
+
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """The rows of a read whose one column is JSON, such as ``SELECT row_to_json(x) …``."""
-        found = await self._store.fetch(statement, dict(values))
+        found = await self._store.fetch(statement, {"tenant": self.tenant, **values})
         return [row[0] for row in found]
 
     async def row(self, statement: str, values: Mapping[str, Any]) -> Row | None:
@@ -49,7 +63,7 @@ class Library:
 
     async def data(self, statement: str, values: Mapping[str, Any]) -> TupleRow | None:
         """The first row of a read, as it is."""
-        found = await self._store.fetch(statement, dict(values))
+        found = await self._store.fetch(statement, {"tenant": self.tenant, **values})
         return found[0] if found else None
 
     async def change(self, action: Callable[[Connected], Result]) -> Result:
@@ -64,12 +78,15 @@ class Library:
         with self._store.connection() as connection:
             for _ in range(_TRIES - 1):
                 try:
-                    with connection.transaction():
-                        return action(connection)
+                    return self._attempt(connection, action)
                 except (DeadlockDetected, ForeignKeyViolation):
                     continue
-            with connection.transaction():
-                return action(connection)
+            return self._attempt(connection, action)
+
+    def _attempt(self, connection: Connected, action: Callable[[Connected], Result]) -> Result:
+        with connection.transaction():
+            become(connection, self.tenant)
+            return action(connection)
 
     async def aside(self, action: Callable[[], Result]) -> Result:
         """Run ``action``, which takes time and memory, in a thread, few at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,14 +25,15 @@ _SORTS: dict[Sort, tuple[str, str, type, bool]] = {
     "size": ("size", "bigint", int, True),
 }
 _FILTER = """
-(%(status)s::text IS NULL OR status = %(status)s)
+tenant_id = %(tenant)s AND (%(status)s::text IS NULL OR status = %(status)s)
 AND (%(pattern)s::text IS NULL OR title ILIKE %(pattern)s OR source_uri ILIKE %(pattern)s)
+AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
 """
 _FIELDS = """
 d.id, d.title, d.source_uri, d.status, d.error, d.media, d.size,
-(SELECT count(*) FROM chunks WHERE document_id = d.id) AS chunks,
+(SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s AND document_id = d.id) AS chunks,
 (SELECT max((section ->> 'page')::int) FROM jsonb_array_elements(d.outline) section) AS pages,
-d.warnings, d.file_hash IS NOT NULL AS file, d.created_at, d.updated_at
+d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at, d.updated_at
 """
 # the page first: chunks and pages are counted for its rows alone
 _LIST = """
@@ -55,34 +57,44 @@ SELECT row_to_json(x) FROM (
     SELECT {fields}, CASE WHEN %(text)s THEN d.text END AS text, d.outline, (
         SELECT coalesce(json_agg(row_to_json(y) ORDER BY y.ordinal), '[]') FROM (
             SELECT c.id, c.ordinal, c.start_char AS start, c.end_char AS end, {marks}
-            FROM chunks c WHERE c.document_id = d.id) y) AS chunk_list
-    FROM documents d WHERE d.id = %(id)s) x
+            FROM chunks c WHERE c.tenant_id = %(tenant)s AND c.document_id = d.id) y) AS chunk_list
+    FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s) x
 """
 _CHUNK = """
 SELECT row_to_json(x) FROM (
     SELECT c.id, c.document_id, d.title, d.source_uri, c.ordinal, c.content,
            c.start_char AS start, c.end_char AS end, {marks},
-           (SELECT id FROM chunks WHERE document_id = c.document_id AND ordinal < c.ordinal
+           (SELECT id FROM chunks WHERE tenant_id = %(tenant)s
+            AND document_id = c.document_id AND ordinal < c.ordinal
             ORDER BY ordinal DESC LIMIT 1) AS previous,
-           (SELECT id FROM chunks WHERE document_id = c.document_id AND ordinal > c.ordinal
+           (SELECT id FROM chunks WHERE tenant_id = %(tenant)s
+            AND document_id = c.document_id AND ordinal > c.ordinal
             ORDER BY ordinal LIMIT 1) AS next
-    FROM chunks c JOIN documents d ON d.id = c.document_id WHERE c.id = %(id)s) x
+    FROM chunks c JOIN documents d ON d.tenant_id = c.tenant_id AND d.id = c.document_id
+    WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s) x
 """
 _FILE = """
-SELECT d.source_uri, d.media, f.data FROM documents d JOIN files f ON f.content_hash = d.file_hash
-WHERE d.id = %(id)s
+SELECT d.source_uri, d.media, f.data FROM documents d
+JOIN files f ON f.tenant_id = d.tenant_id AND f.content_hash = d.file_hash
+WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 """
+# not updated_at, which says when the version was stored
+_TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND id = %s"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A page of the list: at most ``limit`` documents after the cursor ``after``."""
+    """A page of the list: at most ``limit`` documents after the cursor ``after``.
+
+    ``tags``: documents that have all of these; None: any.
+    """
 
     limit: int = 50
     after: str | None = None
     search: str = ""
     status: Status | None = None
     sort: Sort = "updated"
+    tags: tuple[str, ...] | None = None
 
 
 async def list_documents(library: Library, wanted: Wanted) -> Row:
@@ -95,6 +107,7 @@ async def list_documents(library: Library, wanted: Wanted) -> Row:
     values = {
         "status": wanted.status,
         "pattern": _pattern(wanted.search) if wanted.search else None,
+        "tags": None if wanted.tags is None else list(wanted.tags),
         "limit": wanted.limit + 1,
         **_last(wanted),
     }
@@ -167,8 +180,18 @@ async def get_file(library: Library, document_id: int) -> tuple[str, str, bytes]
     return source_uri, media, bytes(data)
 
 
-def remove_document(connection: Connected, document_id: int) -> None:
-    """Delete the document and all that only it used, inside the caller's transaction.
+def tag_document(connection: Connected, document_id: int, tags: Sequence[str], tenant: str) -> None:
+    """Make ``tags`` those of the tenant's document, inside the caller's transaction.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    if connection.execute(_TAG, (list(tags), tenant, document_id)).rowcount == 0:
+        raise no_document(document_id)
+
+
+def remove_document(connection: Connected, document_id: int, tenant: str) -> None:
+    """Delete the tenant's document and all that only it used, inside the caller's transaction.
 
     What a run is still to do for it is cancelled.
 
@@ -176,12 +199,12 @@ def remove_document(connection: Connected, document_id: int) -> None:
         NotFound: there is none of this id.
     """
     row = connection.execute(
-        "SELECT source_uri FROM documents WHERE id = %s", (document_id,)
+        "SELECT source_uri FROM documents WHERE tenant_id = %s AND id = %s", (tenant, document_id)
     ).fetchone()
     # by its id alone: delete_document would take a source that is called "42" for it too
-    if row is None or not delete_one(connection, document_id, row[0]):
+    if row is None or not delete_one(connection, tenant, document_id, row[0]):
         raise no_document(document_id)
-    cancel_document(connection, document_id, DELETED)
+    cancel_document(connection, document_id, DELETED, tenant)
 
 
 def no_document(document_id: int) -> NotFound:

@@ -30,18 +30,20 @@ _LIST = """
 SELECT row_to_json(x) FROM (
     SELECT {run} FROM (
         SELECT * FROM runs
-        WHERE (%(status)s::text IS NULL OR status = %(status)s)
+        WHERE tenant_id = %(tenant)s AND (%(status)s::text IS NULL OR status = %(status)s)
             AND (%(last)s::bigint IS NULL OR id < %(last)s)
         ORDER BY id DESC LIMIT %(limit)s
     ) r ORDER BY r.id DESC) x
 """
 _GET = compose(
-    "SELECT row_to_json(x) FROM (SELECT {run} FROM runs r WHERE id = %(id)s) x", run=_RUN
+    "SELECT row_to_json(x) FROM"
+    " (SELECT {run} FROM runs r WHERE tenant_id = %(tenant)s AND id = %(id)s) x",
+    run=_RUN,
 )
 _FILES = """
 SELECT row_to_json(x) FROM (
     SELECT {file} FROM run_files f
-    WHERE run_id = %(id)s
+    WHERE tenant_id = %(tenant)s AND run_id = %(id)s
         AND ((status <> 'failed')::int, n) > (%(last_rank)s::int, %(last_n)s::int)
     ORDER BY (status <> 'failed')::int, n LIMIT %(limit)s) x
 """
@@ -56,7 +58,7 @@ SELECT json_build_object(
     'files', (SELECT coalesce(json_agg(row_to_json(y) ORDER BY y.version), '[]') FROM (
         SELECT f.version, {file} FROM run_files f
         WHERE run_id = r.id AND version > %(position)s ORDER BY version LIMIT %(limit)s) y))
-FROM runs r, pg_current_snapshot() s WHERE r.id = %(id)s
+FROM runs r, pg_current_snapshot() s WHERE r.tenant_id = %(tenant)s AND r.id = %(id)s
 """
 
 
@@ -122,7 +124,7 @@ async def stop_run(library: Library, run_id: int) -> str:
     Raises:
         NotFound: there is none of this id.
     """
-    status = await library.change(lambda connection: cancel_run(connection, run_id))
+    status = await library.change(lambda connection: cancel_run(connection, run_id, library.tenant))
     if status is None:
         raise no_run(run_id)
     return status

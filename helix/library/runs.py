@@ -11,13 +11,15 @@ the source comes before the lock of the row, here as in a deletion, or two would
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
+
+from helix.scope import DEFAULT_TENANT
 
 Connected = Connection[TupleRow]
 Kind = Literal["paths", "upload", "url", "crawl", "reembed"]
@@ -41,14 +43,16 @@ CANCELLED = "cancelled"
 
 _NOTIFY = "SELECT pg_notify(%s, %s)"
 _CREATE = """
-INSERT INTO runs (kind, options, key, host) VALUES (%(kind)s, %(options)s, %(key)s, %(host)s)
+INSERT INTO runs (tenant_id, kind, options, key, host)
+VALUES (%(tenant)s, %(kind)s, %(options)s, %(key)s, %(host)s)
 RETURNING id
 """
 _ADD_FILE = """
-INSERT INTO run_files (run_id, n, source_uri, title, media, size, content_hash, file_hash,
-                       keep_file, document_id, origin)
-VALUES (%(run_id)s, %(n)s, %(source_uri)s, %(title)s, %(media)s, %(size)s, %(content_hash)s,
-        %(file_hash)s, %(keep_file)s, %(document_id)s, %(origin)s)
+INSERT INTO run_files (tenant_id, run_id, n, source_uri, title, media, size, content_hash,
+                       file_hash, keep_file, document_id, origin, tags)
+SELECT tenant_id, id, %(n)s, %(source_uri)s, %(title)s, %(media)s, %(size)s, %(content_hash)s,
+       %(file_hash)s, %(keep_file)s, %(document_id)s, %(origin)s, %(tags)s
+FROM runs WHERE id = %(run_id)s
 ON CONFLICT (run_id, source_uri) DO NOTHING
 """
 _SET_STAGE = """
@@ -71,7 +75,7 @@ SET status = %(status)s, done = %(done)s, total = %(total)s,
     file_hash = CASE WHEN %(status)s = ANY(%(open)s) THEN f.file_hash END,
     changed_at = now(), version = nextval('run_changes')
 FROM before b WHERE f.run_id = b.run_id AND f.n = b.n
-RETURNING b.file_hash
+RETURNING f.tenant_id, b.file_hash
 """
 _FINISH = """
 UPDATE runs SET status = %(status)s, error = %(error)s, finished_at = now(), stage = '',
@@ -101,25 +105,33 @@ UPDATE run_files f
 SET status = %(status)s, reason = %(reason)s, file_hash = NULL, changed_at = now(),
     version = nextval('run_changes')
 FROM ending e WHERE f.run_id = e.run_id AND f.n = e.n
-RETURNING e.file_hash
+RETURNING f.tenant_id, e.file_hash
 """
 _CANCEL_DOCUMENT = """
 WITH ending AS (
     SELECT run_id, n, file_hash FROM run_files
-    WHERE document_id = %(document_id)s AND status = ANY(%(open)s) ORDER BY run_id, n FOR UPDATE
+    WHERE tenant_id = %(tenant)s AND document_id = %(document_id)s AND status = ANY(%(open)s)
+    ORDER BY run_id, n FOR UPDATE
 )
 UPDATE run_files f
 SET status = 'cancelled', reason = %(reason)s, file_hash = NULL, changed_at = now(),
     version = nextval('run_changes')
 FROM ending e WHERE f.run_id = e.run_id AND f.n = e.n
-RETURNING e.file_hash
+RETURNING f.tenant_id, e.file_hash
 """
 # locked in a statement of its own, so that the next one sees who has come to need them
-_LOCK_BYTES = "SELECT 1 FROM files WHERE content_hash = ANY(%s) ORDER BY content_hash FOR UPDATE"
+_LOCK_BYTES = """
+SELECT 1 FROM files
+WHERE (tenant_id, content_hash) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+ORDER BY tenant_id, content_hash FOR UPDATE
+"""
 _DROP_BYTES = """
-DELETE FROM files f WHERE content_hash = ANY(%s)
-    AND NOT EXISTS (SELECT FROM documents WHERE file_hash = f.content_hash)
-    AND NOT EXISTS (SELECT FROM run_files WHERE file_hash = f.content_hash)
+DELETE FROM files f
+WHERE (tenant_id, content_hash) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+    AND NOT EXISTS (SELECT FROM documents d
+        WHERE d.file_hash = f.content_hash AND d.tenant_id = f.tenant_id)
+    AND NOT EXISTS (SELECT FROM run_files r
+        WHERE r.file_hash = f.content_hash AND r.tenant_id = f.tenant_id)
 """
 
 
@@ -128,7 +140,8 @@ class NewFile:
     """A file that a run is to bring in. Hashes are SHA-256 in hex; ``size`` is in bytes.
 
     ``title`` is None where the file names its own. ``file_hash`` is set where its bytes are in
-    ``files``; with ``keep_file`` they stay for as long as its document does.
+    ``files``; with ``keep_file`` they stay for as long as its document does. ``tags`` of None
+    leave a stored document those that it has.
     """
 
     source_uri: str
@@ -140,6 +153,7 @@ class NewFile:
     keep_file: bool = False
     document_id: int | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] | None = None
 
 
 def create_run(
@@ -148,12 +162,16 @@ def create_run(
     options: Mapping[str, Any] | None = None,
     key: str = "",
     host: str | None = None,
+    tenant: str = DEFAULT_TENANT,
 ) -> int:
-    """A new queued run; workers hear of it when the transaction commits. Returns its id.
+    """A new queued run of a tenant; returns its id. Workers hear of it at the commit.
 
     ``host`` names the only machine that may take it; None: any.
     """
-    values = {"kind": kind, "options": Jsonb(dict(options or {})), "key": key, "host": host}
+    values = {
+        "tenant": tenant, "kind": kind, "options": Jsonb(dict(options or {})), "key": key,
+        "host": host,
+    }  # fmt: skip
     row = connection.execute(_CREATE, values).fetchone()
     assert row is not None
     notify(connection, int(row[0]))
@@ -165,10 +183,12 @@ def notify(connection: Connected, run_id: int) -> None:
     connection.execute(_NOTIFY, (CHANNEL, str(run_id)))
 
 
-def find_open_run(connection: Connected, key: str) -> int | None:
-    """The newest run of this ``key`` that has not ended, and is not about to."""
+def find_open_run(connection: Connected, key: str, tenant: str = DEFAULT_TENANT) -> int | None:
+    """A tenant's newest run of this ``key`` that has not ended, and is not about to."""
     row = connection.execute(
-        "SELECT max(id) FROM runs WHERE key = %s AND status IN ('queued', 'running')", (key,)
+        "SELECT max(id) FROM runs"
+        " WHERE tenant_id = %s AND key = %s AND status IN ('queued', 'running')",
+        (tenant, key),
     ).fetchone()
     return None if row is None or row[0] is None else int(row[0])
 
@@ -199,6 +219,7 @@ def _file_values(run_id: int, n: int, new: NewFile) -> dict[str, Any]:
         "keep_file": new.keep_file,
         "document_id": new.document_id,
         "origin": Jsonb(dict(new.origin)),
+        "tags": None if new.tags is None else list(new.tags),
     }
 
 
@@ -244,7 +265,7 @@ def set_file(
     with connection.transaction():
         row = connection.execute(_SET_FILE, values).fetchone()
         if row and status not in OPEN_FILE:
-            drop_bytes(connection, [row[0]])
+            drop_bytes(connection, [row])
     return row is not None
 
 
@@ -271,15 +292,15 @@ def finish_run(connection: Connected, run_id: int, status: RunEnd, error: str = 
     return True
 
 
-def cancel_run(connection: Connected, run_id: int) -> str | None:
-    """Ask for a stop; returns the status the run then has, None when there is no such run.
+def cancel_run(connection: Connected, run_id: int, tenant: str = DEFAULT_TENANT) -> str | None:
+    """Ask for a stop; returns the status the run then has, None when the tenant has no such run.
 
     A queued run is ``cancelled`` at once, as is a running one where no worker is alive; another is
     ``cancelling`` until its worker has stopped. One that has ended stays as it is. Call it in a
     transaction.
     """
     row = connection.execute(
-        "SELECT status FROM runs WHERE id = %s FOR UPDATE", (run_id,)
+        "SELECT status FROM runs WHERE tenant_id = %s AND id = %s FOR UPDATE", (tenant, run_id)
     ).fetchone()
     if row is None:
         return None
@@ -315,19 +336,26 @@ def stop_wanted(connection: Connected, run_id: int) -> bool:
     return row is None or row[0] not in ("queued", "running")
 
 
-def cancel_document(connection: Connected, document_id: int, reason: str) -> None:
-    """Cancel what is still to be done for a document, in any run."""
-    values = {"document_id": document_id, "reason": reason, "open": list(OPEN_FILE)}
+def cancel_document(
+    connection: Connected, document_id: int, reason: str, tenant: str = DEFAULT_TENANT
+) -> None:
+    """Cancel what is still to be done for a tenant's document, in any run."""
+    values = {
+        "tenant": tenant, "document_id": document_id, "reason": reason, "open": list(OPEN_FILE)
+    }  # fmt: skip
     with connection.transaction():
-        hashes = connection.execute(_CANCEL_DOCUMENT, values).fetchall()
-        drop_bytes(connection, [row[0] for row in hashes])
+        drop_bytes(connection, connection.execute(_CANCEL_DOCUMENT, values).fetchall())
 
 
-def drop_bytes(connection: Connected, hashes: Sequence[str | None]) -> None:
-    """Delete those of the stored bytes that no document and no file of a run refers to."""
-    if found := sorted({content_hash for content_hash in hashes if content_hash}):
-        connection.execute(_LOCK_BYTES, (found,))
-        connection.execute(_DROP_BYTES, (found,))
+def drop_bytes(connection: Connected, kept: Iterable[Sequence[Any]]) -> None:
+    """Delete those of the stored bytes that no document and no file of a run refers to.
+
+    ``kept`` are pairs of tenant and hash; a hash of None is passed over.
+    """
+    if found := sorted({(tenant, content_hash) for tenant, content_hash in kept if content_hash}):
+        values = [list(column) for column in zip(*found, strict=True)]
+        connection.execute(_LOCK_BYTES, values)
+        connection.execute(_DROP_BYTES, values)
 
 
 def _end_files(
@@ -336,6 +364,6 @@ def _end_files(
     values = {"run_id": run_id, "n": n, "status": status, "reason": reason, "open": list(OPEN_FILE)}
     with connection.transaction():
         connection.execute(_LOCK_DOCUMENTS, values)
-        hashes = connection.execute(_END_FILES, values).fetchall()
-        drop_bytes(connection, [row[0] for row in hashes])
-    return len(hashes)
+        kept = connection.execute(_END_FILES, values).fetchall()
+        drop_bytes(connection, kept)
+    return len(kept)

@@ -29,29 +29,34 @@ _UNDER_WAY = """
 SELECT d.id, d.title, d.source_uri, d.status, f.run_id
 FROM run_files f JOIN documents d ON d.id = f.document_id
     JOIN runs r ON r.id = f.run_id AND r.status IN ('queued', 'running')
-WHERE f.content_hash = %(content_hash)s AND f.keep_file AND f.status = ANY(%(open)s)
+WHERE f.tenant_id = %(tenant)s AND f.content_hash = %(content_hash)s AND f.keep_file
+    AND f.status = ANY(%(open)s)
     AND (%(asked)s::text IS NULL OR d.source_uri = %(asked)s)
 ORDER BY f.run_id DESC LIMIT 1
 """
 _STORED = """
 SELECT id, title, source_uri, status FROM documents
-WHERE content_hash = %(content_hash)s
+WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
     AND CASE WHEN %(asked)s::text IS NULL THEN file_hash = content_hash
              ELSE source_uri = %(asked)s END
 ORDER BY status = 'ready' DESC, id LIMIT 1
 """
-_BEFORE = "SELECT id, file_hash FROM documents WHERE source_uri = %s FOR UPDATE"
+_BEFORE = """
+SELECT id, tenant_id, file_hash FROM documents WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
+"""
+_TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND id = %s"
 # the update of nothing locks the row against a deletion that finds it unused
 _KEEP_BYTES = """
-INSERT INTO files (content_hash, data) VALUES (%s, %b)
-ON CONFLICT (content_hash) DO UPDATE SET created_at = files.created_at
+INSERT INTO files (tenant_id, content_hash, data) VALUES (%s, %s, %b)
+ON CONFLICT (tenant_id, content_hash) DO UPDATE SET created_at = files.created_at
 """
 # A document that can be read stays as it is until its new version is written.
 _ANNOUNCE = """
-INSERT INTO documents AS d (title, source_uri, content_hash, media, size, file_hash, status)
-VALUES (%(title)s, %(source_uri)s, %(content_hash)s, %(media)s, %(size)s, %(content_hash)s,
-        'processing')
-ON CONFLICT (source_uri) DO UPDATE SET
+INSERT INTO documents AS d (tenant_id, title, source_uri, content_hash, media, size, file_hash,
+                            tags, status)
+VALUES (%(tenant)s, %(title)s, %(source_uri)s, %(content_hash)s, %(media)s, %(size)s,
+        %(content_hash)s, coalesce(%(tags)s::text[], '{}'), 'processing')
+ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
     status = CASE WHEN d.status = 'ready' THEN d.status ELSE 'processing' END,
     error = CASE WHEN d.status = 'ready' THEN d.error ELSE '' END,
     title = CASE WHEN d.status = 'ready' THEN d.title ELSE excluded.title END,
@@ -69,7 +74,7 @@ SELECT d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
         ORDER BY f.run_id DESC LIMIT 1) AS run_id,
        coalesce((SELECT f.title IS NOT NULL FROM run_files f WHERE f.document_id = d.id
                  ORDER BY f.run_id DESC LIMIT 1), true) AS titled
-FROM documents d WHERE d.id = %(id)s FOR UPDATE OF d
+FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s FOR UPDATE OF d
 """
 
 
@@ -88,6 +93,7 @@ class Upload:
     data: Callable[[], bytes]
     title: str | None = None
     source_uri: str | None = None
+    tags: tuple[str, ...] | None = None
 
     @property
     def uri(self) -> str:
@@ -122,7 +128,7 @@ def title_of(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in words).strip() or name
 
 
-def store_uploads(connection: Connected, uploads: Sequence[Upload]) -> Stored:
+def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str) -> Stored:
     """Store what is new of ``uploads`` and start one run for it, in the caller's transaction.
 
     Bytes that are a document already, or on the way to be one, are that document, whatever they
@@ -131,25 +137,26 @@ def store_uploads(connection: Connected, uploads: Sequence[Upload]) -> Stored:
     """
     # in one order, or two requests with the same files would deadlock
     for lock in sorted({u.content_hash for u in uploads} | {u.uri for u in uploads}):
-        connection.execute(_LOCK, (lock,))
+        connection.execute(_LOCK, (f"{tenant} {lock}",))
     created: list[int] = []
     under_way: list[int] = []
     told: list[Row] = []
     for upload in uploads:
-        known, run_id = _known(connection, upload)
+        known, run_id = _known(connection, upload, tenant)
         if run_id is not None and run_id not in created:
             under_way.append(run_id)
         if known is None:
             if not created:
-                created.append(create_run(connection, "upload"))
-            known = _store(connection, upload, created[0])
+                created.append(create_run(connection, "upload", tenant=tenant))
+            known = _store(connection, upload, created[0], tenant)
         told.append(known)
     return Stored(max(created or under_way, default=None), told)
 
 
-def _known(connection: Connected, upload: Upload) -> tuple[Row | None, int | None]:
+def _known(connection: Connected, upload: Upload, tenant: str) -> tuple[Row | None, int | None]:
     """The document that these bytes are already, and the run that is bringing it in."""
     values = {
+        "tenant": tenant,
         "content_hash": upload.content_hash,
         "asked": upload.source_uri,
         "open": list(OPEN_FILE),
@@ -159,13 +166,17 @@ def _known(connection: Connected, upload: Upload) -> tuple[Row | None, int | Non
     row = connection.execute(_STORED, values).fetchone()
     if row is None or row[3] != "ready":
         return None, None
+    if upload.tags is not None:
+        connection.execute(_TAG, (list(upload.tags), tenant, row[0]))
     # an upload of other bytes that waits to replace it came before this one
-    cancel_document(connection, row[0], REPLACED)
+    cancel_document(connection, row[0], REPLACED, tenant)
     return _told(row, duplicate=True), None
 
 
-def _store(connection: Connected, upload: Upload, run_id: int) -> Row:
+def _store(connection: Connected, upload: Upload, run_id: int, tenant: str) -> Row:
     values = {
+        "tenant": tenant,
+        "tags": None if upload.tags is None else list(upload.tags),
         "content_hash": upload.content_hash,
         "asked": upload.source_uri,
         "title": upload.title or title_of(upload.name),
@@ -174,18 +185,18 @@ def _store(connection: Connected, upload: Upload, run_id: int) -> Row:
     }
     earlier = connection.execute(_STORED, values).fetchone()  # one that failed
     values["source_uri"] = earlier[2] if earlier else upload.uri
-    before = connection.execute(_BEFORE, (values["source_uri"],)).fetchone()
+    before = connection.execute(_BEFORE, (tenant, values["source_uri"])).fetchone()
     if before:
-        cancel_document(connection, before[0], REPLACED)
-    connection.execute(_KEEP_BYTES, (upload.content_hash, upload.data()))
+        cancel_document(connection, before[0], REPLACED, tenant)
+    connection.execute(_KEEP_BYTES, (tenant, upload.content_hash, upload.data()))
     row = connection.execute(_ANNOUNCE, values).fetchone()
     assert row is not None
     if before:
-        drop_bytes(connection, [before[1]])
+        drop_bytes(connection, [before[1:]])
     new = NewFile(
         source_uri=row[2], title=upload.title, media=upload.media, size=upload.size,
         content_hash=upload.content_hash, file_hash=upload.content_hash, keep_file=True,
-        document_id=row[0],
+        document_id=row[0], tags=upload.tags,
     )  # fmt: skip
     add_files(connection, run_id, [new])
     return _told(row, duplicate=earlier is not None)
@@ -196,8 +207,8 @@ def _told(row: Sequence[Any], *, duplicate: bool) -> Row:
     return {**dict(zip(names, row[:4], strict=True)), "duplicate": duplicate}
 
 
-def read_again(connection: Connected, document_id: int) -> int:
-    """A run that reads the kept bytes of the document anew, though they have not changed.
+def read_again(connection: Connected, document_id: int, tenant: str) -> int:
+    """A run that reads the kept bytes of the tenant's document anew, though they have not changed.
 
     The one under way, if there is one.
 
@@ -205,7 +216,7 @@ def read_again(connection: Connected, document_id: int) -> int:
         NotFound: there is no such document.
         Conflict: its bytes are not kept.
     """
-    values = {"id": document_id, "open": list(OPEN_FILE)}
+    values = {"tenant": tenant, "id": document_id, "open": list(OPEN_FILE)}
     row = connection.execute(_AGAIN, values).fetchone()
     if row is None:
         raise no_document(document_id)
@@ -218,9 +229,12 @@ def read_again(connection: Connected, document_id: int) -> int:
         )
     if status != "ready":
         connection.execute(
-            "UPDATE documents SET status = 'processing', error = '' WHERE id = %s", (document_id,)
+            "UPDATE documents SET status = 'processing', error = ''"
+            " WHERE tenant_id = %s AND id = %s",
+            (tenant, document_id),
         )
-    run_id = create_run(connection, "upload", {"document_id": document_id, "force": True})
+    options = {"document_id": document_id, "force": True}
+    run_id = create_run(connection, "upload", options, tenant=tenant)
     new = NewFile(
         source_uri=source_uri, title=title if titled else None, media=media, size=size,
         content_hash=file_hash, file_hash=file_hash, keep_file=True, document_id=document_id,

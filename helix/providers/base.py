@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 
+from helix.contract import DEFAULT_DENSE_WEIGHT
+
+ENCODER_DENSE_WEIGHT = 0.65
+"""``Embedder.dense_weight`` of sentence encoders: measured with MiniLM (evals/RETRIEVAL.md), and a
+guess for the others, whose vectors were not at hand: Gemini, OpenAI and what Ollama serves."""
+
 
 async def _nothing_to_close() -> None:
     return None
@@ -22,7 +28,8 @@ class Embedder:
     a cosine distance, or None where nobody has calibrated one. ``max_batch`` is the most texts
     that one request may carry. ``raw_norm`` gives the L2 norm of the last vector as the vendor sent
     it, before Helix normalised it, where the provider looks. ``local`` says that a question is
-    embedded in this process, sooner than a cache could be asked.
+    embedded in this process, sooner than a cache could be asked. ``dense_weight`` is the share of
+    the distance in hybrid search's score that measured best with it (evals/RETRIEVAL.md), 0 to 1.
     """
 
     model: BaseEmbedding
@@ -31,6 +38,7 @@ class Embedder:
     max_batch: int = 100
     raw_norm: Callable[[], float | None] = lambda: None
     local: bool = False
+    dense_weight: float = DEFAULT_DENSE_WEIGHT
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
 
 

@@ -23,7 +23,7 @@ from llama_index.llms.google_genai.utils import prepare_chat_params
 
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import UpstreamError
-from helix.providers.base import Embedder, LanguageModel
+from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
 from helix.providers.gemini_answer import Answer, whole_answer
 from helix.providers.gemini_faults import DEFAULT_POLICY, RetryPolicy, Target, in_our_words
 from helix.providers.gemini_http import GeminiConnection, connect, noting_responses
@@ -76,6 +76,7 @@ def gemini_embedder(
         max_distance=MAX_DISTANCE,
         max_batch=MAX_BATCH,
         raw_norm=lambda: embedding.raw_norm,
+        dense_weight=ENCODER_DENSE_WEIGHT,
         aclose=connection.aclose,
     )
 

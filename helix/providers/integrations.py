@@ -22,7 +22,7 @@ from pydantic import PrivateAttr
 
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import HelixError, SettingsError, UpstreamError
-from helix.providers.base import Embedder, LanguageModel
+from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
 from helix.providers.vectors import unit_vectors
 from helix.providers.vendor_retries import ATTEMPTS as PATIENT_ATTEMPTS
 from helix.providers.vendor_retries import atried, tried
@@ -189,6 +189,7 @@ def integration_embedder(settings: Settings, model: str, *, patient: bool = Fals
         identity=f"{name}:{EMBEDDING_DIMENSIONS}",
         max_distance=MAX_DISTANCES.get(name),
         max_batch=padded.embed_batch_size,
+        dense_weight=ENCODER_DENSE_WEIGHT,
     )
 
 

@@ -14,11 +14,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
+from starlette.types import Scope as ASGIScope
 
 from helix.errors import BadRequest, HelixError
-from helix.query_engine import AnswerStream
-from helix.routes.state import services
+from helix.query_engine import AnswerStream, CitationQueryEngine
+from helix.routes.asker import Asker
+from helix.scope import Scope
 from helix.sse import citations_frame, token_frame
 
 PING_SECONDS = 15
@@ -42,7 +44,7 @@ _STREAM = {"text/event-stream": {"schema": {"type": "string"}, "example": (
 class _AnswerResponse(EventSourceResponse):
     """An event stream whose stalled client is one line in the log, not a traceback."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:
@@ -62,17 +64,18 @@ class _AnswerResponse(EventSourceResponse):
 )
 async def ask(
     request: Request,
+    asker: Asker,
     q: Annotated[str | None, Query(description="The question")] = None,
     document_id: Annotated[
         str | None, Query(description="Answer from this document only (documents.id)")
     ] = None,
 ) -> Response:
     """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
-    held = services(request)
+    held = asker.services
     question = question_of(q, held.settings.max_question_chars)
-    wanted = _document_id(document_id)
+    scope = Scope(asker.tenant, document_ids=_document_ids(document_id))
     try:
-        stream = await _unless_gone(request, held.engine.ask(question, wanted))
+        stream = await _unless_gone(request, held.engine.ask(question, scope))
     except HelixError as error:
         if error.status < 503:
             raise
@@ -81,7 +84,7 @@ async def ask(
     if stream is None:
         return Response(status_code=_CLIENT_CLOSED_REQUEST)
     return _AnswerResponse(
-        _frames(stream),
+        _frames(held.engine, stream, scope),
         sep="\n",
         headers={"Cache-Control": "no-cache"},
         ping=PING_SECONDS,
@@ -92,16 +95,25 @@ async def ask(
     )
 
 
-async def _frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
-    """The frames of ``stream``; it just ends, without a citations frame, if the model fails."""
+async def _frames(
+    engine: CitationQueryEngine, stream: AnswerStream, scope: Scope
+) -> AsyncGenerator[bytes, None]:
+    """The frames of ``stream``; it just ends, without a citations frame, if the model fails.
+
+    So it does where what it was made from was replaced or deleted meanwhile.
+    """
     async with aclosing(stream):
         try:
             async for delta in stream:
                 yield token_frame(delta)
+            holds = await engine.still_holds(stream.retrieval, scope)
         except HelixError as error:
             _logger.warning("stream cut: %s", error)
             return
-        yield citations_frame(stream.citations)
+        if holds:
+            yield citations_frame(stream.citations)
+        else:
+            _logger.warning("stream cut: a source was changed meanwhile")
 
 
 async def _unless_gone(
@@ -142,7 +154,7 @@ def question_of(q: str | None, limit: int) -> str:
     return q
 
 
-def _document_id(text: str | None) -> int | None:
+def _document_ids(text: str | None) -> tuple[int] | None:
     if text is None:
         return None
     digits = text.lstrip("0") or text[:1]
@@ -151,4 +163,4 @@ def _document_id(text: str | None) -> int | None:
         raise BadRequest(_NO_ID)
     if (number := int(digits)) > _LARGEST_ID:
         raise BadRequest(_NO_ID)
-    return number
+    return (number,)

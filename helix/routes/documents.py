@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import partial
 from typing import Annotated
 from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from helix.errors import BadRequest
 from helix.library.access import Connected, Row
@@ -22,13 +23,15 @@ from helix.library.documents import (
     get_file,
     list_documents,
     remove_document,
+    tag_document,
 )
 from helix.library.paging import check_text
 from helix.library.runs import create_run, find_open_run
 from helix.library.uploads import read_again, store_uploads
 from helix.media import KINDS
-from helix.routes.state import services
+from helix.routes.asker import Asker
 from helix.routes.uploading import uploads_of
+from helix.scope import checked_tags
 
 _MAX_URL = 2000
 _UPLOAD_BODY = {
@@ -43,6 +46,8 @@ _UPLOAD_BODY = {
                         "file": {"type": "array", "items": {"type": "string", "format": "binary"}},
                         "title": {"type": "string", "description": "of the one file"},
                         "source_uri": {"type": "string", "description": "of the one file"},
+                        "tags": {"type": "array", "items": {"type": "string"}},
+                        "tenant_id": {"type": "string"},
                     },
                 }
             }
@@ -58,6 +63,17 @@ class Page(BaseModel):
 
     url: str
     title: str | None = None
+    tags: list[str] | None = None
+    tenant_id: str | None = None
+
+
+class Change(BaseModel):
+    """What of a document can be changed. A title is part of what was embedded: upload again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tags: list[str]
+    tenant_id: str | None = None
 
 
 @router.post(
@@ -72,11 +88,14 @@ class Page(BaseModel):
         415: {"description": "A file is of no kind that Helix reads"},
     },
 )
-async def upload(request: Request) -> JSONResponse:
+async def upload(request: Request, asker: Asker) -> JSONResponse:
     """Store the files and start one run that reads them. The same bytes are stored once."""
-    held = services(request)
-    async with uploads_of(request, held.library, held.settings.max_file_mb) as uploads:
-        stored = await held.library.change(partial(store_uploads, uploads=uploads))
+    held = asker.services
+    async with uploads_of(request, asker.library, held.settings.max_file_mb) as sent:
+        library = asker.named(sent.tenant_id).library
+        stored = await library.change(
+            partial(store_uploads, uploads=sent.uploads, tenant=library.tenant)
+        )
     if stored.run_id is not None:
         held.on_run_created()
     return JSONResponse(
@@ -86,22 +105,28 @@ async def upload(request: Request) -> JSONResponse:
 
 
 @router.post("/documents/url", summary="Bring in a web page", status_code=202)
-async def import_page(request: Request, page: Page) -> Row:
+async def import_page(asker: Asker, page: Page) -> Row:
     """Start a run that fetches and reads one page; the one under way for this URL, if there is."""
-    held = services(request)
-    url = _web_address(page.url)
-    options = {"url": url}
+    library = asker.named(page.tenant_id).library
+    options: Row = {"url": _web_address(page.url)}
     if title := check_text("title", page.title or "", 500):
         options["title"] = title
-    key = hashlib.sha256("\0".join(("url", url, title)).encode()).hexdigest()
-
-    def start(connection: Connected) -> int:
-        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
-        return find_open_run(connection, key) or create_run(connection, "url", options, key)
-
-    run_id = await held.library.change(start)
-    held.on_run_created()
+    if page.tags is not None:
+        options["tags"] = checked_tags(page.tags)
+    key = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
+    run_id = await library.change(
+        partial(_start_import, options=options, key=key, tenant=library.tenant)
+    )
+    asker.services.on_run_created()
     return {"run_id": run_id}
+
+
+def _start_import(connection: Connected, options: Row, key: str, tenant: str) -> int:
+    lock = f"{tenant} {key}"
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (lock,))
+    return find_open_run(connection, key, tenant) or create_run(
+        connection, "url", options, key, tenant=tenant
+    )
 
 
 def _web_address(text: str) -> str:
@@ -125,28 +150,30 @@ def _web_address(text: str) -> str:
 
 @router.get("/documents", summary="List documents")
 async def documents(
-    request: Request,
+    asker: Asker,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
     q: Annotated[str, Query(description="A part of title or source_uri")] = "",
     status: Annotated[Status | None, Query()] = None,
     sort: Annotated[Sort, Query(description="updated and size: largest first")] = "updated",
+    tag: Annotated[list[str] | None, Query(description="Of several, all must be there")] = None,
 ) -> JSONResponse:
     """A page of the documents that match."""
-    wanted = Wanted(limit, after, check_text("q", q, 500), status, sort)
-    return JSONResponse(await list_documents(services(request).library, wanted))
+    tags = checked_tags(tag) if tag else None
+    wanted = Wanted(limit, after, check_text("q", q, 500), status, sort, tags)
+    return JSONResponse(await list_documents(asker.library, wanted))
 
 
 @router.get("/documents/{document_id}", summary="Read a document")
-async def document(request: Request, document_id: int, text: bool = True) -> JSONResponse:
+async def document(asker: Asker, document_id: int, text: bool = True) -> JSONResponse:
     """Its text, outline and chunks. Offsets count characters (Unicode code points) of the text."""
-    return JSONResponse(await get_document(services(request).library, document_id, text))
+    return JSONResponse(await get_document(asker.library, document_id, text))
 
 
 @router.get("/documents/{document_id}/file", summary="Download an upload", response_class=Response)
-async def file(request: Request, document_id: int) -> Response:
+async def file(asker: Asker, document_id: int) -> Response:
     """The bytes as they were uploaded."""
-    source_uri, media, data = await get_file(services(request).library, document_id)
+    source_uri, media, data = await get_file(asker.library, document_id)
     name = quote(source_uri.rpartition("/")[2], safe="") or "file"
     return Response(
         data,
@@ -159,13 +186,25 @@ async def file(request: Request, document_id: int) -> Response:
     )
 
 
+@router.patch("/documents/{document_id}", summary="Tag a document")
+async def change(asker: Asker, document_id: int, changed: Change) -> Row:
+    """Make these its tags, all of them; questions that are asked from now on see them."""
+    library = asker.named(changed.tenant_id).library
+    tags = checked_tags(changed.tags)
+    await library.change(
+        partial(tag_document, document_id=document_id, tags=tags, tenant=library.tenant)
+    )
+    return {"id": document_id, "tags": tags}
+
+
 @router.delete(
     "/documents/{document_id}", summary="Delete a document", status_code=204,
     response_class=Response,
 )  # fmt: skip
-async def delete(request: Request, document_id: int) -> Response:
+async def delete(asker: Asker, document_id: int) -> Response:
     """With its text, chunks, vectors and file: all of it, or nothing when that fails."""
-    await services(request).library.change(partial(remove_document, document_id=document_id))
+    library = asker.library
+    await library.change(partial(remove_document, document_id=document_id, tenant=library.tenant))
     return Response(status_code=204)
 
 
@@ -175,15 +214,17 @@ async def delete(request: Request, document_id: int) -> Response:
     status_code=202,
     responses={409: {"description": "Its bytes are not kept"}},
 )
-async def reingest(request: Request, document_id: int) -> Row:
+async def reingest(asker: Asker, document_id: int) -> Row:
     """Start a run over the stored bytes; the document stays readable meanwhile."""
-    held = services(request)
-    run_id = await held.library.change(partial(read_again, document_id=document_id))
-    held.on_run_created()
+    library = asker.library
+    run_id = await library.change(
+        partial(read_again, document_id=document_id, tenant=library.tenant)
+    )
+    asker.services.on_run_created()
     return {"run_id": run_id}
 
 
 @router.get("/chunks/{chunk_id}", summary="Resolve a citation")
-async def chunk(request: Request, chunk_id: int) -> JSONResponse:
+async def chunk(asker: Asker, chunk_id: int) -> JSONResponse:
     """The chunk that a citation names, and where in its document it lies."""
-    return JSONResponse(await get_chunk(services(request).library, chunk_id))
+    return JSONResponse(await get_chunk(asker.library, chunk_id))

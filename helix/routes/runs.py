@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
 from helix.library.following import Event, follow, get_run, list_runs, stop_run
-from helix.routes.state import services
+from helix.routes.asker import Asker
 
 PING_SECONDS = 15
 SEND_TIMEOUT_SECONDS = 30
@@ -44,13 +44,13 @@ class _ProgressResponse(EventSourceResponse):
 
 @router.get("/runs", summary="List runs")
 async def runs(
-    request: Request,
+    asker: Asker,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
     status: Annotated[RunStatus | None, Query()] = None,
 ) -> JSONResponse:
     """A page of the runs, newest first."""
-    return JSONResponse(await list_runs(services(request).library, limit, after, status))
+    return JSONResponse(await list_runs(asker.library, limit, after, status))
 
 
 @router.get(
@@ -61,14 +61,15 @@ async def runs(
 )
 async def run(
     request: Request,
+    asker: Asker,
     run_id: int,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
 ) -> Response:
     """The run and a page of its files, failed ones first; asked for an event stream, its events."""
     if "text/event-stream" in request.headers.get("accept", ""):
-        return await events(request, run_id)
-    return JSONResponse(await get_run(services(request).library, run_id, limit, after))
+        return await events(request, asker, run_id)
+    return JSONResponse(await get_run(asker.library, run_id, limit, after))
 
 
 @router.get(
@@ -77,10 +78,9 @@ async def run(
     response_class=Response,
     responses={200: {"description": "`file` and `run` events", "content": _EVENTS}},
 )
-async def events(request: Request, run_id: int) -> Response:
+async def events(request: Request, asker: Asker, run_id: int) -> Response:
     """Each change as it comes, after `Last-Event-ID`; ends with a `run` that has ended."""
-    library = services(request).library
-    changes = follow(library, run_id, _last_event_id(request))
+    changes = follow(asker.library, run_id, _last_event_id(request))
     first = await anext(changes)  # while there can still be an error instead of a stream
     return _ProgressResponse(
         _frames(first, changes),
@@ -120,6 +120,6 @@ def _last_event_id(request: Request) -> int:
 
 
 @router.post("/runs/{run_id}/cancel", summary="Stop a run")
-async def cancel(request: Request, run_id: int) -> Row:
+async def cancel(asker: Asker, run_id: int) -> Row:
     """A queued run is `cancelled` at once, a running one `cancelling` until it has stopped."""
-    return {"id": run_id, "status": await stop_run(services(request).library, run_id)}
+    return {"id": run_id, "status": await stop_run(asker.library, run_id)}

@@ -18,12 +18,14 @@ from helix.library.errors import TooLarge, UnsupportedMedia
 from helix.library.paging import check_text
 from helix.library.uploads import Upload, clean_name
 from helix.media import problem, sniff
+from helix.scope import checked_tags
 
 MAX_FILES = 100
 """Files of one request."""
 REQUEST_FILES = 4
 """A request may be as large as so many files of the largest size."""
 MEGABYTE = 2**20
+_MAX_FIELDS = 100
 _MAX_TITLE = 500
 _MAX_URI_BYTES = 2000  # an index entry of Postgres has 2,704 at most
 
@@ -62,6 +64,15 @@ class _Part:
         return self.file.file.read()
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What the request asks for besides: see ``Upload``."""
+
+    title: str | None
+    source_uri: str | None
+    tags: tuple[str, ...] | None
+
+
 def _too_large(file: UploadFile, limit: int) -> TooLarge:
     name = clean_name(file.filename or "")
     return TooLarge(
@@ -70,14 +81,23 @@ def _too_large(file: UploadFile, limit: int) -> TooLarge:
     )
 
 
+@dataclass(frozen=True)
+class Sent:
+    """What a request brought: the files, and the tenant that a field of it names, if one does."""
+
+    uploads: list[Upload]
+    tenant_id: str | None
+
+
 @asynccontextmanager
-async def uploads_of(
-    request: Request, library: Library, max_file_mb: int
-) -> AsyncIterator[list[Upload]]:
+async def uploads_of(request: Request, library: Library, max_file_mb: int) -> AsyncIterator[Sent]:
     """The files of a multipart request, ready to be stored; they are gone when the block ends.
 
+    ``library`` only lends its threads.
+
     Raises:
-        BadRequest: it is no multipart request with files, or one of them is empty.
+        BadRequest: it is no multipart request with files, one of them is empty, or a field is
+            malformed.
         TooLarge: a file, or the request as a whole, is over its limit.
         UnsupportedMedia: Helix does not read what a file is.
     """
@@ -91,7 +111,8 @@ async def uploads_of(
         source_uri = _field(form, parts, "source_uri", _MAX_URI_BYTES)
         if source_uri and len(source_uri.encode()) > _MAX_URI_BYTES:
             raise BadRequest(f"source_uri is longer than {_MAX_URI_BYTES} bytes")
-        yield await _examine(library, parts, title, source_uri)
+        wanted = _Wanted(title, source_uri, _tags(form))
+        yield Sent(await _examine(library, parts, wanted), _tenant_id(form))
     finally:
         await form.close()
 
@@ -104,7 +125,7 @@ async def _parse(request: Request, max_file_bytes: int) -> FormData:
     if length.isascii() and length.isdigit() and (len(length) > 15 or int(length) > limit):
         raise _request_too_large(limit)
     parser = _LimitedParser(
-        request.headers, _limited(request, limit), max_files=MAX_FILES, max_fields=20
+        request.headers, _limited(request, limit), max_files=MAX_FILES, max_fields=_MAX_FIELDS
     )
     parser.max_file_bytes = max_file_bytes
     try:
@@ -143,13 +164,24 @@ def _field(form: FormData, parts: list[_Part], name: str, limit: int) -> str | N
     return text
 
 
-async def _examine(
-    library: Library, parts: list[_Part], title: str | None, source_uri: str | None
-) -> list[Upload]:
+def _tags(form: FormData) -> tuple[str, ...] | None:
+    """Those of every field ``tags``, or None where there is no such field; a blank one is none."""
+    sent = [value for value in form.getlist("tags") if isinstance(value, str)]
+    return checked_tags(tag for tag in sent if tag.strip()) if sent else None
+
+
+def _tenant_id(form: FormData) -> str | None:
+    sent = {value for value in form.getlist("tenant_id") if isinstance(value, str)}
+    if len(sent) > 1:
+        raise BadRequest("tenant_id is given twice, and not the same")
+    return sent.pop() if sent else None
+
+
+async def _examine(library: Library, parts: list[_Part], wanted: _Wanted) -> list[Upload]:
     uploads: list[Upload] = []
     problems: list[HelixError] = []
     for part in parts:
-        found = await library.aside(partial(_look_into, part, title, source_uri))
+        found = await library.aside(partial(_look_into, part, wanted))
         if isinstance(found, HelixError):
             problems.append(found)
         else:
@@ -159,7 +191,7 @@ async def _examine(
     return uploads
 
 
-def _look_into(part: _Part, title: str | None, source_uri: str | None) -> Upload | HelixError:
+def _look_into(part: _Part, wanted: _Wanted) -> Upload | HelixError:
     data = part.read()
     if not data:
         return BadRequest(f"{part.name}: the file is empty")
@@ -167,4 +199,6 @@ def _look_into(part: _Part, title: str | None, source_uri: str | None) -> Upload
     if kind is None:
         return UnsupportedMedia(f"{part.name}: {problem(data, part.name)}")
     digest = hashlib.sha256(data).hexdigest()
-    return Upload(part.name, kind, len(data), digest, part.read, title, source_uri)
+    return Upload(
+        part.name, kind, len(data), digest, part.read, wanted.title, wanted.source_uri, wanted.tags
+    )

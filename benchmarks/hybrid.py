@@ -1,0 +1,143 @@
+"""Hybrid search on 100,000 chunks: beside its own two halves, at once, and for a small tenant.
+
+A search is one statement; its floor is the slower of the two that it stands for, each by itself:
+the 50 nearest, and BM25's first 50. Every question goes to every contender in turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from benchmarks.database import server
+from benchmarks.options import Options, main
+from benchmarks.report import Report, ms, p50, p99
+from benchmarks.windows import IDENTITY, SMALL, Question, fill, questions
+from helix.hybrid_sql import LISTED, hybrid_sql
+from helix.scope import DEFAULT_TENANT, Scope
+from helix.search_sql import dense_sql
+from helix.store import DEFAULT_FUSION, ChunkStore
+
+ROWS, QUICK_ROWS = 100_000, 6_000
+TOP_K = 10
+AT_ONCE = (1, 8, 32)
+WHOLE_RATIO, TENANT_RATIO, TENANT_RECALL = 1.3, 1.5, 0.95
+_EXACT = """
+SELECT id FROM chunks WHERE tenant_id = %(tenant)s
+ORDER BY (embedding <=> %(vector)b) + 0, id LIMIT %(top_k)s
+"""
+
+Search = Callable[[Question], Awaitable[Any]]
+EVERYTHING, NARROW = Scope(DEFAULT_TENANT), Scope(SMALL)
+
+
+async def run(options: Options, report: Report) -> None:
+    """One size, whatever ``options.rows`` says but for a quick look."""
+    asked = questions(options.data)
+    rows = QUICK_ROWS if options.quick else ROWS
+    with server() as postgres, postgres.database() as url:
+        store = ChunkStore(url, IDENTITY, pool_size=max(AT_ONCE))
+        try:
+            await fill(store, options.data, rows)
+            await _compare(store, asked[: 60 if options.quick else None], rows, report)
+            await _recall(store, asked[:100], report)
+        finally:
+            await store.close()
+
+
+def _contenders(store: ChunkStore) -> dict[str, Search]:
+    async def dense(question: Question) -> Any:
+        _, values = store._hybrid("", question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION)
+        return await store._searched((dense_sql(()), values), LISTED, EVERYTHING)
+
+    async def lexical(question: Question) -> Any:
+        _, values = store._hybrid(question.text, question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION)
+        return await store._searched((hybrid_sql((), dense=False), values), LISTED, EVERYTHING)
+
+    async def hybrid(question: Question) -> Any:
+        return await store.search_hybrid(question.text, question.vector, TOP_K, EVERYTHING)
+
+    async def of_small(question: Question) -> Any:
+        return await store.search_hybrid(question.text, question.vector, TOP_K, NARROW)
+
+    async def dense_of_small(question: Question) -> Any:
+        return await store.search(question.vector, TOP_K, NARROW)
+
+    return {
+        "the 50 nearest": dense,
+        "BM25's first 50": lexical,
+        "hybrid": hybrid,
+        "hybrid, a tenant of 1%": of_small,
+        "by distance, a tenant of 1%": dense_of_small,
+    }
+
+
+async def _compare(store: ChunkStore, asked: Sequence[Question], rows: int, report: Report) -> None:
+    """Each contender at each number of questions at once."""
+    contenders = _contenders(store)
+    for at_once in AT_ONCE:
+        for search in contenders.values():  # connections, plans and caches
+            await _timed(search, asked[: 4 * at_once], at_once)
+        taken: dict[str, list[float]] = {name: [] for name in contenders}
+        for start in range(0, len(asked), 50):
+            for name, search in contenders.items():
+                taken[name] += await _timed(search, asked[start : start + 50], at_once)
+        _report(report, taken, rows, at_once)
+
+
+async def _timed(search: Search, asked: Sequence[Question], at_once: int) -> list[float]:
+    """Seconds of each question, ``at_once`` of them under way."""
+    seconds: list[float] = []
+    waiting = iter(asked)
+
+    async def go_on() -> None:
+        for question in waiting:
+            started = time.perf_counter()
+            await search(question)
+            seconds.append(time.perf_counter() - started)
+
+    await asyncio.gather(*(go_on() for _ in range(at_once)))
+    return seconds
+
+
+def _report(report: Report, taken: dict[str, list[float]], rows: int, at_once: int) -> None:
+    middle = {name: p50(seconds) for name, seconds in taken.items()}
+    floor = max(middle["the 50 nearest"], middle["BM25's first 50"])
+    report.table(
+        f"hybrid: {rows:,} chunks, {at_once} questions at once",
+        ["search", "p50 ms", "p99 ms", "/ the slower half"],
+        [
+            [name, ms(middle[name]), ms(p99(seconds)), f"{middle[name] / floor:.2f}"]
+            for name, seconds in taken.items()
+        ],
+    )
+    report.at_most(
+        f"hybrid / the slower of its halves, p50, {at_once} at once",
+        middle["hybrid"] / floor,
+        WHOLE_RATIO,
+    )
+    report.at_most(
+        f"hybrid of a tenant of 1% / of all, p50, {at_once} at once",
+        middle["hybrid, a tenant of 1%"] / middle["hybrid"],
+        TENANT_RATIO,
+    )
+
+
+async def _recall(store: ChunkStore, asked: Sequence[Question], report: Report) -> None:
+    found = {SMALL: 0.0, DEFAULT_TENANT: 0.0}
+    for tenant in found:
+        for question in asked:
+            hits = await store.search(question.vector, TOP_K, Scope(tenant))
+            values = store._dense(question.vector, TOP_K, Scope(tenant))[1]
+            with store.connection() as connection:
+                exact = connection.cursor(binary=True).execute(_EXACT, values).fetchall()
+            found[tenant] += len({hit.chunk_id for hit in hits} & {row[0] for row in exact})
+    of_small, of_all = (found[tenant] / len(asked) / TOP_K for tenant in found)
+    report.at_least("recall@10 of a tenant of 1% against exact search", of_small, TENANT_RECALL)
+    report.at_least("recall@10 of a tenant of 99% against exact search", of_all, TENANT_RECALL)
+
+
+if __name__ == "__main__":
+    main({"hybrid": run})

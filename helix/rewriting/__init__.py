@@ -1,0 +1,26 @@
+"""Query rewriting: search terms for a conversational question, by one cheap call of a model."""
+
+from __future__ import annotations
+
+from helix.providers.base import LanguageModel
+from helix.rewriting.base import Rewriter
+from helix.rewriting.model import CACHE_SIZE, TIMEOUT, ModelRewriter
+
+__all__ = ["CACHE_SIZE", "TIMEOUT", "ModelRewriter", "Rewriter", "build_rewriter"]
+
+
+def build_rewriter(
+    llm: LanguageModel,
+    *,
+    enabled: bool,
+    timeout: float = TIMEOUT,
+    cache_size: int = CACHE_SIZE,
+) -> ModelRewriter | None:
+    """The rewriter that asks ``llm``; None where none is wanted or ``llm`` cannot rewrite.
+
+    The offline model only quotes, and adding synonyms instead found nothing more
+    (docs/decisions/0016-rewriting.md). ``timeout`` is in seconds. Opens no connection.
+    """
+    if not enabled or llm.identity.partition(":")[0] == "offline":
+        return None
+    return ModelRewriter(llm, timeout=timeout, cache_size=cache_size)

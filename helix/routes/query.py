@@ -1,0 +1,147 @@
+"""POST /v1/query: a question in, an answer with all that is known of it out, whole or as events."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import uuid
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+
+from helix.answering import Inquiry, SourceChanged
+from helix.errors import BadRequest, HelixError, UpstreamError
+from helix.query_engine import AnswerStream
+from helix.query_request import MAX_BYTES, query_request, schema
+from helix.routes.asker import Asker
+from helix.routes.leaving import CLIENT_CLOSED_REQUEST, event_stream, unless_gone
+from helix.sse import json_bytes
+
+# W3C Trace Context, section 3.2; a later version may go on after another dash
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
+
+_logger = logging.getLogger(__name__)
+
+_ANSWER = {
+    "answer": "Refunds are accepted within 30 days of purchase. [1]",
+    "citations": [
+        {
+            "n": 1, "chunk_id": 42, "document_id": 7, "title": "Refund Policy",
+            "heading_path": ["Refunds"], "page": None, "snippet": "Refunds are accepted…",
+            "quote": "Refunds are accepted within 30 days of purchase.", "start": 0, "end": 48,
+        }
+    ],
+    "abstained": False, "reason": None, "clarifying_question": None,
+    "answer_id": "0f0c6ef4c1f54cf8b2a9c1a2f6d3e845", "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
+}  # fmt: skip
+_EVENTS = 'event: token\ndata: {"t":"Refunds "}\n\n'
+_CONTENT: dict[str, dict[str, Any]] = {
+    "application/json": {"schema": {"type": "object"}, "example": _ANSWER},
+    "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
+}
+_REQUEST = {"required": True, "content": {"application/json": {"schema": schema()}}}
+
+
+class _QueryRoute(APIRoute):
+    """A route whose failures have the statuses of the contract, wherever they come from."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HelixError as error:
+                status = _status(error)
+                if status >= 500:
+                    _logger.warning("no answer: %s", error)
+                return JSONResponse({"error": str(error)}, status_code=status)
+
+        return answered
+
+
+router = APIRouter(prefix="/v1", route_class=_QueryRoute)
+
+
+def _status(error: HelixError) -> int:
+    if isinstance(error, UpstreamError):
+        return 502
+    if error.status < 500 or isinstance(error, SourceChanged):
+        return error.status
+    return 500
+
+
+@router.post(
+    "/query",
+    summary="Ask the documents, and be told how",
+    response_class=Response,
+    openapi_extra={"requestBody": _REQUEST},
+    responses={
+        200: {"description": "The answer; with `stream`, its events", "content": _CONTENT},
+        "default": {"description": 'Any failure: `{"error": "one line"}`'},
+        400: {"description": "The request is malformed; the line names the key"},
+        502: {"description": "The model or the embedding service failed"},
+        503: {"description": "A source was changed while it was answered from, twice"},
+    },
+)
+async def query(request: Request, asker: Asker) -> Response:
+    """Answer with citations and their exact characters, or say why not. No text is logged."""
+    held = asker.services
+    asked = query_request(await _body(request), held.settings.max_question_chars)
+    told = {"answer_id": uuid.uuid4().hex, "trace_id": _trace_id(request)}
+    headers = {"X-Answer-Id": told["answer_id"], "X-Trace-Id": told["trace_id"]}
+    if asked.conversation_id is not None:
+        told["conversation_id"] = asked.conversation_id
+    inquiry = Inquiry(
+        held.engine,
+        asked.question,
+        asked.scope(asker.named(asked.tenant_id).tenant),
+        asked.top_k,
+        bool(asked.debug),
+        told,
+    )
+    if asked.stream:
+        return await _streamed(request, inquiry, headers)
+    answer = await unless_gone(request, inquiry.answer())
+    if answer is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    return Response(json_bytes(answer), headers=headers, media_type="application/json")
+
+
+async def _streamed(request: Request, inquiry: Inquiry, headers: dict[str, str]) -> Response:
+    stream = await unless_gone(request, inquiry.begin(), AnswerStream.aclose)
+    if stream is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    return event_stream(inquiry.frames(stream), headers)
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_BYTES:
+                raise BadRequest(f"the body is larger than {MAX_BYTES // 2**20} MB, the limit")
+    except ClientDisconnect:
+        raise BadRequest("the client left before all had come") from None
+    return bytes(body)
+
+
+def _trace_id(request: Request) -> str:
+    """That of the one valid ``traceparent`` header, else a random one: 32 hex characters."""
+    sent = request.headers.getlist("traceparent")
+    found = _TRACEPARENT.fullmatch(sent[0].strip()) if len(sent) == 1 else None
+    if found and _is_valid(sent[0].strip(), found[1], found[2]):
+        return found[1]
+    return secrets.token_hex(16)
+
+
+def _is_valid(header: str, trace: str, span: str) -> bool:
+    """Neither id is all zeros, and what goes on is of a later version than 00."""
+    known_length = not header.startswith("00-") or len(header) == 55
+    return bool(trace.strip("0") and span.strip("0") and known_length)

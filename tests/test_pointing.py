@@ -1,0 +1,68 @@
+"""Citations of joined sources: the chunk named is the one that has what the answer says."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.citations import claims
+from helix.context import sources_of
+from helix.pointing import pointed
+from helix.records import Hit
+
+TEXT = (
+    "Refunds are accepted within 30 days of purchase. Bring the receipt."
+    " Shipping takes four days. Gift cards cannot be refunded."
+)
+
+
+def _hit(number: int, start: int, end: int) -> Hit:
+    return Hit(number, 1, "Policy", "p.txt", number, TEXT[start:end], start, end, f"n{number}", 0.1)
+
+
+def _hits() -> tuple[Hit, Hit]:
+    middle = TEXT.index("Bring")
+    return _hit(1, 0, TEXT.index("Shipping") - 1), _hit(2, middle, len(TEXT))
+
+
+@pytest.mark.parametrize("best_first", [True, False])
+@pytest.mark.parametrize(
+    ("answer", "chunk"),
+    [
+        ("Refunds are accepted within 30 days of purchase. [1]", 1),
+        ("Gift cards cannot be refunded. [1]", 2),
+        ("You have 30 days [1].", 1),
+        ("It takes four days to arrive [1][1].", 2),
+    ],
+)
+def test_the_chunk_with_the_words_of_the_claim_is_named(
+    answer: str, chunk: int, best_first: bool
+) -> None:
+    hits = _hits() if best_first else tuple(reversed(_hits()))
+    sources = sources_of(hits)
+    assert len(sources) == 1 and len(sources[0].hits) == 2
+    assert [hit.chunk_id for hit in pointed(answer, sources)] == [chunk]
+
+
+def test_what_both_have_is_the_more_relevant_ones() -> None:
+    for hits in (_hits(), tuple(reversed(_hits()))):
+        (found,) = pointed("Bring the receipt. [1]", sources_of(hits))
+        assert found == hits[0]
+
+
+def test_a_source_that_is_not_cited_has_its_best_hit() -> None:
+    hits = _hits()
+    assert pointed("Nothing is cited.", sources_of(hits)) == [hits[0]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("A. [1] B. [2]", {1: " A. ", 2: "  B. "}),
+        ("A [1][2].", {1: " A ", 2: " A "}),
+        ("A [1, 2] B [1]", {1: " A   B ", 2: " A "}),
+        ("no marker", {}),
+        ("[3]", {3: " "}),
+    ],
+)
+def test_claims(answer: str, expected: dict[int, str]) -> None:
+    assert claims(answer) == expected

@@ -1,0 +1,451 @@
+"""Rerankers: the vendors' own packages over HTTP, failures that cost nothing, and abstaining."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from helix.errors import SettingsError, UpstreamError
+from helix.hybrid_sql import RRF_K
+from helix.records import Hit
+from helix.reranking import RERANKERS, Reranker, build_reranker
+from helix.reranking.abstaining import RRF_MIN_SCORE, relevant
+from helix.reranking.ordering import failures, reranked
+from helix.reranking.threads import Threads
+from tests.wire.rerank import Failure, Hang, Reply, RerankWire, Scores, Text, word_share
+
+KEY = "not-a-real-key"
+KEYS = {"COHERE_API_KEY": SecretStr(f" {KEY}\n"), "VOYAGE_API_KEY": SecretStr(KEY)}
+QUESTION = "may sold items be refunded"
+TEXTS = ["Shipping takes a day.", "Sold items may be refunded.", "Items leave on Monday."]
+VENDORS = ["cohere", "voyage"]
+SECRETS = [KEY, QUESTION, *TEXTS]
+
+
+def hit(content: str, number: int = 0) -> Hit:
+    return Hit(
+        chunk_id=number,
+        document_id=7,
+        title="A secret title",
+        source_uri="secret.txt",
+        ordinal=number,
+        content=content,
+        start_char=0,
+        end_char=len(content),
+        node_id=f"node-{number}",
+        distance=0.1 * number,
+        heading_path=("A secret heading",),
+    )
+
+
+HITS = [hit(text, number) for number, text in enumerate(TEXTS)]
+
+
+@dataclass
+class Scripted:
+    """A reranker that gives ``values``, after what ``before`` does."""
+
+    values: Sequence[float]
+    before: Callable[[], None] = field(default=lambda: None)
+    identity: str = "scripted:one"
+    min_score: float | None = None
+
+    async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        self.before()
+        return list(self.values)
+
+    async def aclose(self) -> None:
+        return None
+
+
+@pytest.fixture
+def wire() -> Iterator[RerankWire]:
+    with RerankWire() as server:
+        yield server
+
+
+@asynccontextmanager
+async def opened(wire: RerankWire, choice: str, timeout: float = 5.0) -> AsyncIterator[Reranker]:
+    reranker = build_reranker(choice, keys=KEYS, timeout=timeout, base_url=wire.base_url)
+    assert reranker is not None
+    try:
+        yield reranker
+    finally:
+        await reranker.aclose()
+
+
+# --- the vendors, over HTTP ---
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_every_text_gets_its_score_in_its_place(wire: RerankWire, vendor: str) -> None:
+    async with opened(wire, vendor) as reranker:
+        scores = await reranker.scores(QUESTION, TEXTS)
+    assert scores == [word_share(QUESTION, text) for text in TEXTS]
+    assert scores[1] > scores[2] > scores[0]
+    (request,) = wire.requests
+    assert (request.vendor, request.key) == (vendor, KEY)
+    assert request.body["query"] == QUESTION and request.texts == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("choice", "model"),
+    [
+        ("cohere", "rerank-v3.5"),
+        ("cohere:", "rerank-v3.5"),
+        ("cohere:rerank-v4.0-fast", "rerank-v4.0-fast"),
+        ("voyage", "rerank-2.5"),
+        ("voyage:rerank-2.5-lite", "rerank-2.5-lite"),
+    ],
+)
+async def test_the_model_is_the_one_named_or_the_default(
+    wire: RerankWire, choice: str, model: str
+) -> None:
+    async with opened(wire, choice) as reranker:
+        await reranker.scores(QUESTION, TEXTS)
+        assert reranker.identity == f"{choice.partition(':')[0]}:{model}"
+    assert wire.requests[0].body["model"] == model
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_nothing_but_the_contents_of_hits_is_sent(wire: RerankWire, vendor: str) -> None:
+    async with opened(wire, vendor) as reranker:
+        result = await reranked(reranker, QUESTION, HITS, timeout=5)
+    assert wire.requests[0].texts == TEXTS
+    assert "secret" not in str(wire.requests[0].body).lower()
+    assert [found.chunk_id for found in result.hits] == [1, 2, 0]
+    assert result.scores == sorted(result.scores or [], reverse=True)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_fifty_texts_are_not_cut(wire: RerankWire, vendor: str) -> None:
+    texts = [f"text {number}" for number in range(50)]
+    wire.script(Scores([number / 50 for number in range(50)]))
+    async with opened(wire, vendor) as reranker:
+        assert await reranker.scores(QUESTION, texts) == [number / 50 for number in range(50)]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_no_text_is_no_request(wire: RerankWire, vendor: str) -> None:
+    async with opened(wire, vendor) as reranker:
+        assert await reranker.scores(QUESTION, []) == []
+        result = await reranked(reranker, QUESTION, [], timeout=5)
+    assert (result.hits, result.scores) == ([], [])
+    assert not wire.requests
+
+
+FAULTS: dict[str, Reply] = {
+    "busy": Failure(429, retry_after=30),
+    "broken": Failure(500),
+    "away": Failure(503),
+    "wrong key": Failure(401),
+    "malformed": Text("<html>"),
+    "another shape": Text('{"answer": 42}'),
+    "empty": Text(""),
+    "no results": Scores([]),
+    "too few": Scores([0.5, 0.4]),
+    "one twice": Scores([0.5, 0.4, 0.3], repeat=True),
+    "no number": Scores([0.5, None, 0.3]),
+    "a word": Scores([0.5, "high", 0.3]),
+    "not finite": Scores([0.5, math.nan, 0.3]),
+    "infinite": Scores([0.5, math.inf, 0.3]),
+}
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_failure_leaves_the_hits_as_they_came(
+    wire: RerankWire, vendor: str, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    wire.script(FAULTS[fault])
+    before = failures()
+    with caplog.at_level(logging.INFO):
+        async with opened(wire, vendor) as reranker:
+            result = await reranked(reranker, QUESTION, HITS, timeout=5)
+    assert (result.hits, result.scores) == (HITS, None)
+    assert failures() == before + 1
+    assert len(wire.requests) == 1  # nobody tries again: an answer waits
+    ours = [record for record in caplog.records if record.name.startswith("helix")]
+    assert [record.levelname for record in ours] == ["WARNING"]
+    assert not [secret for secret in SECRETS if secret in ours[0].getMessage()]
+    assert ours[0].exc_info is None
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_an_error_tells_its_class_and_no_text_of_others(
+    wire: RerankWire, vendor: str
+) -> None:
+    wire.script(Failure(429))
+    async with opened(wire, vendor) as reranker:
+        with pytest.raises(UpstreamError, match=rf"{vendor}:\S+ failed \(\w+Error\)") as caught:
+            await reranker.scores(QUESTION, TEXTS)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+    assert not [secret for secret in SECRETS if secret in str(caught.value)]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_a_silent_vendor_costs_the_timeout_and_its_own_thread_ends(
+    wire: RerankWire, vendor: str
+) -> None:
+    wire.script(Hang())
+    async with opened(wire, vendor, timeout=0.3) as reranker:
+        result = await reranked(reranker, QUESTION, HITS, timeout=0.05)
+        assert (result.hits, result.scores) == (HITS, None)
+        assert result.seconds >= 0.05
+        # the vendor's own client gives up too
+        wire.script(Hang())
+        with pytest.raises(UpstreamError, match="Time"):
+            await reranker.scores(QUESTION, TEXTS)
+        assert (await reranked(reranker, QUESTION, HITS, timeout=5)).scores
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_an_address_that_nobody_listens_at_is_a_failure(vendor: str) -> None:
+    with RerankWire() as wire:
+        gone = wire.base_url
+    reranker = build_reranker(vendor, keys=KEYS, timeout=5, base_url=gone)
+    assert reranker is not None
+    assert (await reranked(reranker, QUESTION, HITS, timeout=5)).scores is None
+    await reranker.aclose()
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_questions_at_once_each_get_their_own_scores(wire: RerankWire, vendor: str) -> None:
+    questions = [f"{QUESTION} {word}" for word in ("shipping", "day", "leave", "monday", "on")]
+    async with opened(wire, vendor) as reranker:
+        given = await asyncio.gather(*(reranker.scores(asked, TEXTS) for asked in questions))
+    assert given == [[word_share(asked, text) for text in TEXTS] for asked in questions]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_questions_that_nobody_waits_for_do_not_pile_up(
+    wire: RerankWire, vendor: str
+) -> None:
+    wire.script(*[Hang()] * 40)
+    async with opened(wire, vendor) as reranker:
+        results = await asyncio.gather(
+            *(reranked(reranker, QUESTION, HITS, timeout=0.3) for _ in range(40))
+        )
+        assert all(result.scores is None for result in results)
+        assert 1 <= wire.most_at_once <= 8
+        wire.released.set()
+    assert len(wire.requests) <= 8
+
+
+async def test_cohere_is_asked_at_its_own_variable(
+    wire: RerankWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CO_API_URL", wire.base_url)
+    reranker = build_reranker("cohere", keys=KEYS, timeout=5)
+    assert reranker is not None
+    await reranker.scores(QUESTION, TEXTS)
+    await reranker.aclose()
+    assert len(wire.requests) == 1
+
+
+async def test_a_closed_reranker_fails_open(wire: RerankWire) -> None:
+    async with opened(wire, "cohere") as reranker:
+        pass
+    assert (await reranked(reranker, QUESTION, HITS, timeout=5)).scores is None
+
+
+# --- choosing one ---
+
+
+def test_none_is_none() -> None:
+    assert build_reranker("none", keys={}, timeout=1) is None
+
+
+@pytest.mark.parametrize("choice", ["", "jina", "none:x", "Cohere", ":rerank-v3.5"])
+def test_an_unknown_reranker_is_told_with_those_there_are(choice: str) -> None:
+    with pytest.raises(
+        SettingsError, match=r"HELIX_RERANKER .* cohere, cross-encoder, none, voyage$"
+    ):
+        build_reranker(choice, keys=KEYS, timeout=1)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("key", [None, "", " \n", "two words", "clé"])
+def test_a_missing_or_unusable_key_names_its_variable(vendor: str, key: str | None) -> None:
+    variable = f"{vendor.upper()}_API_KEY"
+    secret = None if key is None else SecretStr(key)
+    with pytest.raises(SettingsError, match=rf"^{variable} .*HELIX_RERANKER={vendor} ") as caught:
+        build_reranker(vendor, keys={variable: secret}, timeout=1)
+    assert "\n" not in str(caught.value)
+    assert not (key and key.strip()) or key not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "package"),
+    [
+        ("cohere", "llama_index.postprocessor.cohere_rerank"),
+        ("cohere", "cohere"),
+        ("voyage", "llama_index.postprocessor.voyageai_rerank"),
+        ("voyage", "voyageai.client"),
+        ("cross-encoder", "sentence_transformers"),
+    ],
+)
+def test_a_missing_extra_is_named(kind: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, RERANKERS[kind].factory.partition(":")[0], raising=False)
+    monkeypatch.setitem(sys.modules, package, None)  # as if not installed
+    with pytest.raises(SettingsError) as caught:
+        build_reranker(kind, keys=KEYS, timeout=1)
+    assert f"HELIX_RERANKER is {kind}" in str(caught.value)
+    assert f"pip install 'helix-answers[{kind}]'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "asked", "given"),
+    [
+        ("cohere", None, 0.15),
+        ("cohere", 0.0, 0.0),
+        ("cohere", 0.4, 0.4),
+        ("voyage", None, None),
+        ("voyage", 0.4, 0.4),
+    ],
+)
+def test_the_least_score_is_the_one_set_or_the_vendors(
+    vendor: str, asked: float | None, given: float | None
+) -> None:
+    reranker = build_reranker(vendor, keys=KEYS, timeout=1, min_score=asked)
+    assert reranker is not None and reranker.min_score == given
+
+
+# --- ordering ---
+
+FINITE = st.floats(-1e6, 1e6)
+
+
+@given(st.lists(FINITE, max_size=12))
+async def test_best_first_and_equal_ones_stay_in_their_order(values: list[float]) -> None:
+    hits = [hit("text", number) for number in range(len(values))]
+    result = await reranked(Scripted(values), QUESTION, hits, timeout=5)
+    assert result.scores == sorted(values, reverse=True)
+    pairs = [(-values[found.chunk_id], found.chunk_id) for found in result.hits]
+    assert pairs == sorted(pairs)
+
+
+@given(
+    st.lists(FINITE, min_size=1, max_size=6),
+    st.sampled_from([math.nan, math.inf, -math.inf]),
+    st.integers(0, 6),
+)
+async def test_a_score_that_is_not_finite_is_a_failure(
+    values: list[float], odd: float, place: int
+) -> None:
+    values.insert(place, odd)
+    hits = [hit("text", number) for number in range(len(values))]
+    result = await reranked(Scripted(values), QUESTION, hits, timeout=5)
+    assert (result.hits, result.scores) == (hits, None)
+
+
+@pytest.mark.parametrize("count", [0, 2, 4])
+async def test_another_number_of_scores_is_a_failure(count: int) -> None:
+    result = await reranked(Scripted([0.5] * count), QUESTION, HITS, timeout=5)
+    assert (result.hits, result.scores) == (HITS, None)
+
+
+async def test_an_error_of_another_ones_tells_only_its_class(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail() -> None:
+        raise ValueError(f"{KEY}: {QUESTION}")
+
+    result = await reranked(Scripted([], before=fail), QUESTION, HITS, timeout=5)
+    assert result.hits == HITS
+    (line,) = caplog.messages
+    assert line.startswith("scripted:one failed (ValueError)") and KEY not in line
+
+
+async def test_being_cancelled_is_no_failure(wire: RerankWire) -> None:
+    wire.script(Hang())
+    before = failures()
+    async with opened(wire, "cohere") as reranker:
+        task = asyncio.create_task(reranked(reranker, QUESTION, HITS, timeout=30))
+        while not wire.requests:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        wire.released.set()
+    assert failures() == before
+
+
+async def test_threads_run_no_more_than_their_limit_and_drop_who_still_waits() -> None:
+    threads, running, seen = Threads(2), 0, 0
+    release, lock = threading.Event(), threading.Lock()
+
+    def work() -> None:
+        nonlocal running, seen
+        with lock:
+            running, seen = running + 1, seen + 1
+        release.wait(10)
+        with lock:
+            running -= 1
+
+    tasks = [asyncio.create_task(threads.run(work)) for _ in range(5)]
+    while running < 2:
+        await asyncio.sleep(0.005)
+    for task in tasks[2:]:
+        task.cancel()
+    await asyncio.gather(*tasks[2:], return_exceptions=True)
+    release.set()
+    await asyncio.gather(*tasks[:2])
+    await threads.run(lambda: None)  # whatever was queued before it is through
+    threads.close()
+    assert (seen, running) == (2, 0)
+
+
+# --- abstaining ---
+
+
+@pytest.mark.parametrize(
+    ("scores", "min_score", "fused", "fused_min", "expected"),
+    [
+        ([0.9, 0.1], 0.15, [], 0.03, True),
+        ([0.1, 0.15], 0.15, [], 0.03, True),  # reaching it is enough, wherever it stands
+        ([0.14, 0.1], 0.15, [0.0328], 0.03, False),  # the reranker's word counts, if it has one
+        ([0.0], None, [], 0.03, True),
+        ([], 0.15, [0.0328], 0.03, False),
+        ([], None, [], None, True),
+        (None, 0.15, [0.0328, 0.01], 0.03, True),
+        (None, 0.15, [0.0164], 0.03, False),
+        (None, 0.15, [], 0.03, False),
+        (None, 0.15, [0.01], None, True),
+        (None, 0.15, [math.nan, 0.0328], 0.03, True),
+    ],
+)
+def test_what_is_relevant(
+    scores: list[float] | None,
+    min_score: float | None,
+    fused: list[float],
+    fused_min: float | None,
+    expected: bool,
+) -> None:
+    assert relevant(scores, min_score, fused, fused_min) is expected
+
+
+@given(st.lists(st.floats(0, 1), max_size=6), st.floats(0, 1), st.floats(0, 1))
+def test_a_lower_threshold_never_abstains_more(scores: list[float], one: float, two: float) -> None:
+    low, high = sorted((one, two))
+    assert relevant(scores, low, [], None) >= relevant(scores, high, [], None)
+    assert relevant(None, None, scores, low) >= relevant(None, None, scores, high)
+
+
+def test_the_fallback_wants_both_lists_to_agree() -> None:
+    def rrf(*ranks: int) -> float:
+        return sum(1 / (RRF_K + rank) for rank in ranks)
+
+    assert rrf(1) < RRF_MIN_SCORE < rrf(1, 1)
+    assert rrf(6, 7) >= RRF_MIN_SCORE > rrf(7, 7)

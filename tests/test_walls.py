@@ -1,0 +1,399 @@
+"""The wall between tenants in the database itself: what has it, and that it holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from hashlib import sha256
+
+import psycopg
+import pytest
+from llama_index.core.vector_stores import VectorStoreQuery
+from psycopg import sql as composed
+
+from db.errors import DatabaseError
+from db.migrate import migrate
+from helix.connections import ROLE, become
+from helix.errors import StoreUnavailable
+from helix.library.runs import NewFile, add_files, create_run
+from helix.scope import Scope
+from helix.store import ChunkStore
+from tests.fakes import nodes_of, opened, record, write
+from tests.wire.gemini import word_vector
+
+NOBODYS = {"embedding_space", "embedding_change", "embedding_cache"}
+"""Tables without a tenant's data: the cache is keyed by a hash of the text."""
+WITHOUT_POLICY = {"api_keys"}
+"""Walled off altogether."""
+WALLED = (  # in an order that they can be emptied in
+    "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "documents",
+    "files",
+)  # fmt: skip
+DEFINERS = {"tenant_of_key", "any_chunks", "purge_cache", "lexical_chunks"}
+
+_OURS = """
+SELECT oid, relname, relkind FROM pg_class c WHERE relnamespace = 'public'::regnamespace
+    AND relkind IN ('r', 'p', 'f', 'v', 'm')
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+"""
+_UNWALLED = f"""
+WITH ours AS ({_OURS})
+SELECT relname FROM ours o JOIN pg_class c USING (oid, relname, relkind)
+WHERE relname <> ALL(%(nobodys)s) AND CASE WHEN relkind = 'v'
+    THEN NOT coalesce('security_invoker=true' = ANY(reloptions), false)
+    ELSE NOT relrowsecurity OR relkind NOT IN ('r', 'p')
+        OR NOT EXISTS (SELECT FROM pg_attribute
+            WHERE attrelid = o.oid AND attname = 'tenant_id' AND attnotnull)
+        OR (SELECT count(*) FROM pg_policies p WHERE p.schemaname = 'public'
+            AND p.tablename = relname) <> CASE WHEN relname = ANY(%(without)s) THEN 0 ELSE 1 END
+        OR EXISTS (SELECT FROM pg_policies p WHERE p.schemaname = 'public'
+            AND p.tablename = relname AND (p.roles <> '{{helix_app}}' OR p.cmd <> 'ALL'
+                OR p.with_check IS NOT NULL OR p.qual NOT LIKE '(tenant_id = ( SELECT current%%'))
+    END
+"""
+
+
+def _unwalled(connection: psycopg.Connection) -> set[str]:
+    values = {"nobodys": list(NOBODYS), "without": list(WITHOUT_POLICY)}
+    return {name for (name,) in connection.execute(_UNWALLED, values)}
+
+
+@pytest.fixture(scope="module")
+def seeded(module_database_url: str) -> str:
+    """A database with two documents, a file and a run of each of the tenants a and b."""
+
+    def fill(store: ChunkStore) -> None:
+        tenants = [store.of(tenant) for tenant in ("a", "b")]
+        for own in tenants:
+            write(own, record("same.txt", f"water of team{own.tenant}\n\nmountain"))
+        with store.connection() as connection:
+            connection.execute("SELECT fold_term_changes()")  # some are counts, some changes
+        for own in tenants:
+            write(own, record("more.txt", f"river of team{own.tenant}"))
+            _add_file_and_run(own)
+
+    async def opened_to_fill() -> None:
+        async with opened(module_database_url) as store:
+            await asyncio.to_thread(fill, store)
+
+    asyncio.run(opened_to_fill())
+    return module_database_url
+
+
+def _add_file_and_run(own: ChunkStore) -> None:
+    data = f"bytes of {own.tenant}".encode()
+    digest = sha256(data).hexdigest()
+    with own.transaction() as connection:
+        connection.execute("INSERT INTO files (content_hash, data) VALUES (%s, %s)", (digest, data))
+        connection.execute("UPDATE documents SET file_hash = %s", (digest,))
+        run_id = create_run(connection, "upload", tenant=own.tenant)
+        add_files(connection, run_id, [NewFile("same.txt", file_hash=digest)])
+
+
+@contextmanager
+def _owner(url: str) -> Iterator[psycopg.Connection]:
+    """A connection of the tables' owner; what is done on it is undone."""
+    with psycopg.connect(url) as connection:
+        try:
+            yield connection
+        finally:
+            connection.rollback()
+
+
+def _counts(connection: psycopg.Connection, tenant: str) -> dict[str, int]:
+    def count(table: str) -> int:
+        statement = composed.SQL("SELECT count(*) FROM {} WHERE tenant_id = %s")
+        row = connection.execute(statement.format(composed.Identifier(table)), (tenant,)).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    return {table: count(table) for table in WALLED}
+
+
+def _do(connection: psycopg.Connection, statement: str, table: str) -> psycopg.Cursor:
+    return connection.execute(composed.SQL(statement).format(composed.Identifier(table)))
+
+
+def test_everything_with_a_tenants_data_is_behind_the_wall(module_database_url: str) -> None:
+    with _owner(module_database_url) as connection:
+        assert _unwalled(connection) == set()
+        names = {(name, kind) for _, name, kind in connection.execute(_OURS)}
+        tables = {name for name, kind in names if kind != "v"}
+        assert tables == NOBODYS | WITHOUT_POLICY | set(WALLED)
+        assert {name for name, kind in names if kind == "v"} == {"data_chunks", "term_statistics"}
+
+
+def test_the_test_above_finds_what_is_not(module_database_url: str) -> None:
+    with _owner(module_database_url) as connection:
+        connection.execute("CREATE TABLE one (tenant_id text NOT NULL)")
+        connection.execute("CREATE TABLE two (id int)")
+        connection.execute("CREATE TABLE three (tenant_id text NOT NULL)")
+        connection.execute("ALTER TABLE three ENABLE ROW LEVEL SECURITY")
+        connection.execute("CREATE VIEW four AS SELECT * FROM documents")
+        connection.execute("CREATE MATERIALIZED VIEW five AS SELECT * FROM documents")
+        connection.execute("ALTER TABLE runs DISABLE ROW LEVEL SECURITY")
+        connection.execute("CREATE POLICY more ON documents TO helix_app USING (true)")
+        connection.execute("ALTER POLICY tenant ON chunks USING (true)")
+        connection.execute("ALTER TABLE term_changes ALTER tenant_id DROP NOT NULL")
+        connection.execute("CREATE POLICY other ON api_keys TO helix_app USING (true)")
+        assert _unwalled(connection) == {
+            "one", "two", "three", "four", "five", "runs", "documents", "chunks", "term_changes",
+            "api_keys",
+        }  # fmt: skip
+
+
+def test_the_ways_around_the_wall_are_known_and_closed_to_others(module_database_url: str) -> None:
+    with _owner(module_database_url) as connection:
+        found = connection.execute(
+            "SELECT proname, proconfig::text LIKE '%search_path=%', EXISTS (SELECT FROM"
+            " aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0)"
+            " FROM pg_proc p WHERE prosecdef AND NOT EXISTS"
+            " (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')"
+        ).fetchall()
+    assert sorted(found) == [(name, True, False) for name in sorted(DEFINERS)]
+
+
+def test_the_role_is_nobody(module_database_url: str) -> None:
+    with _owner(module_database_url) as connection:
+        rights = connection.execute(
+            "SELECT rolsuper, rolbypassrls, rolcanlogin, rolcreaterole, rolcreatedb,"
+            " rolreplication FROM pg_roles WHERE rolname = %s", (ROLE,),
+        ).fetchone()  # fmt: skip
+        assert rights == (False,) * 6
+        owned = connection.execute(
+            "SELECT count(*) FROM pg_shdepend WHERE refobjid = %s::regrole AND deptype = 'o'",
+            (ROLE,),
+        ).fetchone()
+        assert owned == (0,)
+        groups = connection.execute(
+            "SELECT count(*) FROM pg_auth_members WHERE member = %s::regrole", (ROLE,)
+        ).fetchone()
+        assert groups == (0,)
+
+
+def test_a_statement_without_any_condition_touches_the_tenants_rows_alone(seeded: str) -> None:
+    with _owner(seeded) as connection:
+        own, others = _counts(connection, "a"), _counts(connection, "b")
+        assert own == others and all(own.values())
+        become(connection, "a")
+        for table in WALLED:
+            assert _do(connection, "SELECT DISTINCT tenant_id FROM {}", table).fetchall() == [
+                ("a",)
+            ]
+        for table in ("data_chunks", "term_statistics"):
+            seen = _do(connection, "SELECT count(*) FROM {}", table).fetchone()
+            assert seen == (
+                own["chunks"] if table == "data_chunks"
+                else own["term_counts"] + own["term_changes"],
+            )  # fmt: skip
+        for table in WALLED:  # term_changes grow by it
+            before = _do(connection, "SELECT count(*) FROM {}", table).fetchone()
+            done = _do(connection, "UPDATE {} SET tenant_id = tenant_id", table)
+            assert (done.rowcount,) == before
+        for table in WALLED:
+            assert _do(connection, "DELETE FROM {}", table).rowcount > 0
+        connection.execute("SELECT set_config('role', 'none', true)")
+        assert _counts(connection, "b") == others
+        assert not any(_counts(connection, "a").values())
+
+
+@pytest.mark.parametrize("table", WALLED)
+def test_no_row_gets_over_the_wall(seeded: str, table: str) -> None:
+    with _owner(seeded) as connection:
+        become(connection, "a")
+        for statement in (
+            "INSERT INTO {} (tenant_id) VALUES ('b')",
+            "UPDATE {} SET tenant_id = 'b'",
+        ):
+            with (
+                pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"),
+                connection.transaction(),
+            ):
+                _do(connection, statement, table)
+        # it was the wall that refused: as its own, only the rest of the row is missing
+        with pytest.raises(psycopg.errors.NotNullViolation), connection.transaction():
+            _do(connection, "INSERT INTO {} (tenant_id) VALUES ('a')", table)
+
+
+def test_who_says_no_tenant_sees_nothing(seeded: str) -> None:
+    for tenant in (None, "", "nobody"):
+        with _owner(seeded) as connection:
+            if tenant is None:
+                connection.execute("SET LOCAL ROLE helix_app")
+            else:
+                become(connection, tenant)
+            for table in (*WALLED, "data_chunks", "term_statistics"):
+                assert _do(connection, "SELECT FROM {}", table).fetchall() == []
+                if table in WALLED:
+                    assert _do(connection, "DELETE FROM {}", table).rowcount == 0
+
+
+@pytest.mark.parametrize("statement", ["SELECT FROM {}", "DELETE FROM {}", "TRUNCATE {}"])
+def test_the_keys_are_not_to_be_seen(seeded: str, statement: str) -> None:
+    with _owner(seeded) as connection:
+        become(connection, "a")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            _do(connection, statement, "api_keys")
+
+
+def test_no_row_can_hang_on_another_tenants(seeded: str) -> None:
+    """Not even one that the owner writes, who is over the wall."""
+    of_b = "SELECT min(id)::text FROM documents WHERE tenant_id = 'b'"
+    refused = (
+        "INSERT INTO chunks (tenant_id, node_id, content, embedding, metadata_)"
+        " SELECT 'a', 'n', 'c', embedding, jsonb_build_object('ordinal', 99,"
+        f" 'document_id', ({of_b})) FROM chunks LIMIT 1",
+        f"UPDATE chunks SET metadata_ = metadata_ || jsonb_build_object('document_id', ({of_b}),"
+        " 'ordinal', 99) WHERE id = (SELECT min(id) FROM chunks WHERE tenant_id = 'a')",
+        "UPDATE chunks SET tenant_id = 'a' WHERE tenant_id = 'b' AND content LIKE 'water%'",
+        "UPDATE documents SET file_hash = (SELECT content_hash FROM files WHERE tenant_id = 'b')"
+        " WHERE tenant_id = 'a'",
+        "UPDATE run_files SET file_hash = (SELECT content_hash FROM files WHERE tenant_id = 'b')"
+        " WHERE tenant_id = 'a'",
+        "INSERT INTO run_files (tenant_id, run_id, n, source_uri)"
+        " SELECT 'a', id, 7, 'x' FROM runs WHERE tenant_id = 'b'",
+        "UPDATE runs SET tenant_id = 'a' WHERE tenant_id = 'b'",
+        "UPDATE files SET tenant_id = 'a' WHERE tenant_id = 'b'",
+        "UPDATE documents SET tenant_id = 'c' WHERE tenant_id = 'b'",
+    )
+    with _owner(seeded) as connection:
+        for statement in refused:
+            with pytest.raises(psycopg.errors.ForeignKeyViolation), connection.transaction():
+                connection.execute(statement)
+
+
+@pytest.mark.parametrize("connected_first", [True, False])
+async def test_llamaindexes_own_calls_stay_with_the_tenant(
+    database_url: str, connected_first: bool
+) -> None:
+    async with opened(database_url) as store:
+        if connected_first:  # a tenant's store may share an engine or come before there is one
+            store.get_nodes(node_ids=["none"])
+        a, b = store.of("a"), store.of("b")
+        for own in (a, b):
+            await asyncio.to_thread(write, own, record("one.txt", f"water {own.tenant}\n\nriver"))
+        query = VectorStoreQuery(query_embedding=word_vector("water river"), similarity_top_k=9)
+        for own in (a, b):
+            found = own.query(query).nodes or []
+            awaited = (await own.aquery(query)).nodes or []
+            texts = {node.get_content() for node in found}
+            assert texts == {node.get_content() for node in awaited}
+            assert texts == {f"water {own.tenant}", "river"}
+        theirs = [node.node_id for node in b.query(query).nodes or []]
+        own_ids = {node.node_id for node in a.query(query).nodes or []}
+        only_theirs = [node_id for node_id in theirs if node_id not in own_ids]
+        assert only_theirs and a.get_nodes(node_ids=only_theirs) == []
+        assert await a.aget_nodes(node_ids=only_theirs) == []
+        a.delete_nodes(node_ids=only_theirs)
+        await a.adelete_nodes(node_ids=only_theirs)
+        (document_of_b,) = {node.ref_doc_id for node in b.get_nodes(node_ids=theirs)}
+        assert document_of_b is not None
+        a.delete(document_of_b)
+        assert len(b.get_nodes(node_ids=theirs)) == 2
+        await a.aclear()
+        assert (a.query(query).nodes, len(b.query(query).nodes or [])) == ([], 2)
+        for own in (a, b):
+            if own is not store:
+                await own.close()
+
+
+_STATE = """
+SELECT current_setting('role'), coalesce(current_setting('helix.tenant', true), ''),
+       array(SELECT name || '=' || setting FROM pg_settings WHERE source = 'session' ORDER BY 1)
+"""
+_READING: tuple[object, ...] = (ROLE, "", ["jit=off", "plan_cache_mode=force_generic_plan"])
+_WRITING: tuple[object, ...] = ("none", "", [])
+
+
+async def _states_of_reading(store: ChunkStore) -> list[tuple[object, ...]]:
+    pool = store._connections._reading
+    held = [await pool.getconn() for _ in range(2)]
+    states = [await (await connection.execute(_STATE)).fetchone() for connection in held]
+    for connection in held:
+        await pool.putconn(connection)
+    return [state for state in states if state is not None]
+
+
+def _states_of_writing(store: ChunkStore) -> list[tuple[object, ...]]:
+    with ExitStack() as stack:
+        held = [stack.enter_context(store.connection()) for _ in range(4)]
+        states = [connection.execute(_STATE).fetchone() for connection in held]
+    return [state for state in states if state is not None]
+
+
+async def _read_in_every_way(store: ChunkStore) -> None:
+    vector, narrowed = word_vector("water"), Scope("a", document_ids=(1,), tags=("x",))
+    for scope in (Scope("a"), narrowed):
+        await store.search(vector, 3, scope)
+        await store.search_hybrid("water", vector, 3, scope)
+        await asyncio.to_thread(store.search_blocking, vector, 3, scope)
+        await asyncio.to_thread(store.search_hybrid_blocking, "water", vector, 3, scope)
+    with pytest.raises(StoreUnavailable):
+        await store.of("a").fetch("SELECT 1 / 0", {})
+    with pytest.raises(StoreUnavailable):
+        await store.of("a").fetch("SELECT FROM no_such_table", {})
+    with pytest.raises(StoreUnavailable):
+        await store.search([1.0], 3, Scope("a"))  # no vector of this width
+    for step in range(4):
+        reading = asyncio.ensure_future(store.of("a").fetch("SELECT pg_sleep(5)", {}))
+        searching = asyncio.ensure_future(store.search_hybrid("water", vector, 3, Scope("a")))
+        await asyncio.sleep(0.01 * step)
+        for task in (reading, searching):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def _write_in_every_way(store: ChunkStore) -> None:
+    own = store.of("a")
+    write(own, record("x.txt", "water"))
+    own.fingerprints(["x.txt"])
+    own.delete("x.txt")
+    document = record("y.txt", "other text")
+    nodes = nodes_of(document, "777")
+    nodes[0].embedding = [1.0]
+    own.stage("777", document)
+    with pytest.raises(ValueError):
+        own.add(nodes)
+    for opened_as in (own.transaction, lambda: store._connections.loading("a")):
+        with pytest.raises(StoreUnavailable), opened_as() as connection:
+            connection.execute("SELECT 1 / 0")
+        with pytest.raises(RuntimeError), opened_as():
+            raise RuntimeError
+
+
+async def test_nothing_is_left_on_a_connection_that_goes_back(database_url: str) -> None:
+    async with opened(database_url, pool_size=2) as store:
+        await asyncio.to_thread(write, store.of("a"), record("a.txt", "water\n\nriver"))
+        await _read_in_every_way(store)
+        await asyncio.to_thread(_write_in_every_way, store)
+        assert await _states_of_reading(store) == [_READING] * 2
+        assert await asyncio.to_thread(_states_of_writing, store) == [_WRITING] * 4
+
+        await asyncio.to_thread(write, store, record("a.txt", "water"))
+        store.query(VectorStoreQuery(query_embedding=word_vector("water"), similarity_top_k=2))
+        with pytest.raises(StoreUnavailable):
+            store.query(VectorStoreQuery(query_embedding=[1.0], similarity_top_k=2))
+        assert store._engine is not None
+        with store._engine.connect() as connection:
+            state = connection.exec_driver_sql(_STATE.replace("%", "%%")).one()
+        assert tuple(state) == _WRITING
+
+
+def test_a_role_that_may_not_create_roles_is_told_what_to_run(
+    bare_database_url: str, module_database_url: str
+) -> None:
+    with psycopg.connect(bare_database_url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE unable LOGIN")
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute("GRANT CREATE ON SCHEMA public TO unable")
+        connection.execute("ALTER ROLE helix_app RENAME TO helix_away")  # roles are the server's
+        try:
+            url = bare_database_url.replace("//postgres@", "//unable@")
+            with pytest.raises(DatabaseError, match=r"unable may not create roles: .*helix_app"):
+                migrate(url)
+        finally:
+            connection.execute("ALTER ROLE helix_away RENAME TO helix_app")
+            connection.execute("DROP OWNED BY unable")
+            connection.execute("DROP ROLE unable")
