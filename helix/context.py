@@ -1,8 +1,9 @@
 """Context: the hits of a question as the numbered sources of its prompt, within a budget. Pure.
 
-Hits are taken best first, and none gives way to a later one. Those that overlap or touch in their
-document become one source, so that no text stands in a prompt twice; what only repeats another
-source, in whatever document, is left out.
+Hits are taken best first, and none gives way to a later one. What only repeats another source, in
+whatever document, is left out. Of more than a few hits, those that overlap or touch in their
+document become one source, so that no text stands in a prompt twice; a few stay as they are, each
+its own chunk to cite.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from typing import NamedTuple
 from llama_index.core.utils import get_tokenizer
 from tiktoken import Encoding
 
+from helix.contract import DEFAULT_TOP_K
 from helix.records import Hit
 
 MAX_TOKENS = 6000
 """Tokens of all sources together; twelve chunks of 500."""
 MAX_SOURCES = 12
+APART = DEFAULT_TOP_K
+"""Hits that stay apart although they touch: room is not short yet, and a chunk is a finer thing to
+cite than a stretch of several."""
 
 _WINDOW = 1200  # characters; tokenizers turn quadratic on runs without white space
 _SHINGLE = 5  # words
@@ -91,6 +96,7 @@ def sources_of(
     max_tokens: int = MAX_TOKENS,
     max_sources: int = MAX_SOURCES,
     count: Count = count_tokens,
+    apart: int = APART,
 ) -> list[Source]:
     """The sources that ``hits``, best first, make: most relevant first, each by its best hit.
 
@@ -107,8 +113,9 @@ def sources_of(
         max_tokens: of all sources together, by ``count``.
         max_sources: sources at most.
         count: tokens of a text, 0 or more.
+        apart: of so many hits, or fewer, none are joined.
     """
-    context = _Context(max_tokens, max_sources, count)
+    context = _Context(max_tokens, max_sources, count, joins=len(hits) > apart)
     for hit in hits:
         context.offer(hit)
     return context.sources
@@ -128,7 +135,8 @@ class _Slice(NamedTuple):
 class _Context:
     """What has been taken so far, and what is left of the budget."""
 
-    def __init__(self, max_tokens: int, max_sources: int, count: Count) -> None:
+    def __init__(self, max_tokens: int, max_sources: int, count: Count, *, joins: bool) -> None:
+        self._joins = joins
         self.sources: list[Source] = []
         self._left = max_tokens
         self._max_sources = max_sources
@@ -159,7 +167,7 @@ class _Context:
         Several where it fills the gap between them.
         """
         joining, whole = [], offered
-        for source in self.sources:
+        for source in self.sources if self._joins else ():
             if _shared(source, whole) is not None:
                 joining.append(source)
                 whole = _join(source, whole) if len(joining) == 1 else _join(whole, source)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from helix.gate import RARE_CHUNKS, RARE_SHARE, is_identifier
 from helix.search_sql import FOUND, FROM_FOUND, candidates_sql
 from helix.term_rows import K1, NOMINAL_LENGTH, SLOTS, B, key_of, slot_of
-from helix.terms import question_terms
+from helix.terms import question_words
 
 LISTED = 50
 """How many each of the two rankings brings; what either does is scored by both."""
@@ -59,6 +60,14 @@ term AS MATERIALIZED (
     ) f
     WHERE f.n > 0 AND f.n <= t.chunks
 ),
+word AS MATERIALIZED (
+    SELECT array_agg(q.key) AS keys, bool_or(q.named) AND max(coalesce(term.n, 0))
+               <= greatest(<rare_chunks>, <rare_share>::float8 * t.chunks) AS named
+    FROM total t CROSS JOIN unnest(
+        %(keys)s::bigint[], %(words)s::integer[], %(named)s::boolean[]) AS q (key, word, named)
+    LEFT JOIN term USING (key)
+    GROUP BY q.word, t.chunks
+),
 question AS MATERIALIZED (
     SELECT ('{' || string_agg(slot || ':' || idf::real, ',' ORDER BY slot) || '}/<slots>'
            )::sparsevec AS weights
@@ -105,7 +114,12 @@ fused AS (
         END AS fused
     FROM ranked ORDER BY fused DESC, distance, id LIMIT %(top_k)s
 )
-SELECT <found>, h.nearest, h.score, h.fused, h.near_rank, h.score_rank,
+SELECT <found>, (SELECT count(*)::int FROM word) AS words,
+       (SELECT count(*)::int FROM word WHERE named) AS identifiers,
+       (SELECT count(*)::int FROM word w WHERE EXISTS (
+           SELECT FROM chunk_terms t
+           WHERE t.chunk_id = h.id AND t.tenant_id = %(tenant)s AND t.keys && w.keys)) AS together,
+       h.nearest, h.score, h.fused, h.near_rank, h.score_rank,
        (SELECT identity FROM embedding_space) AS identity
 FROM fused h <from_found>
 ORDER BY h.fused DESC, h.distance, h.id
@@ -151,6 +165,8 @@ _CONSTANTS = {
     "rescored": _RESCORED,
     "sifted": _SIFTED,
     "read": _READ,
+    "rare_chunks": RARE_CHUNKS,
+    "rare_share": RARE_SHARE,
     "rrf_k": RRF_K,
     "k1": K1,
     "b": B,
@@ -175,6 +191,18 @@ def hybrid_sql(narrowed_by: tuple[str, ...], dense: bool = True) -> str:
 
 
 def term_values(question: str, tenant: str) -> dict[str, Any]:
-    """The bound ``keys`` and ``slots`` of a question: of its first 64 distinct terms."""
-    keys = [key_of(term, tenant) for term in question_terms(question)[:_MOST_TERMS]]
-    return {"keys": keys, "slots": [slot_of(key) + 1 for key in keys]}
+    """The bound values of a question's terms: of its first 64 distinct ones.
+
+    ``words`` numbers the word that each is a form of, and ``named`` says whether that word is an
+    identifier; of a question of more terms none is, for the others could not be met.
+    """
+    found = question_words(question)
+    keys = [key_of(term, tenant) for term in list(found)[:_MOST_TERMS]]
+    words = list(found.values())[:_MOST_TERMS]
+    names = {word for term, word in found.items() if is_identifier(term)}
+    return {
+        "keys": keys,
+        "slots": [slot_of(key) + 1 for key in keys],
+        "words": words,
+        "named": [len(found) <= _MOST_TERMS and word in names for word in words],
+    }

@@ -13,7 +13,7 @@ def merged(founds: Sequence[Found]) -> Found:
     """By reciprocal rank fusion (Cormack et al. 2009, k 60) of their orders; one stays as it is.
 
     A chunk that several found keeps what the first of them said of it, but for the lesser distance:
-    it is as near as its nearest wording.
+    it is as near as its nearest wording. Its lexical match is the first's.
     """
     if len(founds) == 1:
         return founds[0]
@@ -29,6 +29,7 @@ def merged(founds: Sequence[Found]) -> Found:
     return Found(
         [replace(known[chunk], fused=fused[chunk]) for chunk in order],
         min((d for d in distances if d == d), default=distances[0] if distances else None),
+        founds[0].lexical,
     )
 
 

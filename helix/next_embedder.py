@@ -17,12 +17,13 @@ class Space:
     """A vector space that questions can be asked in.
 
     ``max_distance`` is the gate's ceiling there, a cosine distance from 0 to 2; ``fusion`` how BM25
-    joins the distances, None for not at all.
+    joins the distances, None for not at all; ``lexical`` whether an exact match passes the gate.
     """
 
     embedder: Embedder
     max_distance: float
     fusion: Fusion | None = None
+    lexical: bool = False
 
 
 async def current_embedder(store: ChunkStore, embedders: Sequence[Embedder]) -> Embedder:
@@ -52,9 +53,16 @@ def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
     """
     first, *following = embedders
     return [
-        Space(first, gate_ceiling(settings, first), fusion_of(settings, first)),
+        Space(
+            first, gate_ceiling(settings, first), fusion_of(settings, first), settings.gate_lexical
+        ),
         *(
-            Space(other, _ceiling_of_next(settings, other), fusion_of(settings, other))
+            Space(
+                other,
+                _ceiling_of_next(settings, other),
+                fusion_of(settings, other),
+                settings.gate_lexical,
+            )
             for other in following
         ),
     ]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from helix.gate import LexicalMatch
+
 ORDINAL = "ordinal"
 START_CHAR = "start_char"
 END_CHAR = "end_char"
@@ -127,11 +129,13 @@ class Found:
     """What a search found, best first.
 
     ``nearest`` is the least distance of all candidates, whether or not it is among these; None
-    where there are none, NaN where no distance is known.
+    where there are none, NaN where no distance is known. ``lexical`` is what hybrid search says of
+    the question's words.
     """
 
     candidates: list[Candidate]
     nearest: float | None
+    lexical: LexicalMatch | None = None
 
     @property
     def hits(self) -> list[Hit]:

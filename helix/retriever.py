@@ -13,7 +13,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from helix.context import sources_of
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import EmbedderMismatch, HelixError, UpstreamError
-from helix.gate import decide
+from helix.gate import GateDecision, decide
 from helix.hybrid_sql import LISTED, SCORED
 from helix.merging import merged
 from helix.next_embedder import Space
@@ -127,7 +127,7 @@ class GatedRetriever(BaseRetriever):
     async def _judged(
         self, question: str, found: Found, scope: Scope, top_k: int, trace: Trace
     ) -> Retrieval:
-        decision = decide([] if found.nearest is None else [found.nearest], self.max_distance)
+        decision = self._decided(found)
         hits = found.hits
         if not hits:
             return Retrieval([], decision, trace, reason=await self._nothing_in(scope))
@@ -164,8 +164,13 @@ class GatedRetriever(BaseRetriever):
                 return self._judged_blocking(found)
         raise mismatches[0]
 
+    def _decided(self, found: Found) -> GateDecision:
+        distances = [] if found.nearest is None else [found.nearest]
+        space = self._side[0]
+        return decide(distances, space.max_distance, found.lexical if space.lexical else None)
+
     def _judged_blocking(self, found: Found) -> Retrieval:
-        decision = decide([] if found.nearest is None else [found.nearest], self.max_distance)
+        decision = self._decided(found)
         trace = Trace(candidates=found.candidates)
         if decision.passed:
             return Retrieval(found.hits, decision, trace, sources=sources_of(found.hits))

@@ -30,6 +30,7 @@ HOW = {
     "RETRIEVAL_TOP_K": "set it to a whole number from 1 to 50",
     "HELIX_RETRIEVAL": "set it to hybrid or dense",
     "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.5",
+    "HELIX_GATE_LEXICAL": "set it to 1, or to 0 for the gate to go by distance alone",
     "HELIX_REWRITE": "set it to 1 to search by terms made of the question too, or 0",
     "HELIX_REWRITE_TIMEOUT": "set it to a number of seconds from 0.1 to 60",
     "HELIX_RERANKER": "set it to none, cohere, voyage or cross-encoder, with :model if you like",
@@ -77,6 +78,8 @@ class Settings(BaseSettings):
         None, alias="HELIX_FUSION"
     )
     """The dense share of a convex sum, or reciprocal rank fusion; None: as suits the embedder."""
+    gate_lexical: bool = Field(True, alias="HELIX_GATE_LEXICAL")
+    """Whether an exact match of a question by identifier passes the gate; with hybrid only."""
     rewrite: bool = Field(False, alias="HELIX_REWRITE")
     rewrite_timeout: float = Field(2.0, ge=0.1, le=60, alias="HELIX_REWRITE_TIMEOUT")
     """Seconds that making search terms may take before the question is searched alone."""

@@ -26,6 +26,7 @@ from helix.contract import DEFAULT_DENSE_WEIGHT
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.fingerprints import fingerprints
 from helix.garbage import no_full_collection
+from helix.gate import LexicalMatch
 from helix.hybrid_sql import LISTED, Fusion, hybrid_sql, term_values
 from helix.pgvector_store import SafePGVectorStore
 from helix.records import Candidate, DocumentRecord, Found, Hit
@@ -160,7 +161,11 @@ class ChunkStore(SafePGVectorStore):
                 hits, (row[-5:-1] for row in rows), strict=True
             )
         ]
-        return Found(candidates, rows[0][-6] if rows else None)
+        if not rows:
+            return Found([], None)
+        words, identifiers = rows[0][-9:-7]
+        lexical = LexicalMatch(words, identifiers, max(row[-7] for row in rows))
+        return Found(candidates, rows[0][-6], lexical)
 
     def _hits(self, rows: list[TupleRow]) -> list[Hit]:
         if rows and rows[0][-1] not in (None, self._identity):

@@ -65,10 +65,16 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
 def question_terms(question: str) -> list[str]:
     """The distinct terms that a question may match, as English text has them and as any other.
 
-    Function words are left out, unless there is nothing else.
+    Function words are left out.
     """
+    return list(question_words(question))
+
+
+def question_words(question: str) -> dict[str, int]:
+    """``question_terms``, each with the number of the word that it is a form of."""
     plain = [word for word in terms(question, SIMPLE) if word not in STOP_WORDS]
-    return list(dict.fromkeys([*map(_stem, plain), *plain]))
+    stems = {stem: number for number, stem in enumerate(dict.fromkeys(map(_stem, plain)))}
+    return stems | {word: stems[_stem(word)] for word in plain if word not in stems}
 
 
 def _bare(word: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.utils import get_tokenizer
 
+from helix import context
 from helix.citations import cite, place
-from helix.context import MAX_SOURCES, MAX_TOKENS, Source, count_tokens, sources_of
+from helix.context import APART, MAX_SOURCES, MAX_TOKENS, Source, count_tokens
 from helix.prompt import user_turn
 from helix.records import Hit
 from pipelines.splitters.chunker import chunk_spans
 from tests.texts import paragraphs
+
+sources_of = partial(context.sources_of, apart=0)
+"""Here hits are joined however few they are."""
 
 TEXT = "The first part.The second part. The third part."
 WORDS = " ".join(paragraphs(12)).lower().replace(".", "").split()
@@ -370,3 +375,16 @@ def test_a_source_is_what_the_prompt_and_a_citation_need() -> None:
     (citation,) = cite("The second. [1]", [source.hit])
     assert (citation["chunk_id"], citation["snippet"]) == (7, TEXT[10:31])
     assert place(source) == place(source.hit) == "Title 1, page 2"
+
+
+def test_a_few_hits_stay_apart_although_they_touch() -> None:
+    text = " ".join(f"word{n}" for n in range(60))
+    cuts = [n * 20 for n in range(APART + 2)]
+    every = [
+        Hit(n, 1, "T", "t.txt", n, text[a : b + 5], a, b + 5, f"n{n}", 0.1)
+        for n, (a, b) in enumerate(pairwise(cuts))
+    ]
+    few = context.sources_of(every[:APART])
+    assert [[source.hit] for source in few] == [list(source.hits) for source in few]
+    assert [source.content for source in few] == [hit.content for hit in every[:APART]]
+    assert len(context.sources_of(every)) == 1

@@ -38,20 +38,20 @@ def test_the_chunk_with_the_words_of_the_claim_is_named(
     answer: str, chunk: int, best_first: bool
 ) -> None:
     hits = _hits() if best_first else tuple(reversed(_hits()))
-    sources = sources_of(hits)
+    sources = sources_of(hits, apart=0)
     assert len(sources) == 1 and len(sources[0].hits) == 2
     assert [hit.chunk_id for hit in pointed(answer, sources)] == [chunk]
 
 
 def test_what_both_have_is_the_more_relevant_ones() -> None:
     for hits in (_hits(), tuple(reversed(_hits()))):
-        (found,) = pointed("Bring the receipt. [1]", sources_of(hits))
+        (found,) = pointed("Bring the receipt. [1]", sources_of(hits, apart=0))
         assert found == hits[0]
 
 
 def test_a_source_that_is_not_cited_has_its_best_hit() -> None:
     hits = _hits()
-    assert pointed("Nothing is cited.", sources_of(hits)) == [hits[0]]
+    assert pointed("Nothing is cited.", sources_of(hits, apart=0)) == [hits[0]]
 
 
 @pytest.mark.parametrize(
