@@ -24,7 +24,7 @@ demo: install ## From a file to a cited, streamed answer and a refusal: no key, 
 	@$(BIN)/python scripts/demo.py
 
 test: install ## Every test
-	@$(BIN)/python -m pytest -m 'not soak' -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak' -n 3 --dist loadfile
 
 lint: install ## Ruff, rules and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -1,4 +1,7 @@
-"""The ``helix`` command: serve, worker, ask, doctor, cache, keys, runs."""
+"""The ``helix`` command: serve, worker, ask, doctor, cache, keys, runs.
+
+What takes time to load is loaded by the command that needs it.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,16 @@ from contextlib import aclosing
 from typing import Annotated, NoReturn
 
 import typer
-import uvicorn
 
 from helix import __version__
-from helix.app import create_app
-from helix.citations import place
 from helix.commands import worker
 from helix.commands.cache import cache
 from helix.commands.keys import keys
 from helix.commands.runs import runs
-from helix.doctor import examine
 from helix.errors import BadRequest, HelixError
 from helix.logs import configure_logging
-from helix.routes.ask import DRAIN_SECONDS, question_of
+from helix.questions import question_of
 from helix.scope import DEFAULT_TENANT, Scope, checked_tags, tenant_name
-from helix.services import open_services
 from helix.settings import Settings, load_settings
 
 cli = typer.Typer(
@@ -57,6 +55,11 @@ def serve(
     What is uploaded is ingested by HELIX_WORKERS processes that it starts when there is something.
     """
     settings = _settings()
+    import uvicorn
+
+    from helix.app import create_app
+    from helix.routes.leaving import DRAIN_SECONDS
+
     uvicorn.run(
         create_app(settings),
         host=host,
@@ -97,6 +100,9 @@ def ask(
 
 
 async def _ask(settings: Settings, question: str, scope: Scope) -> None:
+    from helix.citations import place
+    from helix.services import open_services
+
     async with open_services(settings) as services:
         stream = await services.engine.ask(question, scope)
         async with aclosing(stream):
@@ -123,6 +129,8 @@ def doctor() -> None:
 
 
 async def _doctor() -> int:
+    from helix.doctor import examine
+
     failed = 0
     async with aclosing(examine()) as checks:
         async for check in checks:

@@ -20,7 +20,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
 
 from helix.errors import StoreUnavailable
-from helix.pgvector_store import unavailable
+from helix.unavailable import unavailable
 
 CONNECT_TIMEOUT_SECONDS = 5
 READ_SECONDS = 8  # longer than the pool may take to find that nobody is there

@@ -10,13 +10,16 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from psycopg import Connection
 from psycopg.rows import TupleRow, class_row
 
 from helix.library.paging import check_text
 from helix.scope import tenant_name
-from helix.store import ChunkStore
+
+if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
+    from helix.store import ChunkStore
 
 Connected = Connection[TupleRow]
 

@@ -19,9 +19,9 @@ from sqlalchemy.ext.asyncio import async_sessionmaker
 from sqlalchemy.orm import Session, SessionTransaction, sessionmaker
 
 from helix.contract import EMBEDDING_DIMENSIONS
-from helix.errors import StoreUnavailable
 from helix.filters import filter_clause
 from helix.scope import DEFAULT_TENANT
+from helix.unavailable import unavailable
 
 _AS_TENANT = text(
     "SELECT set_config('helix.tenant', :tenant, true), set_config('role', 'helix_app', true)"
@@ -129,15 +129,3 @@ def _translate(context: ExceptionContext) -> None:
 
 def _scored(row: Any) -> DBEmbeddingRow:
     return DBEmbeddingRow(row.node_id, row.text, row.metadata_, {}, 1 - row.distance)
-
-
-def unavailable(error: psycopg.Error) -> StoreUnavailable:
-    """The driver's error as Helix's: what happened and what to do, never a statement's values."""
-    if isinstance(error, psycopg.errors.UndefinedTable):
-        return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
-    if isinstance(error, psycopg.OperationalError):
-        return StoreUnavailable(
-            "the database did not answer: check that it is running and DATABASE_URL is right"
-        )
-    state = error.sqlstate or type(error).__name__
-    return StoreUnavailable(f"the database refused the statement ({state}): run `helix doctor`")

@@ -124,7 +124,7 @@ def test_two_ingests_of_one_folder_at_once(
 def test_an_interrupted_run_is_cancelled_and_what_is_written_stays(
     folder: Path, database_url: str, wire: GeminiWire, values: dict[str, str]
 ) -> None:
-    fill(folder, 90)
+    fill(folder, 45)
     wire.script(Vectors(), *[Hang()] * 20, on="embed")
     process = started(folder, {**values, "HELIX_EMBED_PARALLEL": "1"})
     assert eventually(lambda: len(documents(database_url)) > 0, 60)
@@ -133,7 +133,7 @@ def test_an_interrupted_run_is_cancelled_and_what_is_written_stays(
     assert process.returncode == 130, errors
     assert "interrupted; what is stored stays" in errors and "Traceback" not in errors
     written = documents(database_url)
-    assert 0 < len(written) < 90
+    assert 0 < len(written) < 45
     [(run_id,)] = rows(database_url, "SELECT id FROM runs")
     asked = len(wire.requests)
     cancelled = run("-m", "helix.cli", "runs", "cancel", str(run_id), **values)
@@ -143,7 +143,7 @@ def test_an_interrupted_run_is_cancelled_and_what_is_written_stays(
     assert (worked.returncode, "Traceback" in worked.stderr) == (0, False), worked.stderr
     assert rows(database_url, "SELECT status FROM runs") == [("cancelled",)]
     states = "SELECT status, count(*) FROM run_files GROUP BY 1 ORDER BY 1"
-    expected = [("added", len(written)), ("cancelled", 90 - len(written))]
+    expected = [("added", len(written)), ("cancelled", 45 - len(written))]
     assert rows(database_url, states) == expected
     assert (documents(database_url), len(wire.requests)) == (written, asked)
     assert rows(database_url, "SELECT count(*) FROM files") == [(0,)], "its bytes are let go"

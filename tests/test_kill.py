@@ -161,7 +161,7 @@ def check_ended(url: str, corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kills", "files"), [(2, 60), pytest.param(50, 200, marks=pytest.mark.soak)]
+    ("kills", "files"), [(1, 40), pytest.param(50, 200, marks=pytest.mark.soak)]
 )
 @pytest.mark.timeout(3600)
 def test_killed_runs_lose_and_repeat_nothing(
@@ -213,7 +213,7 @@ CREATE TRIGGER stop_there BEFORE INSERT ON dbos.operation_outputs
 HELD_UP = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 4242 AND NOT granted"
 
 
-@pytest.mark.parametrize("files", [3, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("files", [1, pytest.param(200, marks=pytest.mark.soak)])
 @pytest.mark.timeout(3600)
 def test_a_kill_at_every_step_boundary(
     tmp_path: Path, database_url: str, wire: GeminiWire, files: int

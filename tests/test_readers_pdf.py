@@ -175,6 +175,7 @@ def dense_scan() -> bytes:
     return scanned.getvalue()
 
 
+@pytest.mark.soak
 async def test_a_dense_scan_fits_in_the_default_memory() -> None:
     sandbox = Sandbox(Limits(memory_mb=900))  # by default there is an eighth more
     try:

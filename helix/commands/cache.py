@@ -10,10 +10,10 @@ import psycopg
 import typer
 
 from helix.cache_rows import CacheModel, Connected, cache_models, clear_cache
+from helix.database import open_url
 from helix.errors import HelixError
-from helix.pgvector_store import unavailable
-from helix.services import open_url
 from helix.settings import Settings, load_settings
+from helix.unavailable import unavailable
 
 cache = typer.Typer(
     name="cache", help="The vectors that are kept so as not to be paid for twice.",

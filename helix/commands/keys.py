@@ -16,9 +16,9 @@ from rich.text import Text
 from helix.database import open_url
 from helix.errors import BadRequest, HelixError
 from helix.keys import ApiKey, Connected, create_key, list_keys, revoke_key
-from helix.pgvector_store import unavailable
 from helix.scope import tenant_name
 from helix.settings import load_settings
+from helix.unavailable import unavailable
 
 keys = typer.Typer(
     name="keys", help="Keys to the HTTP API, for HELIX_AUTH=keys: make, list, revoke.",

@@ -14,14 +14,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from helix.database import open_url
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library, Row
 from helix.library.following import follow, get_run, list_runs, stop_run
 from helix.logs import configure_logging
 from helix.scope import DEFAULT_TENANT, tenant_name
-from helix.services import open_url
 from helix.settings import load_settings
-from helix.store import ChunkStore
 
 runs = typer.Typer(
     name="runs", help="What is being brought in: list, follow, cancel.",
@@ -154,6 +153,8 @@ def _in_library(action: Callable[[Library], Awaitable[Result]], tenant: str | No
 
 
 async def _opened(action: Callable[[Library], Awaitable[Result]], tenant: str) -> Result:
+    from helix.store import ChunkStore  # it takes a second to load
+
     # no embedder: what it would be named for, chunks, is not touched
     async with open_url(load_settings()) as url:
         store = ChunkStore(url, "", pool_size=1)

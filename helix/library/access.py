@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psycopg import Connection
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 from psycopg.rows import TupleRow
 
 from helix.connections import become
-from helix.store import ChunkStore
+
+if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
+    from helix.store import ChunkStore
 
 Connected = Connection[TupleRow]
 Row = dict[str, Any]

@@ -57,9 +57,11 @@ async def _disconnected(request: Request) -> None:
 
 
 def event_stream(
-    frames: AsyncIterable[bytes], headers: Mapping[str, str] | None = None
+    frames: AsyncIterable[bytes | ServerSentEvent],
+    headers: Mapping[str, str] | None = None,
+    drain_seconds: float = DRAIN_SECONDS,
 ) -> EventSourceResponse:
-    """A response of server-sent events that pings, and ends soon after SIGTERM."""
+    """A response of server-sent events that pings, and ends ``drain_seconds`` after SIGTERM."""
     return _EventStream(
         frames,
         sep="\n",
@@ -68,7 +70,7 @@ def event_stream(
         ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
         send_timeout=SEND_TIMEOUT_SECONDS,
         shutdown_event=anyio.Event(),
-        shutdown_grace_period=DRAIN_SECONDS,
+        shutdown_grace_period=drain_seconds,
     )
 
 

@@ -10,17 +10,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
-from sse_starlette import EventSourceResponse, ServerSentEvent
-from sse_starlette.sse import SendTimeoutError
-from starlette.types import Receive, Scope, Send
+from sse_starlette import ServerSentEvent
 
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
 from helix.library.following import Event, follow, get_run, list_runs, stop_run
 from helix.routes.asker import Asker
+from helix.routes.leaving import event_stream
 
-PING_SECONDS = 15
-SEND_TIMEOUT_SECONDS = 30
 _EVENTS = {"text/event-stream": {"schema": {"type": "string"}, "example": (
     'id: 812\nevent: file\ndata: {"n":0,"status":"reading","stage":"read page 3 of 47"}\n\n'
     'id: 813\nevent: run\ndata: {"id":7,"status":"running","counts":{"reading":1}}\n\n'
@@ -30,16 +27,6 @@ _logger = logging.getLogger(__name__)
 router = APIRouter(prefix="/v1", tags=["runs"])
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelling", "cancelled"]
-
-
-class _ProgressResponse(EventSourceResponse):
-    """An event stream whose stalled client is one line in the log, not a traceback."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        except SendTimeoutError:
-            _logger.warning("stream cut: the client took nothing for %d s", SEND_TIMEOUT_SECONDS)
 
 
 @router.get("/runs", summary="List runs")
@@ -82,14 +69,7 @@ async def events(request: Request, asker: Asker, run_id: int) -> Response:
     """Each change as it comes, after `Last-Event-ID`; ends with a `run` that has ended."""
     changes = follow(asker.library, run_id, _last_event_id(request))
     first = await anext(changes)  # while there can still be an error instead of a stream
-    return _ProgressResponse(
-        _frames(first, changes),
-        sep="\n",
-        headers={"Cache-Control": "no-cache"},
-        ping=PING_SECONDS,
-        ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
-        send_timeout=SEND_TIMEOUT_SECONDS,
-    )
+    return event_stream(_frames(first, changes), drain_seconds=0)
 
 
 async def _frames(

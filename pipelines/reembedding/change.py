@@ -13,8 +13,8 @@ from psycopg.errors import InsufficientPrivilege
 from psycopg_pool import AsyncConnectionPool
 
 from helix.errors import StoreUnavailable
-from helix.pgvector_store import unavailable
 from helix.providers.base import Embedder
+from helix.unavailable import unavailable
 from pipelines.reembedding import column
 from pipelines.reembedding.filling import Filling, Pool
 from pipelines.reembedding.settling import settle
