@@ -64,6 +64,10 @@ def postgres() -> Iterator[EmbeddedPostgres]:
     directory = Path(tempfile.mkdtemp(prefix="helix-tests-"))
     try:
         with acquire(directory) as server:
+            with psycopg.connect(server.url, autocommit=True) as connection:
+                # a killed server loses nothing by it, and there is a new database every second
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("SELECT pg_reload_conf()")
             migrate(server.url)
             yield server
         assert wait_until_stopped(directory)
@@ -84,7 +88,7 @@ _numbers = itertools.count()
 @contextlib.contextmanager
 def _database(server: EmbeddedPostgres, admin: psycopg.Connection, template: str) -> Iterator[str]:
     name = f"test_{next(_numbers)}"
-    create = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
     admin.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
     try:
         yield server.url.replace(f"/{DATABASE}?", f"/{name}?")
