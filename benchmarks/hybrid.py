@@ -16,6 +16,10 @@ from benchmarks.options import Options, main
 from benchmarks.report import Report, ms, p50, p99
 from benchmarks.windows import IDENTITY, SMALL, Question, fill, questions
 from helix.hybrid_sql import LISTED, hybrid_sql
+from helix.next_embedder import Space
+from helix.providers.base import Embedder
+from helix.providers.offline.embedding import OfflineEmbedding
+from helix.retriever import GatedRetriever
 from helix.scope import DEFAULT_TENANT, Scope
 from helix.search_sql import dense_sql
 from helix.store import DEFAULT_FUSION, ChunkStore
@@ -42,6 +46,7 @@ async def run(options: Options, report: Report) -> None:
         try:
             await fill(store, options.data, rows)
             await _compare(store, asked[: 60 if options.quick else None], rows, report)
+            await _stages(store, asked, report)
             await _recall(store, asked[:100], report)
         finally:
             await store.close()
@@ -122,6 +127,30 @@ def _report(report: Report, taken: dict[str, list[float]], rows: int, at_once: i
         f"hybrid of a tenant of 1% / of all, p50, {at_once} at once",
         middle["hybrid, a tenant of 1%"] / middle["hybrid"],
         TENANT_RATIO,
+    )
+
+
+async def _stages(store: ChunkStore, asked: Sequence[Question], report: Report) -> None:
+    """What each stage takes of a retrieval, from the question's text to its sources."""
+    embedder = Embedder(model=OfflineEmbedding(), identity=IDENTITY, max_distance=2, local=True)
+    retriever = GatedRetriever(store, Space(embedder, 2, DEFAULT_FUSION))
+    taken: dict[str, list[float]] = {}
+    for question in asked:
+        started = time.perf_counter()
+        retrieval = await retriever.search(question.text)
+        whole = time.perf_counter() - started
+        seconds = {stage: retrieval.trace.seconds[stage] for stage in ("embed", "search")}
+        seconds["gate and context"] = whole - sum(seconds.values())
+        for stage, value in (*seconds.items(), ("whole", whole)):
+            taken.setdefault(stage, []).append(value)
+    whole = p50(taken["whole"])
+    report.table(
+        "hybrid: the stages of a retrieval of 5 sources, one question at a time",
+        ["stage", "p50 ms", "p99 ms", "share"],
+        [
+            [stage, ms(p50(values)), ms(p99(values)), f"{p50(values) / whole:.0%}"]
+            for stage, values in taken.items()
+        ],
     )
 
 
