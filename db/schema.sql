@@ -16,7 +16,7 @@ DO $$ BEGIN
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$;
 DO $$ BEGIN
-    IF NOT pg_has_role('helix_app', 'USAGE') THEN
+    IF NOT pg_has_role('helix_app', 'MEMBER') THEN
         EXECUTE format('GRANT helix_app TO %I', current_user);
     END IF;
 END $$;
@@ -106,7 +106,8 @@ DO $$ BEGIN
 END $$;
 
 -- The names PGVectorStore(table_name='chunks') expects, over the one real table.
-CREATE OR REPLACE VIEW data_chunks AS
+-- With the rights of whoever reads it, or it would show every tenant's rows.
+CREATE OR REPLACE VIEW data_chunks WITH (security_invoker = true) AS
     SELECT id, content AS text, metadata_, node_id, embedding FROM chunks;
 
 -- Which embedder filled the vectors: one row, written with the first document.
@@ -265,8 +266,6 @@ COMMENT ON COLUMN documents.tags IS 'labels that a question can be narrowed by';
 COMMENT ON COLUMN run_files.tags IS 'for its document; null: those it has';
 CREATE INDEX IF NOT EXISTS documents_tags ON documents USING gin (tags);
 
--- Views with the rights of whoever reads them, or they would show every tenant's rows.
-ALTER VIEW data_chunks SET (security_invoker = true);
 -- What BM25 needs of a chunk, apart from its wide row: helix/term_rows.py says what it holds.
 CREATE TABLE IF NOT EXISTS chunk_terms (
     tenant_id text   NOT NULL CHECK (tenant_id <> ''),
@@ -313,7 +312,8 @@ CREATE OR REPLACE FUNCTION fold_term_changes() RETURNS void LANGUAGE sql AS $$
     WITH gone AS (DELETE FROM term_changes RETURNING tenant_id, key, n)
     INSERT INTO term_counts AS c (tenant_id, key, n)
     SELECT tenant_id, key, sum(n) FROM gone GROUP BY tenant_id, key HAVING sum(n) <> 0
-    ON CONFLICT (tenant_id, key) DO UPDATE SET n = c.n + excluded.n
+    ON CONFLICT (tenant_id, key) DO UPDATE SET n = c.n + excluded.n;
+    DELETE FROM term_counts WHERE n = 0
 $$;
 CREATE OR REPLACE FUNCTION count_terms() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -335,7 +335,7 @@ BEGIN
             UNION ALL SELECT tenant_id, 1, sum(length) FROM after GROUP BY tenant_id;
     END IF;
     -- The lock is not waited for: another's turn will come. It lasts until this transaction ends.
-    IF nextval('term_changes_made') % 64 = 0 AND pg_try_advisory_xact_lock(7416203311871155) THEN
+    IF nextval('term_changes_made') % 64 = 0 AND pg_try_advisory_xact_lock(7416203311871156) THEN
         PERFORM fold_term_changes();
     END IF;
     RETURN NULL;
@@ -387,13 +387,20 @@ BEGIN
                                  'term_changes', 'runs', 'run_files', 'api_keys'] LOOP
         IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = named::regclass) THEN
             EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
-            IF named <> 'api_keys' THEN
-                EXECUTE format(
-                    'CREATE POLICY tenant ON %I TO helix_app USING'
-                    ' (tenant_id = (SELECT current_setting(''helix.tenant'', true)))', named);
-            END IF;
+        END IF;
+        -- by itself: a dump restored where there is no such role has the one without the other
+        IF named <> 'api_keys' AND NOT EXISTS (SELECT FROM pg_policy
+            WHERE polrelid = named::regclass AND polname = 'tenant') THEN
+            EXECUTE format(
+                'CREATE POLICY tenant ON %I TO helix_app USING'
+                ' (tenant_id = (SELECT current_setting(''helix.tenant'', true)))', named);
         END IF;
     END LOOP;
+END $$;
+DO $$ BEGIN
+    IF NOT has_schema_privilege('helix_app', current_schema(), 'USAGE') THEN
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO helix_app', current_schema());
+    END IF;
 END $$;
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, documents, chunks, chunk_terms, term_counts,
     term_changes, runs, run_files, data_chunks, embedding_space, embedding_cache TO helix_app;
@@ -427,16 +434,24 @@ BEGIN
     RETURN dropped;
 END $$;
 
--- The chunks that have any of the keys `wanted`, best first. It reads chunk_terms with the owner's
+-- The chunks, of `documents` where given, that have any of the keys `wanted`, best first. It reads chunk_terms with the owner's
 -- rights: under row-level security an array may not be looked up in its index, for the operator
 -- could tell of rows that are not to be seen. Its own condition on the tenant is the policy's.
-CREATE OR REPLACE FUNCTION lexical_chunks(wanted bigint[], weights sparsevec, most integer)
-RETURNS TABLE (id bigint, document bigint)
+CREATE OR REPLACE FUNCTION lexical_chunks(
+    wanted bigint[], weights sparsevec, most integer, documents bigint[] DEFAULT NULL)
+RETURNS SETOF bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-    RETURN QUERY SELECT chunk_id, document_id FROM chunk_terms
-    WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
-    ORDER BY impacts <#> weights LIMIT most;
+    IF documents IS NULL THEN
+        RETURN QUERY SELECT chunk_id FROM chunk_terms
+        WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
+        ORDER BY impacts <#> weights LIMIT most;
+    ELSE
+        RETURN QUERY SELECT chunk_id FROM chunk_terms
+        WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
+            AND coalesce(document_id IN (SELECT unnest(documents)), false)
+        ORDER BY impacts <#> weights LIMIT most;
+    END IF;
 END $$;
 
 REVOKE ALL ON FUNCTION tenant_of_key, any_chunks, purge_cache, lexical_chunks FROM PUBLIC;

@@ -15,7 +15,7 @@ from helix.context import Source
 from helix.contract import REFUSAL
 from helix.debug import debug_block
 from helix.errors import HelixError, Unavailable
-from helix.pointing import pointed
+from helix.pointing import pointed, spread
 from helix.query_engine import AnswerStream, CitationQueryEngine
 from helix.records import Hit
 from helix.retrieval import Reason, Retrieval
@@ -41,8 +41,9 @@ class SourceChanged(Unavailable):
 class LongCitation(TypedDict):
     """One source that an answer cites.
 
-    ``quote`` is ``documents.text[start:end]``, in characters; all three are None where the chunk
-    does not say where it lies.
+    ``quote`` is ``documents.text[start:end]``, in characters: the chunk, or all that was joined to
+    one source where it is cited for what stands in several chunks of it. All three are None where
+    the chunk does not say where it lies.
     """
 
     n: int
@@ -137,10 +138,12 @@ def _citations(stream: AnswerStream) -> list[LongCitation]:
 def long_citations(answer: str, sources: Sequence[Source]) -> list[LongCitation]:
     """The citations of ``answer``, which cites ``sources`` by their numbers from 1."""
     found: list[LongCitation] = []
-    hits = pointed(answer, sources)
+    hits, spread_out = pointed(answer, sources), spread(answer, sources)
     for citation in cite(answer, hits):
-        hit = hits[citation["n"] - 1]
-        marked = _marked(hit)
+        place = citation["n"] - 1
+        hit = hits[place]
+        quoted = sources[place] if spread_out[place] else hit
+        marked = _marked(quoted)
         found.append(
             LongCitation(
                 n=citation["n"],
@@ -150,17 +153,17 @@ def long_citations(answer: str, sources: Sequence[Source]) -> list[LongCitation]
                 heading_path=list(hit.heading_path),
                 page=hit.page,
                 snippet=citation["snippet"],
-                quote=hit.content if marked else None,
-                start=hit.start_char if marked else None,
-                end=hit.end_char if marked else None,
+                quote=quoted.content if marked else None,
+                start=quoted.start_char if marked else None,
+                end=quoted.end_char if marked else None,
             )
         )
     return found
 
 
-def _marked(hit: Hit) -> bool:
-    start, end = hit.start_char, hit.end_char
-    return start is not None and end is not None and end - start == len(hit.content)
+def _marked(quoted: Hit | Source) -> bool:
+    start, end = quoted.start_char, quoted.end_char
+    return start is not None and end is not None and end - start == len(quoted.content)
 
 
 def clarifying_question(retrieval: Retrieval, reason: Reason | None, ceiling: float) -> str | None:

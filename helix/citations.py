@@ -46,18 +46,18 @@ def marker_numbers(answer: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def claims(answer: str) -> dict[int, str]:
-    """What each cited number is cited for: the text in front of its markers.
+def claims(answer: str) -> dict[int, list[str]]:
+    """What each cited number is cited for: the text in front of each of its markers.
 
     That is the text since the marker before; markers that follow each other share theirs.
     """
-    found: dict[int, str] = {}
+    found: dict[int, list[str]] = {}
     start, claim = 0, ""
     for marker in _MARKER.finditer(answer):
         between = answer[start : marker.start()]
         claim = between if any(c.isalnum() for c in between) else claim
         for number in map(int, marker[1].split(",")):
-            found[number] = f"{found.get(number, '')} {claim}"
+            found.setdefault(number, []).append(claim)
         start = marker.end()
     return found
 

@@ -100,6 +100,7 @@ def ask(
 
 
 async def _ask(settings: Settings, question: str, scope: Scope) -> None:
+    from helix.answering import SourceChanged
     from helix.citations import place
     from helix.services import open_services
 
@@ -109,6 +110,8 @@ async def _ask(settings: Settings, question: str, scope: Scope) -> None:
             async for delta in stream:
                 typer.echo(_printable(delta), nl=False)
         typer.echo()
+        if not await services.engine.still_holds(stream.retrieval, scope):
+            raise SourceChanged
         for citation in stream.citations:
             snippet = _printable(" ".join(citation["snippet"].split()))
             source = stream.cited[citation["n"] - 1]

@@ -37,7 +37,8 @@ _READ_SETTINGS = f"SET ROLE {ROLE}; SET plan_cache_mode = force_generic_plan; SE
 
 _MAY_ACT = """
 SELECT current_user, coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
-                               WHERE rolname = %(role)s), false)
+                               WHERE rolname = %(role)s), false),
+       coalesce(row_security_active(to_regclass('chunks')), false)
 """
 _AS_TENANT = "SELECT set_config('helix.tenant', %(tenant)s, true)"
 _AS_TENANT_IN_ROLE = f"{_AS_TENANT}, set_config('role', '{ROLE}', true)"
@@ -139,7 +140,7 @@ class Connections:
             yield connection
 
     def check_role(self) -> None:
-        """Return where DATABASE_URL's role may act as tenants do.
+        """Return where DATABASE_URL's role may act as tenants do, and keep the database.
 
         Raises:
             StoreUnavailable: it may not, or the database did not answer.
@@ -151,6 +152,11 @@ class Connections:
             raise StoreUnavailable(
                 f"the role {name} may not act as {ROLE}: have it granted, GRANT {ROLE} TO {name};"
                 " where there is no such role, run `python -m db.migrate`"
+            )
+        if row[2]:
+            raise StoreUnavailable(
+                f"the role {row[0]} does not own Helix's tables, so it could not write documents:"
+                " put the role that ran `python -m db.migrate` into DATABASE_URL"
             )
 
     async def close(self) -> None:

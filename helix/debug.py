@@ -40,7 +40,11 @@ def debug_block(
             "lexical": _lexical(trace.candidates),
             "fused": _fused(retrieval),
         },
-        "gate": {"ceiling": ceiling, "best": _number(retrieval.decision.best)},
+        "gate": {
+            "ceiling": ceiling,
+            "best": _number(retrieval.decision.best),
+            "by_name": retrieval.decision.by_name,
+        },
         "terms": trace.terms,
         "sources": sources,
         "tokens": {

@@ -17,7 +17,6 @@ RRF_K = 60
 _RESCORED = 100  # by exact BM25, of those that the nominal mean length puts first
 SCORED = LISTED + _RESCORED
 """The most that a search scores."""
-_SIFTED = 2000  # as many, of which a wide filter then takes its own
 _READ = 8000
 """Rows of the inverted index that a question may cost, about: shared by its terms. A term in more
 chunks than its share is looked up where it is frequent. With 1,000 a term, of 100,000 chunks 99% of
@@ -76,10 +75,7 @@ question AS MATERIALIZED (
 <near>,
 lexical AS MATERIALIZED (<lexical>),
 candidate AS MATERIALIZED (
-    SELECT id, coalesce(n.distance, (
-        SELECT c.embedding <=> %(vector)b FROM chunks c
-        WHERE c.id = l.id AND c.tenant_id = %(tenant)s)) AS distance
-    FROM near n FULL JOIN lexical l USING (id)
+    SELECT id, <distance> AS distance FROM near n FULL JOIN lexical l USING (id)
 ),
 scored AS (
     SELECT u.id, u.distance, coalesce(b.score, 0) AS score
@@ -138,22 +134,24 @@ SELECT CASE WHEN term.n <= share THEN term.key ELSE (
     LIMIT 1
 ) END FROM term CROSS JOIN (SELECT <read> / greatest(count(*), 1) AS share FROM term) shared
 """
+# of what BM25 alone has listed too, for the sum takes both
+_DISTANCE = """coalesce(n.distance, (
+        SELECT c.embedding <=> %(vector)b FROM chunks c
+        WHERE c.id = l.id AND c.tenant_id = %(tenant)s))"""
 _NO_NEAR = "near AS (SELECT NULL::bigint AS id, NULL::float8 AS distance WHERE false)"
 _WEIGHTS = "(SELECT weights FROM question)"
 _LEXICAL = """
-    SELECT id FROM lexical_chunks(ARRAY(<chosen>), <weights>, <rescored>)
+    SELECT id FROM lexical_chunks(ARRAY(<chosen>), <weights>, <rescored>) AS id
 """
 _LEXICAL_NARROWED = """
     (SELECT t.chunk_id AS id FROM allowed a JOIN chunk_terms t ON t.document_id = a.id
      WHERE (SELECT is_few FROM size) AND t.tenant_id = %(tenant)s AND t.impacts <#> <weights> < 0
      ORDER BY t.impacts <#> <weights> LIMIT <rescored>)
     UNION ALL
-    (SELECT l.id
-     FROM lexical_chunks(ARRAY(<chosen>), <weights>, <sifted>)
-         WITH ORDINALITY AS l (id, document, place)
-     WHERE NOT (SELECT is_few FROM size)
-         AND coalesce(l.document IN (SELECT id FROM allowed), false)
-     ORDER BY l.place LIMIT <rescored>)
+    (SELECT id
+     FROM lexical_chunks(
+         ARRAY(<chosen>), <weights>, <rescored>, ARRAY(SELECT id FROM allowed)) AS id
+     WHERE NOT (SELECT is_few FROM size))
 """
 _CONSTANTS = {
     "chosen": _CHOSEN,
@@ -163,7 +161,6 @@ _CONSTANTS = {
     "slots": SLOTS,
     "listed": LISTED,
     "rescored": _RESCORED,
-    "sifted": _SIFTED,
     "read": _READ,
     "rare_chunks": RARE_CHUNKS,
     "rare_share": RARE_SHARE,
@@ -179,13 +176,14 @@ _CONSTANTS = {
 def hybrid_sql(narrowed_by: tuple[str, ...], dense: bool = True) -> str:
     """The search by distance and BM25, of a scope narrowed by these (helix.search_sql).
 
-    Without ``dense`` only BM25 brings candidates.
+    Without ``dense`` it is BM25 alone: its candidates, without distances.
     """
     within, near = candidates_sql(narrowed_by)
-    near = near if dense else _NO_NEAR
+    near, distance = (near, _DISTANCE) if dense else (_NO_NEAR, "n.distance")
     lexical = _LEXICAL_NARROWED if narrowed_by else _LEXICAL
     statement = _HYBRID
-    for name, text in {"within": within, "near": near, "lexical": lexical, **_CONSTANTS}.items():
+    parts = {"within": within, "near": near, "distance": distance, "lexical": lexical}
+    for name, text in {**parts, **_CONSTANTS}.items():
         statement = statement.replace(f"<{name}>", str(text))
     return statement
 

@@ -13,7 +13,7 @@ def merged(founds: Sequence[Found]) -> Found:
     """By reciprocal rank fusion (Cormack et al. 2009, k 60) of their orders; one stays as it is.
 
     A chunk that several found keeps what the first of them said of it, but for the lesser distance:
-    it is as near as its nearest wording. Its lexical match is the first's.
+    it is as near as its nearest wording. The question's words are counted by the first search.
     """
     if len(founds) == 1:
         return founds[0]
@@ -23,13 +23,16 @@ def merged(founds: Sequence[Found]) -> Found:
         for rank, candidate in enumerate(found.candidates, 1):
             chunk = candidate.hit.chunk_id
             fused[chunk] = fused.get(chunk, 0.0) + 1 / (RRF_K + rank)
-            known[chunk] = _nearer(known.get(chunk, candidate), candidate)
+            own = candidate if found is founds[0] else replace(candidate, together=0)
+            known[chunk] = _nearer(known.get(chunk, own), candidate)
     order = sorted(known, key=lambda chunk: (-fused[chunk], chunk))
     distances = [found.nearest for found in founds if found.nearest is not None]
     return Found(
         [replace(known[chunk], fused=fused[chunk]) for chunk in order],
         min((d for d in distances if d == d), default=distances[0] if distances else None),
-        founds[0].lexical,
+        founds[0].words,
+        founds[0].identifiers,
+        len(founds),
     )
 
 

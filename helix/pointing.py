@@ -18,12 +18,23 @@ def pointed(answer: str, sources: Sequence[Source]) -> list[Hit]:
     """
     cited = claims(answer)
     return [
-        source.hit if len(source.hits) == 1 else _closest(cited.get(number, ""), source)
+        _closest(" ".join(cited.get(number, [])), source)
+        for number, source in enumerate(sources, 1)
+    ]
+
+
+def spread(answer: str, sources: Sequence[Source]) -> list[bool]:
+    """For each of ``sources`` whether it is cited for what stands in several of its hits."""
+    cited = claims(answer)
+    return [
+        len({_closest(claim, source).chunk_id for claim in cited.get(number, [])}) > 1
         for number, source in enumerate(sources, 1)
     ]
 
 
 def _closest(claim: str, source: Source) -> Hit:
+    if len(source.hits) == 1:
+        return source.hit
     wanted = set(words(claim))
     shared = [len(wanted.intersection(words(hit.content))) for hit in source.hits]
     most = max(shared)

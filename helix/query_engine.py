@@ -145,9 +145,9 @@ class CitationQueryEngine(BaseQueryEngine):
         Raises:
             StoreUnavailable: the database did not answer.
         """
-        chunks = [hit.chunk_id for source in retrieval.sources for hit in source.hits]
+        hits = [hit for source in retrieval.sources for hit in source.hits]
         store = self.retriever.store.of(scope.tenant) if scope else self.retriever.store
-        return not chunks or await store.holds(chunks)
+        return not hits or await store.holds(hits)
 
     async def _model_deltas(self, messages: list[ChatMessage]) -> AsyncGenerator[str, None]:
         """The model's non-empty deltas.

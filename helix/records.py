@@ -24,6 +24,9 @@ EMBEDDING_KEY = "embedding_key"
 STORED_KEYS = (ORDINAL, START_CHAR, END_CHAR, PAGE, HEADING_PATH, LABEL, EMBEDDING_KEY)
 """Keys that describe where a chunk lies: neither embedded nor shown to a model."""
 
+Place = tuple[str, int | None, int | None, int | None, tuple[str, ...], str]
+"""Title, start, end, page, heading path and label of a chunk."""
+
 Span = tuple[int, int]
 """Half-open: start and end, in characters of a document's text."""
 
@@ -107,14 +110,21 @@ class Hit:
     heading_path: tuple[str, ...] = ()
     label: str = ""
 
+    @property
+    def place(self) -> Place:
+        """What a citation says of it besides its text, which a chunk of one id never changes."""
+        return (
+            self.title, self.start_char, self.end_char, self.page, self.heading_path, self.label
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A hit with what put it where it is.
 
     ``score`` is its BM25 score, 0 and more, ``fused`` what it was ordered by; its ranks by distance
-    and by score count from 1 among all candidates. A search by distance alone has neither score
-    nor rank by it.
+    and by score count from 1 among all candidates. ``together`` is how many of the question's words
+    it has. A search by distance alone has neither score nor rank by it, and counts no words.
     """
 
     hit: Hit
@@ -122,6 +132,7 @@ class Candidate:
     near_rank: int
     score: float | None = None
     score_rank: int | None = None
+    together: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,13 +140,20 @@ class Found:
     """What a search found, best first.
 
     ``nearest`` is the least distance of all candidates, whether or not it is among these; None
-    where there are none, NaN where no distance is known. ``lexical`` is what hybrid search says of
-    the question's words.
+    where there are none, NaN where no distance is known. ``words`` and ``identifiers`` count the
+    question's, as LexicalMatch does. ``searches`` is how many it was put together of.
     """
 
     candidates: list[Candidate]
     nearest: float | None
-    lexical: LexicalMatch | None = None
+    words: int = 0
+    identifiers: int = 0
+    searches: int = 1
+
+    def lexical(self, first: int) -> LexicalMatch:
+        """The question's words against those of the ``first`` candidates."""
+        together = max((one.together for one in self.candidates[:first]), default=0)
+        return LexicalMatch(self.words, self.identifiers, together)
 
     @property
     def hits(self) -> list[Hit]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -108,26 +107,28 @@ class GatedRetriever(BaseRetriever):
     async def _found(
         self, side: _Side, question: str, scope: Scope, depth: int, trace: Trace, deep: bool
     ) -> Found:
-        space, store = side
-        listed = _listed(space, store, depth) if deep else depth
-        texts = [question, trace.terms] if trace.terms else [question]
-        with trace.stage("embed"):
-            vectors = await asyncio.gather(*(_embedded(space.embedder, text) for text in texts))
-        with trace.stage("search"):
-            founds = await asyncio.gather(
-                *(
-                    _searched(store, space, text, vector, scope, listed)
-                    for text, vector in zip(texts, vectors, strict=True)
-                )
-            )
-        found = merged([replace(found, candidates=found.candidates[:depth]) for found in founds])
-        trace.candidates = _followed(found.candidates, merged(founds).candidates)
+        founds = await self._both(side, question, scope, depth, trace)
+        found = merged(founds)
+        trace.candidates = found.candidates
+        if deep:  # a search of its own, for a deeper one may order what is equally near otherwise
+            more = await self._both(side, question, scope, _listed(*side, depth), Trace())
+            trace.candidates = _followed(found.candidates, merged(more).candidates)
         return found
+
+    async def _both(
+        self, side: _Side, question: str, scope: Scope, depth: int, trace: Trace
+    ) -> list[Found]:
+        """What the question finds, and the terms beside it where there are any."""
+        own = _one(side, question, scope, depth, trace)
+        if trace.terms is None:
+            return [await own]
+        found, more = await asyncio.gather(own, _beside(side, trace.terms, scope, depth))
+        return [found] if more is None else [found, more]
 
     async def _judged(
         self, question: str, found: Found, scope: Scope, top_k: int, trace: Trace
     ) -> Retrieval:
-        decision = self._decided(found)
+        decision = self._decided(found, top_k)
         hits = found.hits
         if not hits:
             return Retrieval([], decision, trace, reason=await self._nothing_in(scope))
@@ -164,13 +165,18 @@ class GatedRetriever(BaseRetriever):
                 return self._judged_blocking(found)
         raise mismatches[0]
 
-    def _decided(self, found: Found) -> GateDecision:
+    def _decided(self, found: Found, top_k: int) -> GateDecision:
+        """The gate over the nearest of all candidates, and the words of the first ``top_k``."""
         distances = [] if found.nearest is None else [found.nearest]
         space = self._side[0]
-        return decide(distances, space.max_distance, found.lexical if space.lexical else None)
+        lexical = found.lexical(top_k) if space.lexical else None
+        decision = decide(distances, space.max_distance, lexical)
+        if decision.by_name:
+            _logger.info("gate passed by an exact match; best distance %s", decision.best)
+        return decision
 
     def _judged_blocking(self, found: Found) -> Retrieval:
-        decision = self._decided(found)
+        decision = self._decided(found, self.top_k)
         trace = Trace(candidates=found.candidates)
         if decision.passed:
             return Retrieval(found.hits, decision, trace, sources=sources_of(found.hits))
@@ -209,6 +215,23 @@ def _followed(used: list[Candidate], more: list[Candidate]) -> list[Candidate]:
     """``used``, then the others of ``more``."""
     known = {candidate.hit.chunk_id for candidate in used}
     return used + [candidate for candidate in more if candidate.hit.chunk_id not in known]
+
+
+async def _one(side: _Side, text: str, scope: Scope, depth: int, trace: Trace) -> Found:
+    space, store = side
+    with trace.stage("embed"):
+        vector = await _embedded(space.embedder, text)
+    with trace.stage("search"):
+        return await _searched(store, space, text, vector, scope, depth)
+
+
+async def _beside(side: _Side, terms: str, scope: Scope, depth: int) -> Found | None:
+    """What terms made of the question find; None where that fails, which costs no answer."""
+    try:
+        return await _one(side, terms, scope, depth, Trace())
+    except HelixError as error:
+        _logger.warning("search terms were not searched: %s", type(error).__name__)
+        return None
 
 
 async def _searched(

@@ -12,18 +12,17 @@ import numpy as np
 from pgvector import Vector
 from psycopg.rows import TupleRow
 
-from helix.records import Hit
+from helix.records import Hit, Place
 from helix.scope import Scope
 
 # For the search's own transaction. `strict_order` makes a filtered scan of the vector index go on
-# until it has k rows; it would stop short at max_scan_tuples, 20,000 by default, or when its memory
-# is full. The planner knows neither a tenant's share nor how few rows come of a CTE, and would read
-# a table whole, sort it or start workers for it, where an index finds the rows: without the last
-# five it takes the index.
+# until it has k rows, or has seen max_scan_tuples, or its memory is full. The planner knows neither
+# a tenant's share nor how few rows come of a CTE, and would read a table whole, sort it or start
+# workers for it, where an index finds the rows: without the last five it takes the index.
 SEARCH_SETTINGS = """,
 set_config('hnsw.ef_search', '{ef_search}', true),
 set_config('hnsw.iterative_scan', 'strict_order', true),
-set_config('hnsw.max_scan_tuples', '2147483647', true),
+set_config('hnsw.max_scan_tuples', '20000', true),
 set_config('hnsw.scan_mem_multiplier', '8', true),
 set_config('enable_seqscan', 'off', true),
 set_config('enable_sort', 'off', true),
@@ -39,20 +38,20 @@ _CONDITIONS = {
     "since": "updated_at >= %(since)s::timestamptz",
     "until": "updated_at <= %(until)s::timestamptz",
 }
-# `few`: so few chunks that comparing them all takes less than going through the index past those
-# that are not wanted, about 150 N / n tuples of a table of N for n that are. The exact way is
-# complete besides.
+# `few`: so few chunks that comparing them all costs less than the index may, which has to go past
+# those that are not wanted: about 150 N / n tuples of a table of N for n that lie among them at
+# random, and far more where what is near to the question is all another's.
 LEAST_FEW = 2000
 _FEW = """
 few AS MATERIALIZED (
-    SELECT greatest({least}, sqrt(150 * greatest(reltuples, 0)))::bigint AS most
-    FROM pg_class WHERE oid = 'chunks'::regclass
+    SELECT greatest({least}, sqrt(150 * n), least(n / 10, 10000))::bigint AS most
+    FROM (SELECT greatest(reltuples, 0) AS n FROM pg_class WHERE oid = 'chunks'::regclass) counted
 ),
 """
 _OF_TENANT = """
 {few}
 size AS MATERIALIZED (
-    SELECT coalesce(sum(n), 0) <= (SELECT most FROM few) AS is_few
+    SELECT coalesce(sum(n) BETWEEN 1 AND (SELECT most FROM few), false) AS is_few
     FROM term_statistics WHERE tenant_id = %(tenant)s AND key = 0
 ),
 """
@@ -67,16 +66,20 @@ size AS MATERIALIZED (
         LIMIT (SELECT most FROM few) + 1) counted
 ),
 """
-# `+ 0` keeps the vector index out, `coalesce` the join that would
+# Where the index has not brought as many as were asked for, all are compared after all. `+ 0` keeps
+# the vector index out, `coalesce` the join that would.
 _NEAR = """
+indexed AS MATERIALIZED (
+    SELECT id, embedding <=> %(vector)b AS distance FROM chunks
+    WHERE tenant_id = %(tenant)s AND NOT (SELECT is_few FROM size) {among}
+    ORDER BY embedding <=> %(vector)b LIMIT %(listed)s
+),
 near AS MATERIALIZED (
-    (SELECT id, embedding <=> %(vector)b AS distance FROM chunks
-     WHERE tenant_id = %(tenant)s AND NOT (SELECT is_few FROM size) {among}
-     ORDER BY embedding <=> %(vector)b LIMIT %(listed)s)
+    (SELECT id, distance FROM indexed WHERE (SELECT count(*) FROM indexed) = %(listed)s)
     UNION ALL
     (SELECT c.id, c.embedding <=> %(vector)b AS distance FROM {exactly}
-     WHERE c.tenant_id = %(tenant)s AND (SELECT is_few FROM size)
-     ORDER BY (c.embedding <=> %(vector)b) + 0 LIMIT %(listed)s)
+     WHERE c.tenant_id = %(tenant)s AND (SELECT count(*) FROM indexed) < %(listed)s
+     ORDER BY (c.embedding <=> %(vector)b) + 0, c.id LIMIT %(listed)s)
 )
 """
 ALL_OF_TENANT = {"among": "", "exactly": "chunks c"}
@@ -101,6 +104,15 @@ WITH {within} {near}
 SELECT {found}, (SELECT identity FROM embedding_space) AS identity
 FROM (SELECT * FROM near ORDER BY distance, id LIMIT %(top_k)s) h {from_found}
 ORDER BY h.distance, h.id
+"""
+
+
+STORED_PLACES = """
+SELECT c.id, d.title, c.start_char, c.end_char, m.page, m.heading_path, m.label
+FROM chunks c JOIN documents d ON d.id = c.document_id AND d.tenant_id = %(tenant)s
+CROSS JOIN LATERAL
+    jsonb_to_record(c.metadata_) AS m (page jsonb, heading_path jsonb, label jsonb)
+WHERE c.tenant_id = %(tenant)s AND c.id = ANY(%(ids)s)
 """
 
 
@@ -140,11 +152,19 @@ def search_values(vector: Any, top_k: int, listed: int, scope: Scope) -> dict[st
 
 def hit_of(row: TupleRow) -> Hit:
     """A row of any search; of its place, what is not of the kind that Hit says is left out."""
-    page, heading_path, label = row[10:13]
-    values: TupleRow = (
-        *row[:10],
+    values: TupleRow = (*row[:10], *_marks(*row[10:13]))
+    return Hit(*values)
+
+
+def place_of(row: TupleRow) -> Place:
+    """A row of STORED_PLACES as ``Hit.place`` has it."""
+    _, title, start, end, *marks = row
+    return (title, start, end, *_marks(*marks))
+
+
+def _marks(page: Any, heading_path: Any, label: Any) -> tuple[int | None, tuple[str, ...], str]:
+    return (
         page if type(page) is int else None,
         tuple(map(str, heading_path)) if isinstance(heading_path, list) else (),
         label if isinstance(label, str) else "",
     )
-    return Hit(*values)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,12 +27,19 @@ from helix.contract import DEFAULT_DENSE_WEIGHT
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.fingerprints import fingerprints
 from helix.garbage import no_full_collection
-from helix.gate import LexicalMatch
 from helix.hybrid_sql import LISTED, Fusion, hybrid_sql, term_values
 from helix.pgvector_store import SafePGVectorStore
 from helix.records import Candidate, DocumentRecord, Found, Hit
 from helix.scope import Scope
-from helix.search_sql import SEARCH_SETTINGS, dense_sql, hit_of, narrowing, search_values
+from helix.search_sql import (
+    SEARCH_SETTINGS,
+    STORED_PLACES,
+    dense_sql,
+    hit_of,
+    narrowing,
+    place_of,
+    search_values,
+)
 from helix.term_rows import fill_missing
 from helix.writing import (
     Written,
@@ -156,16 +164,15 @@ class ChunkStore(SafePGVectorStore):
     def _found(self, rows: list[TupleRow]) -> Found:
         hits = self._hits(rows)
         candidates = [
-            Candidate(hit, fused, near_rank, score, score_rank if score else None)
-            for hit, (score, fused, near_rank, score_rank) in zip(
-                hits, (row[-5:-1] for row in rows), strict=True
+            Candidate(hit, fused, near_rank, score, score_rank if score else None, together)
+            for hit, (together, _, score, fused, near_rank, score_rank) in zip(
+                hits, (row[-7:-1] for row in rows), strict=True
             )
         ]
         if not rows:
             return Found([], None)
         words, identifiers = rows[0][-9:-7]
-        lexical = LexicalMatch(words, identifiers, max(row[-7] for row in rows))
-        return Found(candidates, rows[0][-6], lexical)
+        return Found(candidates, rows[0][-6], words, identifiers)
 
     def _hits(self, rows: list[TupleRow]) -> list[Hit]:
         if rows and rows[0][-1] not in (None, self._identity):
@@ -200,12 +207,12 @@ class ChunkStore(SafePGVectorStore):
         statement = "SELECT 1 FROM chunks WHERE tenant_id = %(tenant)s LIMIT 1"
         return bool(await self.fetch(statement, {"tenant": self._tenant}))
 
-    async def holds(self, chunk_ids: Sequence[int]) -> bool:
-        """Whether all of these chunks of the tenant are still stored; a changed one is not."""
-        statement = "SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s)"
-        wanted = set(chunk_ids)
-        rows = await self.fetch(statement, {"tenant": self._tenant, "ids": list(wanted)})
-        return int(rows[0][0]) == len(wanted)
+    async def holds(self, hits: Sequence[Hit]) -> bool:
+        """Whether all of these are still stored as they are: text, place, headings and title."""
+        ids = list({hit.chunk_id for hit in hits})
+        rows = await self.fetch(STORED_PLACES, {"tenant": self._tenant, "ids": ids})
+        stored = {row[0]: place_of(row) for row in rows}
+        return all(stored.get(hit.chunk_id) == hit.place for hit in hits)
 
     async def ping(self) -> bool:
         """Whether ``SELECT 1`` succeeds."""
@@ -329,9 +336,11 @@ class ChunkStore(SafePGVectorStore):
 
         Chunks of an older release have none, and those that other code inserted.
         """
-        filled = 0
-        while count := await asyncio.to_thread(self._with_connection, fill_missing):
-            filled += count
+        filled, last = 0, 0
+        while ids := await asyncio.to_thread(
+            self._with_connection, partial(fill_missing, after=last)
+        ):
+            filled, last = filled + len(ids), ids[-1]
         return filled
 
     def cache_rows(self) -> CacheRows:

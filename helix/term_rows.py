@@ -27,6 +27,7 @@ B = 0.4
 """BM25's parameters, those of Anserini for BEIR, which measured best on SciFact too."""
 NOMINAL_LENGTH = 200.0
 """Terms of a chunk that ``impacts`` takes for the mean; it is in stored rows: do not change it."""
+_MOST_TERMS = 15_000  # a sparsevec holds 16,000 numbers; no chunk that Helix makes has as many
 SLOTS = 10**9
 """Dimensions of ``impacts``: a term's slot is its key modulo this."""
 LEVELS = (1, 2, 4, 8)
@@ -42,7 +43,8 @@ _COPY = (
     " FROM STDIN (FORMAT BINARY)"
 )
 _LOCK_MISSING = """
-SELECT c.id FROM chunks c WHERE NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
+SELECT c.id FROM chunks c
+WHERE c.id > %s AND NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
 ORDER BY c.id LIMIT %s FOR UPDATE SKIP LOCKED
 """
 _MISSING = """
@@ -75,7 +77,7 @@ def term_row(found: Sequence[str], tenant: str = DEFAULT_TENANT) -> TermRow:
     softening = K1 * (1 - B + B * len(found) / NOMINAL_LENGTH)
     keys: list[int] = []
     impacts: dict[int, float] = {}
-    for term, count in Counter(found).items():
+    for term, count in Counter(found).most_common(_MOST_TERMS):
         key = key_of(term, tenant)
         keys += [key + level for level, least in enumerate(LEVELS) if count >= least]
         impacts[slot_of(key)] = count / (count + softening)
@@ -84,7 +86,7 @@ def term_row(found: Sequence[str], tenant: str = DEFAULT_TENANT) -> TermRow:
 
 def searched_text(title: str | None, context: str | None, content: str) -> str:
     """What a chunk is found by: its text, with the title and headings that it lies under."""
-    return "\n".join(part for part in (title, context, content) if part)
+    return "\n".join(str(part) for part in (title, context, content) if part)
 
 
 def write_terms(
@@ -99,13 +101,13 @@ def write_terms(
     _copy(connection, ((tenant, *ids, *rows[node_id]) for *ids, node_id in found))
 
 
-def fill_missing(connection: Connected, batch: int = 500) -> int:
-    """Write the terms of at most ``batch`` chunks that have none; how many there were.
+def fill_missing(connection: Connected, after: int = 0, batch: int = 500) -> list[int]:
+    """Write the terms of ``batch`` chunks at most beyond the id ``after`` that have none: the ids.
 
     Chunks of an older release have none, nor those that other code wrote. Needs autocommit.
     """
     with connection.transaction():
-        locked = [i for (i,) in connection.execute(_LOCK_MISSING, (batch,))]
+        locked = [i for (i,) in connection.execute(_LOCK_MISSING, (after, batch))]
         # in a statement of its own, which sees what others wrote until the lock was had
         found = connection.execute(_MISSING, (locked,)).fetchall()
         _copy(
@@ -115,7 +117,7 @@ def fill_missing(connection: Connected, batch: int = 500) -> int:
                 for tenant, document, chunk, language, *text in found
             ),
         )
-    return len(locked)
+    return locked
 
 
 def _row(node: BaseNode, tenant: str, language: str) -> TermRow:

@@ -8,6 +8,7 @@ look-behind, so a 50 MB line of full stops costs no more than prose).
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 Span = tuple[int, int]
@@ -209,12 +210,20 @@ def _abbreviates(before: str, word: str, *, initial: bool) -> bool:
 
 
 _WORD = re.compile(
-    r"§\s?\d+(?:\.\d+)*"
+    r"§\s*\d+(?:[^\W\d_](?![^\W_]))?(?:\.\d+)*"  # §3, § 15a, § 1.2
     r"|[^\W\d_]++(?:-[^\W\d_]++){0,3}-\d[^\W_]*+"  # an identifier: GPT-4, COVID-19, SARS-CoV-2
     r"|\d+(?:[.,]\d+)+"
     r"|[^\W_]+(?:['’][^\W_]+)*"
 )
+_HYPHENS = {0x2010: "-", 0x2011: "-"}
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{2,}")
+
+
+def _plain(text: str) -> str:
+    """``text`` with one spelling for what looks the same: composed letters, one hyphen."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text).translate(_HYPHENS)
 
 
 def words(text: str) -> list[str]:
@@ -225,8 +234,9 @@ def words(text: str) -> list[str]:
     which is how search engines index them.
     """
     found: list[str] = []
-    for match in _WORD.finditer(text.casefold()):
-        word = match[0].replace("’", "'").replace("§ ", "§")
+    for match in _WORD.finditer(_plain(text).casefold()):
+        word = match[0].replace("’", "'")
+        word = re.sub(r"\s+", "", word) if word[0] == "§" else word
         if _UNSPACED.fullmatch(word):
             found.extend(word[i : i + 2] for i in range(len(word) - 1))
         else:

@@ -163,6 +163,10 @@ def delete_document(connection: Connected, tenant: str, reference: str) -> int:
 def delete_everything(connection: Connected, tenant: str) -> None:
     """Delete every document of a tenant inside the caller's transaction, unneeded files too."""
     whose = {"tenant": tenant}
+    # the document's row first, as a write does, or the two would deadlock
+    connection.execute(
+        "SELECT FROM documents WHERE tenant_id = %(tenant)s ORDER BY id FOR UPDATE", whose
+    )
     connection.execute("DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s", whose)
     chunks = connection.execute(
         "DELETE FROM chunks WHERE tenant_id = %(tenant)s RETURNING metadata_ ->> 'embedding_key'",

@@ -38,7 +38,7 @@ from pipelines.outages import through_outages
 from pipelines.planning import is_unchanged, title_of
 from pipelines.readers import ReadText
 from pipelines.recipe import RECIPE
-from pipelines.rows import FileRow, file_bytes, load_file, stop_run
+from pipelines.rows import FileRow, file_bytes, load_file, retag, stop_run
 from pipelines.sandbox import Sandbox
 from pipelines.splitters import SECTIONS, SOURCE_URI, TITLE, SectionChunker
 
@@ -118,6 +118,7 @@ class FileWork:
         fingerprint = stored.get(file.source_uri)
         unchanged = fingerprint and is_unchanged(fingerprint, file.content_hash, file.title)
         if unchanged and not file.force:
+            await self._database(retag, file)
             await self._tell("unchanged", 0, 0)
             return
         read = await self._read(file)

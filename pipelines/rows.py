@@ -166,6 +166,15 @@ def load_file(connection: Connected, run_id: int, n: int) -> FileRow | None:
         ).fetchone()
 
 
+def retag(connection: Connected, file: FileRow) -> None:
+    """Give the stored document the file's tags, where it came with any."""
+    if file.tags is not None:
+        connection.execute(
+            "UPDATE documents SET tags = %s WHERE tenant_id = %s AND source_uri = %s",
+            (file.tags, file.tenant, file.source_uri),
+        )
+
+
 def spool(connection: Connected, tenant: str, data: bytes) -> str:
     """Keep a tenant's ``data`` until its file is dealt with; returns its SHA-256 in hex."""
     content_hash = hashlib.sha256(data).hexdigest()

@@ -126,7 +126,8 @@ def shape(url: str) -> list[Any]:
             "SELECT conname, pg_get_constraintdef(oid), convalidated FROM pg_constraint"
             " WHERE conrelid = 'chunks'::regclass ORDER BY 1",
             "SELECT tgname FROM pg_trigger WHERE tgrelid = 'chunks'::regclass AND NOT tgisinternal",
-            "SELECT pg_get_viewdef('data_chunks')",
+            "SELECT pg_get_viewdef('data_chunks'), reloptions FROM pg_class"
+            " WHERE oid = 'data_chunks'::regclass",
             "SELECT proname FROM pg_proc WHERE proname ~ '^chunks'",
             "SELECT * FROM embedding_change",
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from helix.answering import long_citations
 from helix.citations import claims
 from helix.context import sources_of
-from helix.pointing import pointed
+from helix.pointing import pointed, spread
 from helix.records import Hit
 
 TEXT = (
@@ -57,12 +58,23 @@ def test_a_source_that_is_not_cited_has_its_best_hit() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ("A. [1] B. [2]", {1: " A. ", 2: "  B. "}),
-        ("A [1][2].", {1: " A ", 2: " A "}),
-        ("A [1, 2] B [1]", {1: " A   B ", 2: " A "}),
+        ("A. [1] B. [2]", {1: ["A. "], 2: [" B. "]}),
+        ("A [1][2].", {1: ["A "], 2: ["A "]}),
+        ("A [1, 2] B [1]", {1: ["A ", " B "], 2: ["A "]}),
         ("no marker", {}),
-        ("[3]", {3: " "}),
+        ("[3]", {3: [""]}),
     ],
 )
-def test_claims(answer: str, expected: dict[int, str]) -> None:
+def test_claims(answer: str, expected: dict[int, list[str]]) -> None:
     assert claims(answer) == expected
+
+
+def test_a_source_cited_for_what_stands_in_two_chunks_is_quoted_whole() -> None:
+    sources = sources_of(_hits(), apart=0)
+    both = "Refunds are accepted within 30 days. [1] Gift cards cannot be refunded. [1]"
+    one = "Refunds are accepted within 30 days. [1] Bring the receipt. [1]"
+    assert (spread(both, sources), spread(one, sources)) == ([True], [False])
+    (citation,) = long_citations(both, sources)
+    assert citation["quote"] == TEXT == TEXT[citation["start"] : citation["end"]]
+    (citation,) = long_citations(one, sources)
+    assert citation["quote"] == _hits()[0].content

@@ -19,7 +19,7 @@ from helix.errors import StoreUnavailable
 from helix.library.runs import NewFile, add_files, create_run
 from helix.scope import Scope
 from helix.store import ChunkStore
-from tests.fakes import nodes_of, opened, record, write
+from tests.fakes import nodes_of, opened, record, rows, write
 from tests.wire.gemini import word_vector
 
 NOBODYS = {"embedding_space", "embedding_change", "embedding_cache"}
@@ -397,3 +397,15 @@ def test_a_role_that_may_not_create_roles_is_told_what_to_run(
             connection.execute("ALTER ROLE helix_away RENAME TO helix_app")
             connection.execute("DROP OWNED BY unable")
             connection.execute("DROP ROLE unable")
+
+
+def test_policies_come_back_where_a_dump_lost_them(database_url: str) -> None:
+    """Restored on a server without the role, a dump has row security and no policy."""
+    policies = "SELECT polrelid::regclass::text FROM pg_policy ORDER BY 1"
+    before = rows(database_url, policies)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        for (table,) in before:
+            dropping = composed.SQL("DROP POLICY tenant ON {}")
+            connection.execute(dropping.format(composed.Identifier(table)))
+    migrate(database_url)
+    assert rows(database_url, policies) == before != []

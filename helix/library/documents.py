@@ -10,7 +10,7 @@ from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.paging import decode_cursor, encode_cursor
-from helix.library.runs import cancel_document
+from helix.library.runs import OPEN_FILE, cancel_document
 from helix.writing import delete_one
 
 Sort = Literal["updated", "title", "size"]
@@ -80,6 +80,10 @@ WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 """
 # not updated_at, which says when the version was stored
 _TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND id = %s"
+# or the version that is on its way would bring back those it was sent with
+_TAG_COMING = """
+UPDATE run_files SET tags = %s WHERE tenant_id = %s AND document_id = %s AND status = ANY(%s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +190,9 @@ def tag_document(connection: Connected, document_id: int, tags: Sequence[str], t
     Raises:
         NotFound: there is none of this id.
     """
-    if connection.execute(_TAG, (list(tags), tenant, document_id)).rowcount == 0:
+    which = (list(tags), tenant, document_id)
+    connection.execute(_TAG_COMING, (*which, list(OPEN_FILE)))
+    if connection.execute(_TAG, which).rowcount == 0:
         raise no_document(document_id)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from helix.library.access import Connected, Row
-from helix.library.documents import no_document
+from helix.library.documents import no_document, tag_document
 from helix.library.errors import Conflict
 from helix.library.runs import (
     OPEN_FILE,
@@ -44,7 +44,6 @@ ORDER BY status = 'ready' DESC, id LIMIT 1
 _BEFORE = """
 SELECT id, tenant_id, file_hash FROM documents WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
 """
-_TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND id = %s"
 # the update of nothing locks the row against a deletion that finds it unused
 _KEEP_BYTES = """
 INSERT INTO files (tenant_id, content_hash, data) VALUES (%s, %s, %b)
@@ -162,12 +161,14 @@ def _known(connection: Connected, upload: Upload, tenant: str) -> tuple[Row | No
         "open": list(OPEN_FILE),
     }
     if row := connection.execute(_UNDER_WAY, values).fetchone():
+        if upload.tags is not None:
+            tag_document(connection, row[0], upload.tags, tenant)
         return _told(row, duplicate=True), int(row[4])
     row = connection.execute(_STORED, values).fetchone()
     if row is None or row[3] != "ready":
         return None, None
     if upload.tags is not None:
-        connection.execute(_TAG, (list(upload.tags), tenant, row[0]))
+        tag_document(connection, row[0], upload.tags, tenant)
     # an upload of other bytes that waits to replace it came before this one
     cancel_document(connection, row[0], REPLACED, tenant)
     return _told(row, duplicate=True), None

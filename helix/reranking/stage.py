@@ -30,13 +30,14 @@ class Reranking:
         Where the reranker fails the hits come as they were, without scores; whether they are
         relevant is then for reciprocal rank fusion to say, if that is what fused them.
         """
-        hits = found.hits[:RERANKED]
+        hits, rest = found.hits[:RERANKED], found.hits[RERANKED:]
         result = await reranked(self.reranker, question, hits, timeout=self.timeout)
-        by_rank = self.fusion is not None and self.fusion.dense_weight is None
+        # the threshold is one of the two lists of one search, not of several searches
+        by_rank = self.fusion == Fusion(None) and found.searches == 1
         enough = relevant(
             result.scores,
             self.reranker.min_score,
             [candidate.fused for candidate in found.candidates],
             RRF_MIN_SCORE if by_rank else None,
         )
-        return result.hits, result.scores, enough
+        return [*result.hits, *rest], result.scores, enough

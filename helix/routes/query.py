@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
-from helix.answering import Inquiry, SourceChanged
+from helix.answering import Inquiry
 from helix.errors import BadRequest, HelixError, UpstreamError
 from helix.query_engine import AnswerStream
 from helix.query_request import MAX_BYTES, query_request, schema
@@ -71,9 +71,7 @@ router = APIRouter(prefix="/v1", route_class=_QueryRoute)
 def _status(error: HelixError) -> int:
     if isinstance(error, UpstreamError):
         return 502
-    if error.status < 500 or isinstance(error, SourceChanged):
-        return error.status
-    return 500
+    return error.status if error.status < 500 else 500
 
 
 @router.post(
@@ -86,7 +84,6 @@ def _status(error: HelixError) -> int:
         "default": {"description": 'Any failure: `{"error": "one line"}`'},
         400: {"description": "The request is malformed; the line names the key"},
         502: {"description": "The model or the embedding service failed"},
-        503: {"description": "A source was changed while it was answered from, twice"},
     },
 )
 async def query(request: Request, asker: Asker) -> Response:

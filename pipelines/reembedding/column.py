@@ -50,7 +50,7 @@ DELETE FROM embedding_change;
 # The view is replaced, not dropped: who may use it stays. The old column's index goes with it.
 # NOT NULL waits for a validated constraint, or it would read the whole table under the lock.
 _SWAP = """
-CREATE OR REPLACE VIEW data_chunks AS
+CREATE OR REPLACE VIEW data_chunks WITH (security_invoker = true) AS
     SELECT id, content AS text, metadata_, node_id, embedding_next AS embedding FROM chunks;
 ALTER TABLE chunks DROP COLUMN embedding;
 DROP INDEX IF EXISTS chunks_embedding_next_missing;
