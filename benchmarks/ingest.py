@@ -1,7 +1,8 @@
 """Ingest: ChunkStore.write against raw binary COPY, and a first load against stock ``add``.
 
-The floor of a write is psycopg's own binary COPY of the same rows into the same indexed table:
-rows built and metadata encoded before the clock starts, no documents row, no checks. Each writes
+The floor of a write is psycopg's own binary COPY of the same rows into the same indexed tables,
+chunks and their BM25 terms: rows built, words stemmed and metadata encoded before the clock starts,
+no documents row, no checks. Each writes
 the same documents in turn, in a database of its own, so that what a busy machine does to one it
 does to the others.
 """
@@ -29,7 +30,10 @@ from benchmarks.loop import Gap, idle_beside, watched
 from benchmarks.options import Options, main
 from benchmarks.report import Report, ms, p50, p99
 from benchmarks.stock import stock_store
+from helix.scope import DEFAULT_TENANT
 from helix.store import ChunkStore
+from helix.term_rows import TermRow, searched_text, term_row
+from helix.terms import terms
 
 COPY_RATIO = 0.9
 STOCK_RATIO = 4.0
@@ -47,7 +51,14 @@ INSERT INTO documents (id, source_uri, title, content_hash, recipe, text)
 VALUES (%(id)s, %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s)
 """
 
-Row = tuple[str, str, Vector, Jsonb]
+_COPY_TERMS = (
+    "COPY chunk_terms (tenant_id, document_id, chunk_id, length, keys, impacts)"
+    " FROM STDIN (FORMAT BINARY)"
+)
+_IDS = "SELECT node_id, document_id, id FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)"
+
+Row = tuple[str, str, Vector, Jsonb, TermRow]
+"""Node id, text, vector, metadata, and the terms of both."""
 
 
 async def run(options: Options, report: Report) -> None:
@@ -187,16 +198,25 @@ def _row(node: BaseNode) -> Row:
     bare = node.model_copy(update={"embedding": None})
     encoded = json.dumps(node_to_metadata_dict(bare, remove_text=True))
     metadata = Jsonb(encoded, dumps=lambda text: text)  # encoded once, here
-    return node.node_id, node.get_content(MetadataMode.NONE), Vector(node.get_embedding()), metadata
+    text = node.get_content(MetadataMode.NONE)
+    found = terms(searched_text(node.metadata.get("title"), None, text))
+    return node.node_id, text, Vector(node.get_embedding()), metadata, term_row(found)
 
 
 def _copy(connection: psycopg.Connection[Any], rows: Sequence[Row]) -> float:
-    """Seconds that one COPY of ``rows`` takes, its commit included."""
+    """Seconds that COPY of ``rows`` and their terms takes, its commit included."""
     started = time.perf_counter()
-    with connection.transaction(), connection.cursor().copy(_COPY) as copy:
-        copy.set_types(["text", "text", "vector", "jsonb"])
-        for row in rows:
-            copy.write_row(row)
+    with connection.transaction():
+        with connection.cursor().copy(_COPY) as copy:
+            copy.set_types(["text", "text", "vector", "jsonb"])
+            for row in rows:
+                copy.write_row(row[:4])
+        nodes = [row[0] for row in rows]
+        ids = {n: i for n, *i in connection.execute(_IDS, (DEFAULT_TENANT, nodes))}
+        with connection.cursor().copy(_COPY_TERMS) as copy:
+            copy.set_types(["text", "int8", "int8", "int4", "int8[]", "sparsevec"])
+            for row in rows:
+                copy.write_row((DEFAULT_TENANT, *ids[row[0]], *row[4]))
     return time.perf_counter() - started
 
 

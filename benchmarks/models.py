@@ -28,7 +28,7 @@ from llama_index.core.llms.custom import CustomLLM
 
 from benchmarks.corpus import IDENTITY
 from helix.providers.base import Embedder, LanguageModel
-from helix.records import Hit
+from helix.records import Found, Hit
 from helix.scope import Scope
 from helix.store import ChunkStore
 
@@ -80,6 +80,12 @@ class TimedStore(ChunkStore):
         hits = await super().search(vector, top_k, scope)
         _spent.set(_spent.get() + time.perf_counter() - started)
         return hits
+
+    async def search_hybrid(self, *values: Any, **named: Any) -> Found:
+        started = time.perf_counter()
+        found = await super().search_hybrid(*values, **named)
+        _spent.set(_spent.get() + time.perf_counter() - started)
+        return found
 
 
 class KnownAnswer(CustomLLM):

@@ -284,9 +284,6 @@ DO $$ BEGIN
             ALTER COLUMN keys SET STORAGE EXTERNAL;
     END IF;
 END $$;
--- A search reads the pending list whole: it is kept short.
-CREATE INDEX IF NOT EXISTS chunk_terms_keys ON chunk_terms
-    USING gin (keys) WITH (gin_pending_list_limit = 256);
 COMMENT ON COLUMN chunk_terms.length IS 'terms, repeats included';
 
 -- In how many chunks each key is. Writers add changes, which never wait for each other, in the
@@ -322,6 +319,10 @@ BEGIN
         DELETE FROM term_counts;
         RETURN NULL;
     END IF;
+    -- A first load goes without the index, and is counted when that is built (helix/index.py).
+    IF to_regclass('chunk_terms_keys') IS NULL THEN
+        RETURN NULL;
+    END IF;
     IF TG_OP IN ('DELETE', 'UPDATE') THEN
         INSERT INTO term_changes (tenant_id, key, n)
             SELECT tenant_id, k, -count(*) FROM before, unnest(keys) AS k GROUP BY tenant_id, k
@@ -339,6 +340,26 @@ BEGIN
         PERFORM fold_term_changes();
     END IF;
     RETURN NULL;
+END $$;
+-- The index of terms, and the counts that go with it. It locks out whoever writes without counting;
+-- the next to write sees the index, and counts.
+CREATE OR REPLACE FUNCTION build_terms() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    LOCK TABLE chunk_terms IN SHARE ROW EXCLUSIVE MODE;
+    DELETE FROM term_changes;
+    DELETE FROM term_counts;
+    INSERT INTO term_counts (tenant_id, key, n)
+        SELECT tenant_id, k, count(*) FROM chunk_terms, unnest(keys) AS k GROUP BY tenant_id, k
+        UNION ALL SELECT tenant_id, 0, count(*) FROM chunk_terms GROUP BY tenant_id
+        UNION ALL SELECT tenant_id, 1, sum(length) FROM chunk_terms GROUP BY tenant_id;
+    -- A search reads the pending list whole: it is kept short.
+    CREATE INDEX chunk_terms_keys ON chunk_terms
+        USING gin (keys) WITH (gin_pending_list_limit = 256);
+END $$;
+DO $$ BEGIN
+    IF to_regclass('chunk_terms_keys') IS NULL THEN
+        PERFORM build_terms();
+    END IF;
 END $$;
 -- Helix never changes a content; whoever does has its terms made anew (fill_missing).
 CREATE OR REPLACE FUNCTION drop_stale_terms() RETURNS trigger LANGUAGE plpgsql AS $$

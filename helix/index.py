@@ -1,7 +1,8 @@
-"""The vector index: dropped before a first load, built after it.
+"""The indexes of search: dropped before a first load, built after it.
 
-Inserting into the index costs about 9.5 ms a chunk; building it over loaded rows costs a fraction
-of that, in parallel, when the graph fits in memory.
+Inserting into the vector index costs about 9.5 ms a chunk; building it over loaded rows costs a
+fraction of that, in parallel, when the graph fits in memory. While the index of terms is not there,
+nothing is counted for BM25 either (db/schema.sql): that is done when it is built.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import psycopg
 from psycopg import Connection, sql
 
 INDEX_NAME = "chunks_embedding_hnsw"
+TERMS_NAME = "chunk_terms_keys"
 _LOCK = 7_416_203_311_871_154  # any constant; pg_advisory_lock's key for changes of the index
 _EXISTS = "SELECT to_regclass(%s) IS NOT NULL"
 _CREATE = (
@@ -33,21 +35,36 @@ def drop_if_empty(connection: Connected) -> bool:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         if connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
             return False
-        connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(INDEX_NAME)))
+        for name in (INDEX_NAME, TERMS_NAME):
+            connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))
     return True
 
 
 def build_if_missing(connection: Connected) -> bool:
-    """Build the index if it is not there; whether it did. Reads go on while it is built."""
+    """Build what is not there; whether it did. Reads go on meanwhile."""
+    built = _build_terms(connection)
     row = connection.execute(_EXISTS, (INDEX_NAME,)).fetchone()
     if row and row[0]:
-        return False
+        return built
     try:
         _build(connection, workers=None)
     except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
         # a parallel build shares its memory through /dev/shm, which containers keep small
         _logger.warning("not enough shared memory for a parallel index build: building serially")
         _build(connection, workers=0)
+    return True
+
+
+def _build_terms(connection: Connected) -> bool:
+    """The index of terms, and the counts that go with it; whether it was missing."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        row = connection.execute(_EXISTS, (TERMS_NAME,)).fetchone()
+        if row and row[0]:
+            return False
+        connection.execute("SELECT set_config('maintenance_work_mem', '256MB', true)")
+        connection.execute("SELECT build_terms()")
+    connection.execute("ANALYZE chunk_terms, term_counts")
     return True
 
 

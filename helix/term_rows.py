@@ -79,7 +79,9 @@ def term_row(found: Sequence[str], tenant: str = DEFAULT_TENANT) -> TermRow:
     impacts: dict[int, float] = {}
     for term, count in Counter(found).most_common(_MOST_TERMS):
         key = key_of(term, tenant)
-        keys += [key + level for level, least in enumerate(LEVELS) if count >= least]
+        keys.append(key)
+        if count > 1:
+            keys += [key + level for level, least in enumerate(LEVELS[1:], 1) if count >= least]
         impacts[slot_of(key)] = count / (count + softening)
     return len(found), keys, SparseVector(impacts, SLOTS)
 

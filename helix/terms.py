@@ -55,7 +55,9 @@ def language_of(text: str) -> str:
 
 def terms(text: str, language: str = ENGLISH) -> list[str]:
     """The terms of a text in ``language`` (``english`` or ``simple``), repeats included."""
-    found = [_bare(word) for word in words(text)]
+    found = words(text)
+    if "'" in text or "’" in text:
+        found = [_bare(word) for word in found]
     found += _compounds(text, found)
     if language != ENGLISH:
         return found

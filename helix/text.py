@@ -215,15 +215,12 @@ _WORD = re.compile(
     r"|\d+(?:[.,]\d+)+"
     r"|[^\W_]+(?:['’][^\W_]+)*"
 )
-_HYPHENS = {0x2010: "-", 0x2011: "-"}
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{2,}")
 
 
 def _plain(text: str) -> str:
     """``text`` with one spelling for what looks the same: composed letters, one hyphen."""
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFC", text).translate(_HYPHENS)
+    return unicodedata.normalize("NFC", text).replace("\u2010", "-").replace("\u2011", "-")
 
 
 def words(text: str) -> list[str]:
@@ -233,9 +230,14 @@ def words(text: str) -> list[str]:
     their hyphens. Scripts written without spaces give their overlapping pairs of characters,
     which is how search engines index them.
     """
+    if text.isascii():  # nothing of what follows is in it
+        return _WORD.findall(text.lower())
     found: list[str] = []
-    for match in _WORD.finditer(_plain(text).casefold()):
-        word = match[0].replace("’", "'")
+    for word in _WORD.findall(_plain(text).casefold()):
+        if word.isascii():
+            found.append(word)
+            continue
+        word = word.replace("’", "'")
         word = re.sub(r"\s+", "", word) if word[0] == "§" else word
         if _UNSPACED.fullmatch(word):
             found.extend(word[i : i + 2] for i in range(len(word) - 1))
