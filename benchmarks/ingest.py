@@ -30,6 +30,7 @@ from benchmarks.loop import Gap, idle_beside, watched
 from benchmarks.options import Options, main
 from benchmarks.report import Report, ms, p50, p99
 from benchmarks.stock import stock_store
+from helix.garbage import settle
 from helix.scope import DEFAULT_TENANT
 from helix.store import ChunkStore
 from helix.term_rows import TermRow, searched_text, term_row
@@ -224,6 +225,7 @@ def _copy(connection: psycopg.Connection[Any], rows: Sequence[Row]) -> float:
 
 
 async def _first_load(postgres: Server, papers: Corpus, report: Report) -> None:
+    settle()  # as a worker does
     async with idle_beside() as idle:
         before = await _bulk(postgres, papers)
     stock = _stock_add(postgres, papers)

@@ -17,6 +17,7 @@ from starlette.middleware.cors import CORSMiddleware
 from helix import __version__
 from helix.asgi import OneLineStartup, OwnPagesOnly, RequestLog
 from helix.errors import HelixError
+from helix.garbage import settle
 from helix.logs import configure_logging, silence_access_log
 from helix.providers.base import Embedder, LanguageModel
 from helix.routes import ask, documents, health, query, runs
@@ -45,6 +46,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with open_services(settings, embedder, llm) as services:
+            settle()
             keeping = asyncio.create_task(_keep_workers(services))
             try:
                 yield {"services": services}

@@ -41,5 +41,6 @@ def settle() -> None:
     For a process that has started and will run long. What it makes from now on is then a larger
     part of what is gone over, so its garbage is found sooner.
     """
-    gc.collect()
-    gc.freeze()
+    if gc.get_freeze_count() == 0:  # a process may open more than one
+        gc.collect()
+        gc.freeze()

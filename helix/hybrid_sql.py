@@ -15,7 +15,7 @@ LISTED = 50
 """How many each of the two rankings brings; what either does is scored by both."""
 RRF_K = 60
 _RESCORED = 100  # by exact BM25, of those that the nominal mean length puts first
-SCORED = LISTED + _RESCORED
+SCORED = 2 * LISTED
 """The most that a search scores."""
 _READ = 8000
 """Rows of the inverted index that a question may cost, about: shared by its terms. A term in more
@@ -74,22 +74,16 @@ question AS MATERIALIZED (
 ),
 <near>,
 lexical AS MATERIALIZED (<lexical>),
-candidate AS MATERIALIZED (
-    SELECT id, <distance> AS distance FROM near n FULL JOIN lexical l USING (id)
+listed AS MATERIALIZED (
+    SELECT l.id, <bm25> AS score
+    FROM lexical l JOIN chunk_terms t ON t.chunk_id = l.id AND t.tenant_id = %(tenant)s
+    CROSS JOIN total ORDER BY score DESC, l.id LIMIT <listed>
 ),
 scored AS (
-    SELECT u.id, u.distance, coalesce(b.score, 0) AS score
-    FROM candidate u
-    LEFT JOIN chunk_terms t ON t.chunk_id = u.id AND t.tenant_id = %(tenant)s CROSS JOIN total
-    CROSS JOIN LATERAL (
-        SELECT sum(idf * tf / (tf + <k1>::float8
-                               * (<rest>::float8 + <b>::float8 * t.length / total.mean))) AS score
-        FROM (
-            SELECT idf, round(imp / (1 - imp) * <k1>::float8
-                              * (<rest>::float8 + <slope>::float8 * t.length)) AS tf
-            FROM (SELECT idf, -(t.impacts <#> axis) AS imp FROM term) i WHERE imp > 0
-        ) f
-    ) b
+    SELECT id, <distance> AS distance, coalesce(l.score, (
+        SELECT <bm25> FROM chunk_terms t
+        WHERE t.chunk_id = n.id AND t.tenant_id = %(tenant)s), 0) AS score
+    FROM near n FULL JOIN listed l USING (id) CROSS JOIN total
 ),
 ranked AS (
     SELECT id, distance, score,
@@ -112,9 +106,8 @@ fused AS (
 )
 SELECT <found>, (SELECT count(*)::int FROM word) AS words,
        (SELECT count(*)::int FROM word WHERE named) AS identifiers,
-       (SELECT count(*)::int FROM word w WHERE EXISTS (
-           SELECT FROM chunk_terms t
-           WHERE t.chunk_id = h.id AND t.tenant_id = %(tenant)s AND t.keys && w.keys)) AS together,
+       (SELECT (SELECT count(*)::int FROM word w WHERE t.keys && w.keys) FROM chunk_terms t
+        WHERE t.chunk_id = h.id AND t.tenant_id = %(tenant)s) AS together,
        h.nearest, h.score, h.fused, h.near_rank, h.score_rank,
        (SELECT identity FROM embedding_space) AS identity
 FROM fused h <from_found>
@@ -134,6 +127,16 @@ SELECT CASE WHEN term.n <= share THEN term.key ELSE (
     LIMIT 1
 ) END FROM term CROSS JOIN (SELECT <read> / greatest(count(*), 1) AS share FROM term) shared
 """
+# tf is read back from the impact, and weighed by the mean length of the moment
+_BM25 = """(
+        SELECT sum(idf * tf / (tf + <k1>::float8
+                               * (<rest>::float8 + <b>::float8 * t.length / total.mean)))
+        FROM (
+            SELECT idf, round(imp / (1 - imp) * <k1>::float8
+                              * (<rest>::float8 + <slope>::float8 * t.length)) AS tf
+            FROM (SELECT idf, -(t.impacts <#> axis) AS imp FROM term) i WHERE imp > 0
+        ) f
+    )"""
 # of what BM25 alone has listed too, for the sum takes both
 _DISTANCE = """coalesce(n.distance, (
         SELECT c.embedding <=> %(vector)b FROM chunks c
@@ -154,6 +157,7 @@ _LEXICAL_NARROWED = """
      WHERE NOT (SELECT is_few FROM size))
 """
 _CONSTANTS = {
+    "bm25": _BM25,
     "chosen": _CHOSEN,
     "weights": _WEIGHTS,
     "found": FOUND,

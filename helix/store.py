@@ -164,7 +164,7 @@ class ChunkStore(SafePGVectorStore):
     def _found(self, rows: list[TupleRow]) -> Found:
         hits = self._hits(rows)
         candidates = [
-            Candidate(hit, fused, near_rank, score, score_rank if score else None, together)
+            Candidate(hit, fused, near_rank, score, score_rank if score else None, together or 0)
             for hit, (together, _, score, fused, near_rank, score_rank) in zip(
                 hits, (row[-7:-1] for row in rows), strict=True
             )
