@@ -46,7 +46,7 @@ def main() -> int:
         with _server(environment) as address:
             covered = _ask(address, COVERED)
             uncovered = _ask(address, UNCOVERED)
-    good = '"n":1' in covered and uncovered.rstrip().endswith("data: []")
+    good = '"chunk_id":' in covered and uncovered.rstrip().endswith("data: []")
     print(f"\n{'Server and database stopped.' if good else 'The demo did not go as it should.'}\n")
     print(NEXT_STEPS)
     return 0 if good else 1
