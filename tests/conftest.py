@@ -29,6 +29,20 @@ settings.load_profile("seeded")
 os.environ["HELIX_WORKERS"] = "0"
 
 
+# A file is one process's: those that take longest begin first, or one is waited for at the end.
+_LONG = (
+    "test_kill.py", "test_contract_http.py", "test_detached.py", "test_serving_uploads.py",
+    "test_ingest.py", "test_reembed_interrupted.py", "test_crawl_end_to_end.py",
+    "test_run_faults.py", "test_runs_cli.py", "test_embedded.py", "test_rewriting.py",
+    "test_tenants_http.py", "test_every_format.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In the order of _LONG, then as they come."""
+    items.sort(key=lambda item: _LONG.index(n) if (n := item.path.name) in _LONG else len(_LONG))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_outside_addresses() -> Iterator[None]:
     """Refuse what Python code connects to beyond this machine; unix sockets and loopback pass.

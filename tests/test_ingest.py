@@ -337,6 +337,9 @@ def test_a_role_that_may_not_write(
     assert "reader may not act as helix_app: have it granted" in one_line(ingest("a.txt"))
     with psycopg.connect(database_url) as connection:
         connection.execute("GRANT helix_app TO reader")
+    assert "reader does not own Helix's tables" in one_line(ingest("a.txt"))
+    with psycopg.connect(database_url) as connection:
+        connection.execute("ALTER ROLE reader BYPASSRLS")
     assert "this role may not make it: run `helix worker" in one_line(ingest("a.txt"))
 
 
