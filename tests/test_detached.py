@@ -194,7 +194,7 @@ FORMATS: dict[str, Callable[[list[str]], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("pages", [20, pytest.param(300, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("pages", [8, pytest.param(300, marks=pytest.mark.soak)])
 @pytest.mark.timeout(900)
 def test_after_an_edit_only_what_changed_is_embedded(
     folder: Path, database_url: str, wire: GeminiWire, values: dict[str, str], pages: int

@@ -255,7 +255,7 @@ def _until_second_step(corpus: Corpus, url: str, wire: GeminiWire) -> Ingest | N
     return run
 
 
-@pytest.mark.parametrize("files", [24, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("files", [12, pytest.param(200, marks=pytest.mark.soak)])
 @pytest.mark.timeout(600)
 def test_of_two_workers_one_is_killed(
     tmp_path: Path, database_url: str, wire: GeminiWire, files: int
