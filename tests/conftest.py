@@ -22,7 +22,7 @@ from db.embedded import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
 from db.migrate import migrate
 
 # The same examples each time, however slow the machine: a failure is then the change's own.
-settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=25)
 settings.load_profile("seeded")
 
 # Servers of tests start no workers of their own, but where a test asks for them.

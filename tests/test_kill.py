@@ -161,7 +161,7 @@ def check_ended(url: str, corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kills", "files"), [(1, 40), pytest.param(50, 200, marks=pytest.mark.soak)]
+    ("kills", "files"), [(1, 20), pytest.param(50, 200, marks=pytest.mark.soak)]
 )
 @pytest.mark.timeout(3600)
 def test_killed_runs_lose_and_repeat_nothing(
