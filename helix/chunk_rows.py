@@ -23,7 +23,7 @@ from psycopg.types.json import Jsonb
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import StaleChunks
 from helix.records import EMBEDDING_KEY, ORDINAL
-from helix.term_rows import write_terms
+from helix.term_rows import TermRow, insert_terms, node_row, write_terms
 from helix.terms import ENGLISH
 
 Connected = Connection[TupleRow]
@@ -49,6 +49,8 @@ _PARK = """
 UPDATE chunks SET metadata_ = jsonb_set(metadata_, '{ordinal}', to_jsonb(%(ordinal)s::int))
 WHERE tenant_id = %(tenant)s AND node_id = %(node_id)s
 """
+
+_AHEAD = 16  # rows: COPY begins to insert when it has 64 KiB, ten of them
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,26 @@ def replace_chunks(
     if gone:
         connection.execute(_DELETE, (document_id, gone))
     changed, embedded_anew = _update(connection, tenant, document_id, stored, staying)
-    copy_chunks(connection, (chunk_row(node, tenant, document_id) for node in new))
+    _add(connection, tenant, document_id, new, language)
     # what only moved has the terms it had
-    write_terms(connection, [*embedded_anew, *new], tenant, language)
+    write_terms(connection, embedded_anew, tenant, language)
     return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
+
+
+def _add(
+    connection: Connected, tenant: str, document_id: int, nodes: Sequence[BaseNode], language: str
+) -> None:
+    """Insert new chunks and their terms, made while the server enters chunks into its indexes."""
+    terms: dict[str, TermRow] = {}
+
+    def rows() -> Iterator[ChunkRow]:
+        for start in range(0, len(nodes), _AHEAD):
+            some = nodes[start : start + _AHEAD]
+            yield from (chunk_row(node, tenant, document_id) for node in some)
+            terms.update((node.node_id, node_row(node, tenant, language)) for node in some)
+
+    copy_chunks(connection, rows())
+    insert_terms(connection, tenant, terms)
 
 
 def _update(

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.term_rows import LEVELS, key_of, slot_of, term_row
-from helix.terms import ENGLISH, SIMPLE, STOP_WORDS, language_of, question_terms, terms
+from helix.terms import (
+    ENGLISH,
+    SIMPLE,
+    STOP_WORDS,
+    language_of,
+    question_terms,
+    term_counts,
+    terms,
+)
 
 GERMAN = (
     "Die Frist beginnt mit dem Tag, an dem die Ware beim Käufer eintrifft. Wer sie zurückgibt, hat"
@@ -62,13 +72,25 @@ def test_a_question_of_a_texts_own_words_finds_its_terms(text: str, language: st
 
 @given(st.lists(st.sampled_from("abcdefgh"), max_size=60))
 def test_rows_hold_every_term_at_every_level(found: list[str]) -> None:
-    length, keys, impacts = term_row(found)
+    length, keys, impacts = term_row(Counter(found))
     assert length == len(found) and len(set(keys)) == len(keys)
+    assert list(impacts) == sorted(impacts)
     for term in set(found):
         levels = [level for level, least in enumerate(LEVELS) if found.count(term) >= least]
         assert {key_of(term) + level for level in levels} <= set(keys)
-        assert (
-            0
-            < dict(zip(impacts.indices(), impacts.values(), strict=True))[slot_of(key_of(term))]
-            < 1
-        )
+        assert 0 < impacts[slot_of(key_of(term))] < 1
+
+
+_PIECES = (
+    "1,2.5 2.5 gpt-4 GPT-4-5 x1.5 the the's running runs a_b foo.bar1 ’ é e\u0301 Straße isn't n't"
+    " and/or 3 § . , / - _ 中文字 's 'twas İ \u2011 : ( ) ;"
+).split()
+
+
+@given(
+    st.lists(st.sampled_from([*_PIECES, " ", " ", ", ", ". ", "\n"]), max_size=30).map("".join)
+    | st.text(max_size=100),
+    st.sampled_from([ENGLISH, SIMPLE]),
+)
+def test_counts_are_those_of_the_terms(text: str, language: str) -> None:
+    assert list(term_counts(text, language).items()) == list(Counter(terms(text, language)).items())
