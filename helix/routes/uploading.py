@@ -1,55 +1,31 @@
-"""The body of an upload: parts spooled to disk, refused as soon as one is over its limit."""
+"""The files of an upload, examined before any of them is stored."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
-from helix.library.errors import TooLarge, UnsupportedMedia
+from helix.library.errors import UnsupportedMedia
 from helix.library.paging import check_text
 from helix.library.uploads import Upload, clean_name
 from helix.media import problem, sniff
+from helix.routes.forms import MEGABYTE, FormLimits, read_form
 from helix.scope import checked_tags
 
 MAX_FILES = 100
 """Files of one request."""
 REQUEST_FILES = 4
 """A request may be as large as so many files of the largest size."""
-MEGABYTE = 2**20
-_MAX_FIELDS = 100
 _MAX_TITLE = 500
 _MAX_URI_BYTES = 2000  # an index entry of Postgres has 2,704 at most
-
-
-class _LimitedParser(MultiPartParser):
-    """Starlette's parser, which limits everything but the size of a file."""
-
-    max_file_bytes = 0
-    ended = False
-    _part_bytes = 0
-
-    def on_part_begin(self) -> None:
-        self._part_bytes = 0
-        super().on_part_begin()
-
-    def on_part_data(self, data: bytes, start: int, end: int) -> None:
-        self._part_bytes += end - start
-        file = self._current_part.file
-        if file is not None and self._part_bytes > self.max_file_bytes:
-            raise _too_large(file, self.max_file_bytes)
-        super().on_part_data(data, start, end)
-
-    def on_end(self) -> None:
-        self.ended = True
 
 
 @dataclass(frozen=True)
@@ -73,14 +49,6 @@ class _Wanted:
     tags: tuple[str, ...] | None
 
 
-def _too_large(file: UploadFile, limit: int) -> TooLarge:
-    name = clean_name(file.filename or "")
-    return TooLarge(
-        f"{name}: larger than {limit // MEGABYTE} MB, the limit: nothing of this request was"
-        " stored; split the file, or raise HELIX_MAX_FILE_MB"
-    )
-
-
 @dataclass(frozen=True)
 class Sent:
     """What a request brought: the files, and the tenant that a field of it names, if one does."""
@@ -101,7 +69,7 @@ async def uploads_of(request: Request, library: Library, max_file_mb: int) -> As
         TooLarge: a file, or the request as a whole, is over its limit.
         UnsupportedMedia: Helix does not read what a file is.
     """
-    form = await _parse(request, max_file_mb * MEGABYTE)
+    form = await read_form(request, _limits(max_file_mb * MEGABYTE))
     try:
         sent = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
         parts = [_Part(clean_name(file.filename or ""), file) for file in sent]
@@ -117,41 +85,13 @@ async def uploads_of(request: Request, library: Library, max_file_mb: int) -> As
         await form.close()
 
 
-async def _parse(request: Request, max_file_bytes: int) -> FormData:
-    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise BadRequest("no file came: send them as multipart/form-data, field file")
-    limit = max_file_bytes * REQUEST_FILES
-    length = request.headers.get("content-length", "")
-    if length.isascii() and length.isdigit() and (len(length) > 15 or int(length) > limit):
-        raise _request_too_large(limit)
-    parser = _LimitedParser(
-        request.headers, _limited(request, limit), max_files=MAX_FILES, max_fields=_MAX_FIELDS
-    )
-    parser.max_file_bytes = max_file_bytes
-    try:
-        form = await parser.parse()
-    except MultiPartException as error:
-        raise BadRequest(f"the request is no multipart/form-data: {error.message}") from None
-    except ClientDisconnect:
-        raise BadRequest("the client left before all had come") from None
-    if not parser.ended:
-        await form.close()
-        raise BadRequest("the request ends in the middle of a file: send it again")
-    return form
-
-
-async def _limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
-    came = 0
-    async for chunk in request.stream():
-        came += len(chunk)
-        if came > limit:
-            raise _request_too_large(limit)
-        yield chunk
-
-
-def _request_too_large(limit: int) -> TooLarge:
-    return TooLarge(
-        f"the request is larger than {limit // MEGABYTE} MB, the limit: send fewer files at once"
+def _limits(file_bytes: int) -> FormLimits:
+    return FormLimits(
+        file_bytes,
+        files=MAX_FILES,
+        request_bytes=file_bytes * REQUEST_FILES,
+        sent="them as multipart/form-data, field file",
+        remedy="nothing of this request was stored; split the file, or raise HELIX_MAX_FILE_MB",
     )
 
 
