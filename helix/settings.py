@@ -18,6 +18,9 @@ from helix.errors import SettingsError
 
 _PROVIDER = re.compile(r"^[a-z][a-z0-9_-]*(:\S+)?$")
 
+GUARDS = ("injection", "hygiene", "verdict")
+"""The guardrails there are (helix/guardrails)."""
+
 HOW = {
     "DATABASE_URL": "set it to postgresql://user:password@host:5432/name, or to embedded",
     "GEMINI_API_KEY": (
@@ -54,6 +57,14 @@ HOW = {
     "HELIX_WORKERS": "set it to a whole number from 0 to 64",
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
+    "HELIX_RECEIPT_DAYS": "set it to a whole number of days from 0 to 3650; 0 keeps no receipts",
+    "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
+    "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
+    "HELIX_WITHHOLD": "set it to 1 to withhold answers that the judge finds ungrounded, or 0",
+    "HELIX_GATE": "set it to distance or calibrated",
+    "HELIX_METRICS": "set it to 1, or to 0 for no /metrics",
+    "HELIX_TRACING": "set it to off or otlp",
+    "HELIX_LOG_FORMAT": "set it to text or json",
     "HELIX_LOG_LEVEL": "set it to debug, info, warning or error",
 }
 """How to set each variable: the end of the one line that a bad value stops with."""
@@ -115,6 +126,19 @@ class Settings(BaseSettings):
     allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_ALLOW_HOSTS")
     """Hosts that web imports may reach although their address is private."""
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
+    receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
+    """How long an answer's receipt is kept."""
+    guards: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("injection", "hygiene"), alias="HELIX_GUARDS"
+    )
+    judge: str | None = Field(None, alias="HELIX_JUDGE")
+    """The model that judges answers; None: the one that answers."""
+    withhold: bool = Field(False, alias="HELIX_WITHHOLD")
+    gate: Literal["distance", "calibrated"] = Field("distance", alias="HELIX_GATE")
+    """``calibrated``: by the fit of ``evals.calibrate`` for this embedder and corpus."""
+    metrics: bool = Field(True, alias="HELIX_METRICS")
+    tracing: Literal["off", "otlp"] = Field("off", alias="HELIX_TRACING")
+    log_format: Literal["text", "json"] = Field("text", alias="HELIX_LOG_FORMAT")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", alias="HELIX_LOG_LEVEL")
 
     @field_validator("database_url")
@@ -129,14 +153,14 @@ class Settings(BaseSettings):
             _ = parts.port  # checked only when it is asked for
         return url
 
-    @field_validator("llm", "embedder", "embedder_next")
+    @field_validator("llm", "embedder", "embedder_next", "judge")
     @classmethod
     def _known_shape(cls, name: str | None) -> str | None:
         if name is not None and not _PROVIDER.match(name):
             raise ValueError("malformed")
         return name
 
-    @field_validator("cors_origins", "allow_hosts", mode="before")
+    @field_validator("cors_origins", "allow_hosts", "guards", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         if isinstance(value, str):
@@ -159,14 +183,26 @@ class Settings(BaseSettings):
                 raise ValueError("malformed")
         return tuple(host.lower() for host in hosts)
 
-    @field_validator("fusion", "auth", "retrieval", "log_level", mode="before")
+    @field_validator("guards")
+    @classmethod
+    def _known_guards(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        chosen = tuple(name.lower() for name in names)
+        if chosen == ("none",):
+            return ()
+        if not set(chosen) <= set(GUARDS):
+            raise ValueError("unknown")
+        return chosen
+
+    @field_validator(
+        "fusion", "auth", "retrieval", "gate", "tracing", "log_format", "log_level", mode="before"
+    )
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _key_when_gemini(self) -> Settings:
-        chosen = (self.llm, self.embedder, self.embedder_next or "")
+        chosen = (self.llm, self.embedder, self.embedder_next or "", self.judge or "")
         needs = {name.partition(":")[0] for name in chosen}
         if "gemini" in needs and not (self.gemini_api_key and self._key().strip()):
             raise SettingsError(_line("GEMINI_API_KEY", "is not set"))

@@ -1,0 +1,262 @@
+"""Figures of the verifier: ``python -m evals.proof --data DIR``.
+
+Offline answers over the public sets, each proved as it is and again with one thing altered: a
+marker, a digit, a number word, a name, a negation. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evals.gate_offline import SIZES, Corpus, build, wilson
+from evals.offline_sets import load_all
+from helix.context import Source, sources_of
+from helix.contract import REFUSAL
+from helix.proof import Proof, prove
+from helix.providers.offline.extract import extract
+from helix.providers.offline.reading import Source as Read
+from helix.records import Hit
+
+TOP_K = (5, 3, 8, 12)
+PAIRS = Path(__file__).parent / "proof_pairs.json"
+
+_QUOTE = re.compile(r"(?P<text>.+?) \[(?P<n>\d+)\](?= |\Z)")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
+_AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|can|could|may|will|should|did|does)\b")
+_NOT = re.compile(r"\b(?:(?<!whether or )not|never) |(?<=\bcan)not\b")
+_DIGIT = re.compile(r"(?<![A-Za-z0-9(\[-])\d+(?:[.,]\d+)*(?![A-Za-z0-9)\]])")
+_WORDS = "two three four five six seven eight nine ten eleven twelve twenty thirty".split()
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One offline answer, the sources it was given and the documents they come from."""
+
+    answer: str
+    sources: Sequence[Source]
+    documents: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Altered:
+    """An answer with one thing altered, ``quote`` being what it now says, cited to ``n``."""
+
+    kind: str
+    answer: str
+    quote: str
+    n: int
+    case: Case
+
+
+def answers(corpora: Sequence[Corpus], count: int) -> Iterator[Case]:
+    """Offline answers, refusals left out: every question of every set, then with another top-k."""
+    for top_k in TOP_K:
+        for corpus in corpora:
+            documents = [document.text for document in corpus.questions.documents]
+            for place, question in enumerate(corpus.questions.questions):
+                nearest = np.argsort(corpus.own()[place], kind="stable")[:top_k]
+                sources = sources_of([_hit(corpus, int(chunk)) for chunk in nearest])
+                read = [Read(n, source.content) for n, source in enumerate(sources, 1)]
+                answer = extract(question.text, read)
+                if answer != REFUSAL:
+                    yield Case(answer, sources, documents)
+                    count -= 1
+                if not count:
+                    return
+
+
+def _hit(corpus: Corpus, chunk: int) -> Hit:
+    document, start, end = map(int, corpus.chunks[chunk])
+    title, text = corpus.questions.documents[document].title, ""
+    text = corpus.questions.documents[document].text[start:end]
+    return Hit(chunk + 1, document, title, "", chunk, text, start, end, str(chunk), 0.3)
+
+
+def alterations(case: Case, names: Sequence[str], draw: random.Random) -> Iterator[Altered]:
+    """One alteration of each kind that the answer has room for, in a quote drawn by ``draw``."""
+    quotes = list(_QUOTE.finditer(case.answer))
+    for kind, alter in _KINDS.items():
+        quote = draw.choice(quotes)
+        text, n = alter(quote["text"], int(quote["n"]), names, len(case.sources), draw)
+        if (text, n) == (quote["text"], int(quote["n"])) or _holds(case.sources[n - 1], text):
+            continue
+        head, tail = case.answer[: quote.start()], case.answer[quote.end() :]
+        yield Altered(kind, f"{head}{text} [{n}]{tail}", text, n, case)
+
+
+def _holds(source: Source, text: str) -> bool:
+    """Whether the source has these words, one after another: then nothing false was made."""
+    return _folded(text) in _folded(source.content)
+
+
+def _folded(text: str) -> str:
+    return " ".join(["", *re.findall(r"\w+|[$€£%]", text.casefold()), ""])
+
+
+def _marker(
+    text: str, n: int, names: Sequence[str], sources: int, draw: random.Random
+) -> tuple[str, int]:
+    others = [other for other in range(1, sources + 1) if other != n]
+    return text, draw.choice(others) if others else n
+
+
+def _exchange(pattern: re.Pattern[str], put: Callable[[str, Sequence[str], random.Random], str]):  # type: ignore[no-untyped-def]
+    def alter(
+        text: str, n: int, names: Sequence[str], sources: int, draw: random.Random
+    ) -> tuple[str, int]:
+        found = list(pattern.finditer(text))
+        if not found:
+            return text, n
+        match = draw.choice(found)
+        return text[: match.start()] + put(match[0], names, draw) + text[match.end() :], n
+
+    return alter
+
+
+def _other_digit(found: str, names: Sequence[str], draw: random.Random) -> str:
+    at = draw.choice([i for i, c in enumerate(found) if c.isdigit()])
+    digit = draw.choice([d for d in "123456789" if d != found[at]])
+    return found[:at] + digit + found[at + 1 :]
+
+
+def _other_word(found: str, names: Sequence[str], draw: random.Random) -> str:
+    return draw.choice([word for word in _WORDS if word != found])
+
+
+def _other_name(found: str, names: Sequence[str], draw: random.Random) -> str:
+    return draw.choice([name for name in names if name != found])
+
+
+_KINDS = {
+    "marker": _marker,
+    "digit": _exchange(_DIGIT, _other_digit),
+    "number word": _exchange(_NUMBER_WORD, _other_word),
+    "name": _exchange(_NAME, _other_name),
+    "not inserted": _exchange(_AUXILIARY, lambda found, names, draw: f"{found} not"),
+    "not removed": _exchange(_NOT, lambda found, names, draw: ""),
+}
+
+
+def quotes_hold(proof: Proof, case: Case) -> bool:
+    """Whether every quote is the document's own characters, within its chunk."""
+    hits = {hit.chunk_id: hit for source in case.sources for hit in source.hits}
+    return all(
+        case.documents[s.document_id][s.start : s.end] == s.quote
+        and (hits[s.chunk_id].start_char or 0) <= s.start < s.end
+        and s.end <= (hits[s.chunk_id].end_char or 0)
+        for statement in proof.statements
+        for s in statement.supports
+    )
+
+
+def untouched(cases: Sequence[Case]) -> Iterator[str]:
+    """Table of the answers as they are."""
+    proofs, seconds = [], []
+    for case in cases:
+        begun = time.thread_time()
+        proofs.append(prove(case.answer, case.sources))
+        seconds.append(time.thread_time() - begun)
+    statements = [each for proof in proofs for each in proof.statements]
+    problems = Counter(each.problem for each in statements if each.problem)
+    wrong = sum(bool(s.problem) for s in statements)
+    held = sum(quotes_hold(proof, case) for proof, case in zip(proofs, cases, strict=True))
+    alarms = sum(any(s.problem for s in proof.statements) for proof in proofs)
+    yield "| offline answers as they are | |\n|---|---|"
+    yield f"| answers | {len(cases)} |"
+    yield f"| whose every quote is the stored bytes, inside its chunk | {held} |"
+    yield f"| dangling markers | {problems['no such source']} |"
+    yield f"| spans | {sum(len(s.supports) for s in statements)} |"
+    supported = len(statements) - wrong
+    yield f"| statements supported | {wilson(supported, len(statements))}, n={len(statements)} |"
+    yield f"| answers with a false alarm | {wilson(alarms, len(cases))} |"
+    yield f"| false alarms by problem | {dict(problems)} |"
+    yield f"| proving, ms of processor time, p50 / p99 / most | {_milliseconds(seconds)} |"
+
+
+def _milliseconds(seconds: Sequence[float]) -> str:
+    parts = (*np.quantile(seconds, (0.5, 0.99)), max(seconds))
+    return " / ".join(f"{1000 * part:.2f}" for part in parts)
+
+
+def altered(cases: Sequence[Case], each: int, missed: list[Altered]) -> Iterator[str]:
+    """Table of altered answers, so many of each kind; only those that were supported whole."""
+    draw = random.Random(0)
+    corpus_names = sorted({m for c in cases for m in _NAME.findall(c.answer)})
+    caught: Counter[str] = Counter()
+    made: Counter[str] = Counter()
+    seconds = []
+    for case in draw.sample(cases, len(cases)):
+        if all(made[kind] >= each for kind in _KINDS):
+            break
+        if any(s.problem for s in prove(case.answer, case.sources).statements):
+            continue
+        for one in alterations(case, corpus_names, draw):
+            if made[one.kind] >= each:
+                continue
+            begun = time.thread_time()
+            proof = prove(one.answer, case.sources)
+            seconds.append(time.thread_time() - begun)
+            made[one.kind] += 1
+            if any(s.problem for s in proof.statements):
+                caught[one.kind] += 1
+            else:
+                missed.append(one)
+    yield "\n| altered | answers | caught |\n|---|---|---|"
+    for kind in _KINDS:
+        yield f"| {kind} | {made[kind]} | {caught[kind]} |"
+    yield f"| all | {made.total()} | {wilson(caught.total(), made.total())} |"
+    yield f"\nProving these: {_milliseconds(seconds)} ms of processor time, p50 / p99 / most."
+
+
+def paraphrases() -> Iterator[str]:
+    """Table of the pairs written by hand."""
+    counts: Counter[tuple[bool, bool]] = Counter()
+    wrong = []
+    for pair in json.loads(PAIRS.read_text("utf-8")):
+        proof = prove(f"{pair['claim']} [1]", [_alone(pair["passage"])])
+        supported = all(each.problem is None for each in proof.statements)
+        counts[pair["supported"], supported] += 1
+        if supported != pair["supported"]:
+            wrong.append(f"- {pair['claim']} ({[s.problem for s in proof.statements]})")
+    yes, no = (counts[kind, True] + counts[kind, False] for kind in (True, False))
+    yield "\n| claims written by hand | pairs | judged right |\n|---|---|---|"
+    yield f"| supported, in other words | {yes} | {wilson(counts[True, True], yes)} |"
+    yield f"| not supported | {no} | {wilson(counts[False, False], no)} |"
+    yield "\nJudged wrong:\n\n" + "\n".join(wrong)
+
+
+def _alone(text: str) -> Source:
+    hit = Hit(1, 1, "Document", "", 0, text, 0, len(text), "1", 0.3)
+    return Source(hit, (hit,), text, 0, len(text))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public sets")
+    parser.add_argument("--answers", type=int, default=10_000)
+    parser.add_argument("--each", type=int, default=300, help="altered answers of each kind")
+    parser.add_argument("--show", type=int, default=0, help="altered answers not caught to print")
+    arguments = parser.parse_args()
+    corpora = build(load_all(arguments.data), *SIZES[0], titled=True)
+    cases = list(answers(corpora, arguments.answers))
+    missed: list[Altered] = []
+    for lines in (untouched(cases), altered(cases, arguments.each, missed), paraphrases()):
+        for line in lines:
+            print(line, flush=True)
+    for one in missed[: arguments.show]:
+        print(f"\nmissed, {one.kind}: {one.quote} [{one.n}]")
+
+
+if __name__ == "__main__":
+    main()

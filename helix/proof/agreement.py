@@ -1,0 +1,202 @@
+"""Whether a span says what a statement says: the conditions, each decided by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from helix.proof.facts import NEGATIONS, OPPOSITE, Facts, Token
+from helix.proof.model import NAME, NEGATION, NUMBER, WORDS
+from helix.proof.numbers import NUMBER_WORDS
+from helix.terms import STOP_WORDS, terms
+
+_CLOSE = 0.6
+"""Share of a statement's words that stand in a span in order, from which word by word differences
+are taken for alterations."""
+_NEARLY_ALL = 0.8
+_RUN = 3  # words in a row that call for the same number or name after them; one less in near copies
+_SHORT = 3  # words of a difference that puts one thing for another
+_MOST_WORDS = 400  # of a statement or a span compared word by word
+_ACRONYM = 5
+_COMMON = frozenset("company corporation group firm agency organization university".split())
+
+
+def number_missing(said: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether a number of the statement is in none of the spans."""
+    found = [number for span in spans for number in (*span.numbers, *span.implied)]
+    return any(
+        number.sure and not any(number.agrees(other) for other in found) for number in said.numbers
+    )
+
+
+def same_numbers(said: Facts, span: Facts) -> bool:
+    """Whether both have the same numbers in the same order: a copy's digits, units and signs."""
+    ours, theirs = said.numbers, span.numbers
+    return len(ours) == len(theirs) and all(
+        one.agrees(other) and one.unit == other.unit
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+def name_missing(said: Facts, spans: Sequence[Facts], named: str, known: frozenset[str]) -> bool:
+    """Whether a name of the statement is in none of the spans.
+
+    Args:
+        named: title and headings of the source, whose words count as found.
+        known: words that the chunk writes with a capital within its sentences; a capital at the
+            statement's start makes a name of these alone.
+    """
+    wanted = [t for t in said.tokens if _is_name(t, known)]
+    if not wanted:
+        return False
+    return not all(
+        any(_has_name(span, token) for span in spans) or _has_name(Facts(named), token)
+        for token in wanted
+    )
+
+
+def _is_name(token: Token, known: frozenset[str]) -> bool:
+    if token.code:
+        return True
+    if not token.capital or token.low in STOP_WORDS or token.low in NUMBER_WORDS:
+        return False
+    return not token.first or token.low in known
+
+
+def _has_name(span: Facts, token: Token) -> bool:
+    if token.code and len(token.raw) <= 3 and token.raw.isalpha():  # US is not `us`
+        if token.raw in span.raws:
+            return True
+    elif token.low in span.words or set(terms(token.low)) & span.stems:
+        return True
+    if token.code and token.raw.isalpha() and len(token.raw) <= _ACRONYM:
+        return token.raw in span.initials
+    return False
+
+
+def polarity_differs(said: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether statement and spans differ in what they deny, or one has the other's opposite."""
+    ours = said.negations
+    theirs = [negation for span in spans for negation in span.negations]
+    if ours and not _answered(said, spans):
+        return True
+    denying = said.denies.difference(*(span.denies for span in spans))
+    if not ours and not denying:
+        stems = said.stems
+        for negation in theirs:
+            if stems.intersection(negation.denied):
+                return True
+    return bool(ours) == bool(theirs) and _opposed(said, spans)
+
+
+def _answered(said: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether each negation of the statement has one of the spans that is about the same words."""
+    theirs = [negation for span in spans for negation in span.negations]
+    denying = frozenset().union(*(span.denies for span in spans))
+    if all(negation.excepts for negation in said.negations):
+        return bool(theirs or denying)
+    if denying - said.denies:
+        return True
+    about = {stem for negation in theirs for stem in negation.before + negation.after}
+    return all(
+        negation.excepts or not about.isdisjoint(negation.before + negation.after)
+        or not (negation.before + negation.after)
+        for negation in said.negations
+    ) and bool(theirs)  # fmt: skip
+
+
+def _opposed(said: Facts, spans: Sequence[Facts]) -> bool:
+    ours = frozenset(said.lows)
+    theirs: frozenset[str] = frozenset().union(*(span.lows for span in spans))
+    for word in ours:
+        other = OPPOSITE.get(word)
+        if other is None or other & ours or not other & theirs:
+            continue
+        same = next((OPPOSITE[one] for one in other if one in OPPOSITE), frozenset())
+        if not same & theirs:
+            return True
+    return False
+
+
+def alteration(said: Facts, span: Facts) -> str | None:
+    """What was put in another's place, where the statement nearly is a copy of the span's words.
+
+    Returns ``number``, ``name`` or ``negation``, or ``words`` of what is too long or repetitive to
+    compare; None where nothing was altered, or they are not that near.
+    """
+    ours, theirs = said.tokens, span.tokens
+    if not ours or not theirs:
+        return None
+    if max(len(ours), len(theirs)) > _MOST_WORDS or len(set(said.lows)) * 4 < len(ours):
+        return WORDS  # the comparison takes cubic time on what repeats itself
+    matcher = SequenceMatcher(None, span.lows, said.lows, autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    matched = sum(block.size for block in blocks)
+    if matched < _CLOSE * len(ours):
+        return None
+    run = _RUN - (matched >= _NEARLY_ALL * len(ours))
+    first, last = blocks[0], blocks[-2]
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            fault = _next(theirs[b : b + 1], ours[d : d + 1], said) if b - a >= run else None
+        elif b <= first.a:
+            fault = _difference(theirs[max(a, b - _SHORT) : b], ours[c:d], span, said, inner=False)
+        elif a >= last.a + last.size:
+            fault = _difference(theirs[a : min(b, a + _SHORT)], ours[c:d], span, said, inner=False)
+        else:
+            fault = _difference(theirs[a:b], ours[c:d], span, said, inner=True)
+        if fault:
+            return fault
+    return None
+
+
+def _next(theirs: list[Token], ours: list[Token], said: Facts) -> str | None:
+    """What goes on otherwise after the same words: `Physics in 1911` for `Physics in 1903`."""
+    return _exchanged(theirs, ours, said) if theirs and ours else None
+
+
+def _difference(
+    theirs: list[Token], ours: list[Token], span: Facts, said: Facts, *, inner: bool
+) -> str | None:
+    """What differs in one place. At the span's ends the statement may leave out what it likes."""
+    denied = sum(t.low in NEGATIONS for t in ours) - sum(t.low in NEGATIONS for t in theirs)
+    if denied > 0 and not span.denies - said.denies:
+        return NEGATION
+    near = inner and len(theirs) <= _SHORT + 1
+    if denied < 0 and near and not said.denies - span.denies:
+        return NEGATION
+    if not theirs or not ours or len(ours) > _SHORT:
+        return None
+    if len(theirs) > _SHORT:
+        return None
+    return _exchanged(theirs, ours, said)
+
+
+def _exchanged(theirs: list[Token], ours: list[Token], said: Facts) -> str | None:
+    wanted = {t.low for t in ours} - {t.low for t in theirs}
+    if any(_numeric(t) for t in ours if t.low in wanted) and any(map(_numeric, theirs)):
+        return _same_value(ours, theirs)
+    if any(OPPOSITE.get(low, frozenset()) & {t.low for t in theirs} for low in wanted):
+        return NEGATION
+    names = [t for t in ours if t.low in wanted and _looks_named(t)]
+    if names and any(_looks_named(t) and t.low not in _COMMON for t in theirs):
+        known = {stem for t in theirs for stem in terms(t.low)}
+        letters = "".join(t.raw[0] for t in theirs)
+        if not all(set(terms(t.low)) & known or t.raw in letters for t in names):
+            return NAME
+    return None
+
+
+def _numeric(token: Token) -> bool:
+    return token.raw[0].isdigit() or token.low in NUMBER_WORDS
+
+
+def _same_value(ours: list[Token], theirs: list[Token]) -> str | None:
+    one, other = (Facts(" ".join(t.raw for t in part)) for part in (ours, theirs))
+    return NUMBER if number_missing(one, [other]) else None
+
+
+def _looks_named(token: Token) -> bool:
+    if token.low in STOP_WORDS or token.low in NEGATIONS:
+        return False
+    return token.capital or token.code

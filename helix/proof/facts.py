@@ -1,0 +1,280 @@
+"""What a short text says that a rule can check: its tokens, numbers, names and negations."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+
+from helix.proof.numbers import BOUND_PHRASE, UNIT_WORDS, Number, implied_ones, numbers_of
+from helix.terms import STOP_WORDS, terms
+
+# Longer lists than helix.context's, which only has to tell near copies apart.
+NEGATIONS = frozenset(
+    "not no never none nor neither without nobody nothing nowhere non except unless excluding "
+    "barring nicht kein keine keinen keiner keinem keines nie niemals nichts niemand weder ohne "
+    "außer ausgenommen pas jamais sans nunca jamás".split()
+)
+UNIT_STEMS = frozenset(terms(" ".join(UNIT_WORDS)))
+_EXCEPTIONS = frozenset("except unless excluding barring außer ausgenommen".split())
+# Words that deny as `not` does, for texts that say the same in other words.
+_DENYING = re.compile(
+    r"(?:exclu|prohibit|forbid|forbad|ban(?:s|ned)?$|refus|reject|den(?:y|ie)|declin|lack|fail|void"
+    r"|prevent|avoid|absen|only$|other|instead|rather|hardly|rarely|barely|seldom|little$|few$|miss"
+    r"|dis[a-z]{5}|un(?!i|der|til|cle)[a-z]{4}|in(?:eligib|valid|suffic|complet|admiss|capab"
+    r"|correct|activ)|im(?:poss|proper)|il(?:leg|lic)|ir(?:reg|rev)|ausgeschlossen|verboten)"
+)
+_OPPOSITES = tuple(
+    (frozenset(one.split()), frozenset(other.split()))
+    for one, other in (
+        (
+            "allow allows allowed permit permits permitted accept accepts accepted",
+            "forbid forbids forbidden prohibit prohibits prohibited reject rejects rejected refuse "
+            "refuses refused deny denies denied ban bans banned disallow disallowed",
+        ),
+        (
+            "increase increases increased increasing rise rises rose risen rising grow grows grew "
+            "grown raise raised gain gained",
+            "decrease decreases decreased decreasing fall falls fell fallen falling decline "
+            "declines declined drop dropped drops reduce reduced reduces shrink shrank",
+        ),
+        ("before", "after"),
+        ("more greater higher larger above", "less fewer lower smaller below"),
+        ("maximum max most", "minimum min least"),
+        ("include includes included including", "exclude excludes excluded excluding"),
+        ("required mandatory compulsory obligatory", "optional voluntary"),
+        ("always", "never rarely"),
+        ("with", "without"),
+        ("possible", "impossible"),
+        ("legal lawful", "illegal unlawful"),
+        ("valid", "invalid void"),
+        ("win wins won", "lose loses lost"),
+        ("success successful successfully succeeded", "failure unsuccessful failed"),
+        ("earlier earliest", "later latest"),
+        ("buy buys bought", "sell sells sold"),
+        ("positive", "negative"),
+        ("refundable", "nonrefundable"),
+        ("open opened", "closed unopened"),
+        ("used", "unused"),
+    )
+)
+OPPOSITE = {
+    word: other
+    for pair in _OPPOSITES
+    for one, other in (pair, pair[::-1])
+    for word in one
+}  # fmt: skip
+
+_TOKEN = re.compile(
+    r"(?P<dotted>(?:[^\W\d_]\.){2,}(?:[^\W\d_](?![^\W_]))?)"  # U.S. is one name
+    r"|(?P<word>(?:[^\W_]|[\u0300-\u036f])+(?:['’][^\W_]+)?)"
+    r"|(?P<stop>[.!?…:;,()\[\]—–。！？\n|])"
+)
+_CLAUSE_ENDS = frozenset(".!?…:;,()[]—–。！？|")
+_SENTENCE_ENDS = frozenset(".!?…:\n。！？|")
+_NUMERO = re.compile(r"\bno\.\s?(?=\d)", re.IGNORECASE)
+_LONGEST_WORD = 100
+_LONG_RUN = re.compile(r"[^\W_]{101,}+")
+# scripts that write no spaces, which `terms` takes in pairs, are left alone
+_LONG_LETTERS = re.compile(r"[0-9A-Za-z\u00c0-\u0dff]{101,}+")
+_NEAR = 3  # content words on either side of a negation that it may deny
+_CONTRASTED = 10  # of `…, not wear, water damage or repairs`
+_MONTHS = {
+    month[:3]: month
+    for month in "january february march april may june july august september october november "
+    "december".split()
+} | {"sept": "september"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word as it compares: ``low`` is case-folded; ``first`` of its sentence or not."""
+
+    low: str
+    raw: str
+    first: bool
+
+    @property
+    def capital(self) -> bool:
+        return self.raw[:1].isupper()
+
+    @property
+    def code(self) -> bool:
+        """Whether it names something by its spelling alone: 404B, GPT, iPhone."""
+        raw = self.raw
+        if raw.isdigit():
+            return False
+        return any(c.isdigit() for c in raw) or any(c.isupper() for c in raw[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """A word that denies, and the stems of the content words around it in its clause.
+
+    ``contrasts``: it opens its clause, as in `faults, not wear, water damage or repairs`.
+    """
+
+    word: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    contrasts: bool
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """What it denies for certain: the nearest words behind it, or a whole list of contrasts."""
+        return self.after if self.contrasts else self.after[:2]
+
+    @property
+    def excepts(self) -> bool:
+        return self.word in _EXCEPTIONS
+
+
+class Facts:
+    """A text taken apart, each part when it is first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its content words, numbers among them."""
+        return frozenset(terms(_without_long_words(self.text)))
+
+    @cached_property
+    def says(self) -> bool:
+        """Whether it has any of ``stems``: mostly one is plain to see, without stemming them."""
+        return any(map(_is_plain, self.text.split())) or bool(self.stems)
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """Its stems without numbers and their units, which compare by value; all, if none else."""
+        counted = " ".join(self.text[n.start : n.end] for n in self.numbers)
+        units = UNIT_STEMS if any(n.unit for n in self.numbers) else frozenset()
+        plain = self.stems.difference(terms(_without_long_words(counted)), units)
+        # `2-year` is also a term whole
+        return frozenset(stem for stem in plain if not stem[0].isdigit()) or self.stems
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        return numbers_of(self.text)
+
+    @cached_property
+    def implied(self) -> list[Number]:
+        return implied_ones(self.text)
+
+    @cached_property
+    def _scan(self) -> tuple[list[Token], list[Negation]]:
+        return _scanned(self.text)
+
+    @property
+    def tokens(self) -> list[Token]:
+        return self._scan[0]
+
+    @property
+    def negations(self) -> list[Negation]:
+        return self._scan[1]
+
+    @cached_property
+    def lows(self) -> list[str]:
+        return [token.low for token in self.tokens]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words, case-folded, and the stems of all of them."""
+        return frozenset(self.lows) | self.stems
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """Words that stand in it with a capital elsewhere than at a sentence's start."""
+        return frozenset(t.low for t in self.tokens if t.capital and not t.first)
+
+    @cached_property
+    def raws(self) -> frozenset[str]:
+        return frozenset(token.raw for token in self.tokens)
+
+    @cached_property
+    def initials(self) -> str:
+        """First letters of its capitalised words: where EU may stand for European Union."""
+        return "".join(token.raw[0] for token in self.tokens if token.capital)
+
+    @cached_property
+    def denies(self) -> frozenset[str]:
+        """Its words that deny without being negations."""
+        return frozenset(low for low in self.lows if _DENYING.match(low))
+
+
+def _is_plain(word: str) -> bool:
+    """Whether ``helix.terms.terms`` makes a term of it, wherever it stands between spaces."""
+    bare = word.isascii() and word.isalpha() and 1 < len(word) <= _LONGEST_WORD
+    return bare and word.lower() not in STOP_WORDS
+
+
+def _without_long_words(text: str) -> str:
+    """The text without words that are none: stemming takes quadratic time on their letters."""
+    parts = text.split()
+    if max(map(len, parts), default=0) <= _LONGEST_WORD:
+        return text
+    return _LONG_RUN.sub(" ", text) if text.isascii() else _LONG_LETTERS.sub(" ", text)
+
+
+def _scanned(text: str) -> tuple[list[Token], list[Negation]]:
+    tokens: list[Token] = []
+    marks: list[tuple[int, str, int, int]] = []  # place of a negation, word, clause's start and end
+    clause, first, open_marks = 0, True, 0
+    silent = [m.span() for m in BOUND_PHRASE.finditer(text)] if " than" in text else []
+    silent += [m.span() for m in _NUMERO.finditer(text)] if "o. " in text or "o." in text else []
+    for match in _TOKEN.finditer(text):
+        raw = match[0]
+        if match.lastgroup == "stop":
+            first = first or raw in _SENTENCE_ENDS
+            if raw in _CLAUSE_ENDS:
+                for at in range(open_marks, len(marks)):
+                    marks[at] = (*marks[at][:3], len(tokens))
+                clause, open_marks = len(tokens), len(marks)
+            continue
+        for part in _words(raw, dotted=match.lastgroup == "dotted"):
+            low = _low(part)
+            if low in NEGATIONS and not any(a <= match.start() < b for a, b in silent):
+                marks.append((len(tokens), low, clause, -1))
+            tokens.append(Token(low, part, first))
+            first = False
+    return tokens, [_negation(tokens, *mark) for mark in marks]
+
+
+def _words(raw: str, *, dotted: bool) -> tuple[str, ...]:
+    """`don't` as do, not; `cannot` as can, not; `U.S.` as US; `Helix's` as Helix."""
+    if dotted:
+        return (raw.replace(".", ""),)
+    if raw in ("cannot", "Cannot"):
+        return (raw[:3], "not")
+    if len(raw) > 2 and raw[-2] in "'’":
+        if raw[-1] in "sS":
+            return (raw[:-2],)
+        if raw[-1] in "tT" and raw[-3] in "nN":
+            stem = {"ca": "can", "wo": "will", "sha": "shall"}.get(raw[:-3].lower(), raw[:-3])
+            return (stem, "not") if stem else ("not",)
+    return (raw,)
+
+
+def _low(word: str) -> str:
+    if not word.isascii():
+        word = unicodedata.normalize("NFC", word)
+    low = word.casefold()
+    return _MONTHS.get(low, low) if len(low) <= 4 and low != word else low
+
+
+def _negation(tokens: list[Token], at: int, word: str, start: int, end: int) -> Negation:
+    contrasts = at == start and at > 0 and not tokens[at].first
+    end = len(tokens) if end < 0 or contrasts else end
+    before = [stem for token in tokens[max(start, at - 8) : at] for stem in _content(token.low)]
+    following = tokens[at + 1 : min(end, at + 20 if contrasts else at + 9)]
+    firsts = (n for n, token in enumerate(following) if token.first)
+    sentence = next(firsts, len(following))
+    after = [stem for token in following[:sentence] for stem in _content(token.low)]
+    reach = _CONTRASTED if contrasts else _NEAR
+    return Negation(word, tuple(before[-_NEAR:]), tuple(after[:reach]), contrasts)
+
+
+def _content(word: str) -> list[str]:
+    return [] if word in STOP_WORDS or len(word) > 60 else terms(word)
