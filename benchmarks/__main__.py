@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import costs, formats, hybrid, ingest, memory, search, serving, workers
+from benchmarks import costs, formats, hybrid, ingest, memory, receipts, search, serving, workers
 from benchmarks.options import main
 
 if __name__ == "__main__":
@@ -12,6 +12,7 @@ if __name__ == "__main__":
             "search": search.run,
             "hybrid": hybrid.run,
             "serving": serving.run,
+            "receipts": receipts.run,
             "formats": formats.run,
             "costs": costs.run,
             "workers": workers.run,

@@ -9,20 +9,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.database import server
 from benchmarks.options import Options, main
 from benchmarks.report import Report, ms, p50, p99
 from benchmarks.windows import IDENTITY, SMALL, Question, fill, questions
-from helix.hybrid_sql import LISTED, hybrid_sql
+from helix.hybrid_sql import hybrid_sql
 from helix.next_embedder import Space
 from helix.providers.base import Embedder
 from helix.providers.offline.embedding import OfflineEmbedding
+from helix.records import Found
 from helix.retriever import GatedRetriever
 from helix.scope import DEFAULT_TENANT, Scope
 from helix.search_sql import dense_sql
-from helix.store import DEFAULT_FUSION, ChunkStore
+from helix.searching import DEFAULT_FUSION, best, nearest
+from helix.store import ChunkStore
 
 ROWS, QUICK_ROWS = 100_000, 6_000
 TOP_K = 10
@@ -55,12 +58,13 @@ async def run(options: Options, report: Report) -> None:
 
 def _contenders(store: ChunkStore) -> dict[str, Search]:
     async def dense(question: Question) -> Any:
-        _, values = store._hybrid("", question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION)
-        return await store._searched((dense_sql(()), values), LISTED, EVERYTHING)
+        search = best("", question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION, EF_SEARCH)
+        of_distance = replace(search, statement=dense_sql(()), read=lambda _: Found([], None))
+        return await store._searched(of_distance)
 
     async def lexical(question: Question) -> Any:
-        _, values = store._hybrid(question.text, question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION)
-        return await store._searched((hybrid_sql((), dense=False), values), LISTED, EVERYTHING)
+        search = best(question.text, question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION, EF_SEARCH)
+        return await store._searched(replace(search, statement=hybrid_sql((), dense=False)))
 
     async def hybrid(question: Question) -> Any:
         return await store.search_hybrid(question.text, question.vector, TOP_K, EVERYTHING)
@@ -160,7 +164,7 @@ async def _recall(store: ChunkStore, asked: Sequence[Question], report: Report) 
     for tenant in found:
         for question in asked:
             hits = await store.search(question.vector, TOP_K, Scope(tenant))
-            values = store._dense(question.vector, TOP_K, Scope(tenant))[1]
+            values = nearest(question.vector, TOP_K, Scope(tenant), EF_SEARCH).values
             with store.connection() as connection:
                 exact = connection.cursor(binary=True).execute(_EXACT, values).fetchall()
             found[tenant] += len({hit.chunk_id for hit in hits} & {row[0] for row in exact})

@@ -42,6 +42,7 @@ REQUIRED_COLUMNS = {
     "term_changes": ("tenant_id", "key", "n"),
     "term_statistics": ("tenant_id", "key", "n"),
     "api_keys": ("id", "tenant_id", "name", "hint", "key_hash", "created_at", "revoked_at"),
+    "contacts": ("process", "kind", "host", "port", "n", "first_at", "last_at"),
     "embedding_space": ("only_row", "identity", "claimed_at"),
     "embedding_change": ("only_row", "identity", "settled", "last", "started_at"),
     "embedding_cache": ("key", "model", "vector", "created_at", "used_at"),
@@ -53,6 +54,12 @@ REQUIRED_COLUMNS = {
         "run_id", "n", "source_uri", "title", "media", "size", "content_hash", "file_hash",
         "keep_file", "document_id", "origin", "status", "done", "total", "chunks", "reason",
         "warnings", "changed_at", "version", "tenant_id", "tags",
+    ),
+    "answers": ("id", "tenant_id", "created_at", "question", "document_ids", "receipt"),
+    "feedback": ("id", "tenant_id", "answer_id", "rating", "note", "created_at"),
+    "gate_fits": (
+        "id", "tenant_id", "embedder", "max_distance", "model", "documents", "chunks",
+        "target_risk", "measured", "created_at",
     ),
 }  # fmt: skip
 """What must be there for this release to run; a newer schema, which has more, will do too."""

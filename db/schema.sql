@@ -385,6 +385,20 @@ DO $$ BEGIN
 END $$;
 
 
+-- What the processes of Helix connected to, counted at the socket (helix/privacy). Nobody's rows:
+-- it is kept with the owner's rights, and helix_app sees none of it.
+CREATE TABLE IF NOT EXISTS contacts (
+    process  text        NOT NULL,
+    kind     text        NOT NULL CHECK (kind IN ('name', 'address')),
+    host     text        NOT NULL,
+    port     integer     NOT NULL,
+    n        bigint      NOT NULL,
+    first_at timestamptz NOT NULL DEFAULT now(),
+    last_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (process, kind, host, port)
+);
+COMMENT ON COLUMN contacts.port IS '0 for a name that was looked up';
+
 -- Keys to the HTTP API: 256 random bits each, so one round of SHA-256 is enough to keep of them.
 CREATE TABLE IF NOT EXISTS api_keys (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -398,6 +412,110 @@ CREATE TABLE IF NOT EXISTS api_keys (
 COMMENT ON COLUMN api_keys.hint IS 'its first characters, for people to tell keys apart';
 COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key, in hex';
 
+-- --- receipts -----------------------------------------------------------------------------------
+
+-- What each answer was made from (docs/receipts.md). Of documents it holds what the answer cites,
+-- and else references: chunk ids, spans, hashes.
+CREATE TABLE IF NOT EXISTS answers (
+    id           text        NOT NULL CHECK (id ~ '^[0-9a-f]{32}$'),
+    tenant_id    text        NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    question     text        NOT NULL,
+    document_ids bigint[]    NOT NULL,
+    receipt      jsonb       NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX IF NOT EXISTS answers_created_at ON answers (created_at);
+CREATE INDEX IF NOT EXISTS answers_documents ON answers
+    USING gin (document_ids) WITH (gin_pending_list_limit = 256);
+COMMENT ON COLUMN answers.document_ids IS 'documents that its text may hold words of';
+
+CREATE TABLE IF NOT EXISTS feedback (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> '')
+               DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    answer_id  text        NOT NULL,
+    rating     text        NOT NULL CHECK (rating IN ('up', 'down')),
+    note       text        NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    FOREIGN KEY (tenant_id, answer_id) REFERENCES answers (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX IF NOT EXISTS feedback_answer ON feedback (tenant_id, answer_id);
+
+-- A receipt without the words of the documents `gone`: its answer, made of all its sources, goes
+-- whole (a refusal says nothing and stays), of citations and spans those of these documents.
+CREATE OR REPLACE FUNCTION without_documents(receipt jsonb, gone bigint[]) RETURNS jsonb
+LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT receipt || jsonb_build_object(
+        'answer', CASE WHEN receipt ->> 'reason' IS NULL THEN NULL ELSE receipt -> 'answer' END,
+        'clarifying_question', NULL,
+        'verdict', CASE jsonb_typeof(receipt -> 'verdict') WHEN 'object'
+            THEN receipt -> 'verdict' || '{"unsupported_claims": []}' END,
+        'citations', (
+            SELECT coalesce(jsonb_agg(CASE WHEN (c ->> 'document_id')::bigint = ANY(gone) THEN c ||
+                '{"title": null, "heading_path": [], "snippet": null, "quote": null}'
+                ELSE c END ORDER BY n), '[]')
+            FROM jsonb_array_elements(receipt -> 'citations') WITH ORDINALITY AS x (c, n)),
+        'support', receipt -> 'support' || jsonb_build_object('statements', (
+            SELECT coalesce(jsonb_agg(s || jsonb_build_object('spans', (
+                SELECT coalesce(jsonb_agg(CASE WHEN (p ->> 'document_id')::bigint = ANY(gone)
+                    THEN p || '{"quote": null}' ELSE p END ORDER BY m), '[]')
+                FROM jsonb_array_elements(s -> 'spans') WITH ORDINALITY AS y (p, m))) ORDER BY n),
+                '[]')
+            FROM jsonb_array_elements(receipt #> '{support,statements}')
+                WITH ORDINALITY AS x (s, n))))
+$$;
+
+-- Deleting a document takes its words out of the answers too, in the same transaction. With the
+-- owner's rights, as lexical_chunks; each document's answers are found by its own tenant.
+CREATE OR REPLACE FUNCTION forget_in_answers() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    UPDATE answers a SET receipt = without_documents(a.receipt, g.ids),
+        document_ids = array(SELECT unnest(a.document_ids) EXCEPT SELECT unnest(g.ids))
+    FROM (SELECT tenant_id, array_agg(id) AS ids FROM gone GROUP BY tenant_id) g
+    WHERE a.tenant_id = g.tenant_id AND a.document_ids && g.ids;
+    RETURN NULL;
+END $$;
+REVOKE ALL ON FUNCTION forget_in_answers FROM PUBLIC;
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'documents_forgotten') THEN
+        CREATE TRIGGER documents_forgotten AFTER DELETE ON documents
+            REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_in_answers();
+    END IF;
+END $$;
+
+-- --- fits of the gate ---------------------------------------------------------------------------
+
+-- What `python -m evals.calibrate --apply` found for a tenant's documents; the latest one counts.
+CREATE TABLE IF NOT EXISTS gate_fits (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id    text        NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    embedder     text        NOT NULL,
+    max_distance float8      CHECK (max_distance BETWEEN 0 AND 2),
+    model        jsonb,
+    documents    bigint      NOT NULL,
+    chunks       bigint      NOT NULL,
+    target_risk  float8      NOT NULL CHECK (target_risk BETWEEN 0 AND 1),
+    measured     jsonb       NOT NULL DEFAULT '{}',
+    created_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX IF NOT EXISTS gate_fits_tenant ON gate_fits (tenant_id, id);
+ALTER TABLE gate_fits ENABLE ROW LEVEL SECURITY;
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_policy
+        WHERE polrelid = 'gate_fits'::regclass AND polname = 'tenant') THEN
+        CREATE POLICY tenant ON gate_fits TO helix_app
+            USING (tenant_id = (SELECT current_setting('helix.tenant', true)));
+    END IF;
+END $$;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gate_fits TO helix_app;
+COMMENT ON COLUMN gate_fits.max_distance IS 'recommended RETRIEVAL_MAX_DISTANCE';
+COMMENT ON COLUMN gate_fits.model IS 'as helix/calibration/model.py writes it; null: none fitted';
+COMMENT ON COLUMN gate_fits.chunks IS 'of the corpus it was made on, with documents';
+
 -- The second wall: whatever a statement forgets, helix_app sees and writes its tenant's rows only.
 -- api_keys has no policy, so it sees none of them; the functions below are its only ways around.
 DO $$
@@ -405,7 +523,8 @@ DECLARE
     named text;
 BEGIN
     FOREACH named IN ARRAY ARRAY['files', 'documents', 'chunks', 'chunk_terms', 'term_counts',
-                                 'term_changes', 'runs', 'run_files', 'api_keys'] LOOP
+                                 'term_changes', 'runs', 'run_files', 'answers', 'feedback',
+                                 'api_keys'] LOOP
         IF NOT (SELECT relrowsecurity FROM pg_class WHERE oid = named::regclass) THEN
             EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
         END IF;
@@ -424,7 +543,8 @@ DO $$ BEGIN
     END IF;
 END $$;
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, documents, chunks, chunk_terms, term_counts,
-    term_changes, runs, run_files, data_chunks, embedding_space, embedding_cache TO helix_app;
+    term_changes, runs, run_files, answers, feedback, data_chunks, embedding_space,
+    embedding_cache TO helix_app;
 GRANT SELECT ON term_statistics, embedding_change TO helix_app;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq TO helix_app;
 

@@ -1,32 +1,40 @@
-"""Answers as POST /v1/query gives them: long citations, a reason, a question back. No HTTP."""
+"""The one way an answer ends, for every adapter: its source holds, spans, guards, receipt. No HTTP.
+
+engine's stream -> still held -> proved -> screened -> judged -> kept -> observed
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import secrets
 import time
-import unicodedata
-from collections.abc import AsyncGenerator, Iterable, Sequence
+import uuid
+from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
 
-from helix.citations import cite
-from helix.context import Source
-from helix.contract import REFUSAL
-from helix.debug import debug_block
-from helix.errors import HelixError, Unavailable
-from helix.pointing import pointed, spread
+from helix.clarifying import NEARLY, clarifying_question, one_line
+from helix.contract import Verdict
+from helix.ended import Asked, Ended, LongCitation, ended, long_citations
+from helix.errors import Unavailable
+from helix.guardrails import Flag, screen
+from helix.judging import Judge
 from helix.query_engine import AnswerStream, CitationQueryEngine
-from helix.records import Hit
-from helix.retrieval import Reason, Retrieval
 from helix.scope import Scope
-from helix.sse import event_frame
+from helix.telemetry.metrics import Metrics
+from helix.telemetry.tracing import span
+from helix.telemetry.watch import Watch
 
-NEARLY = 0.08
-"""How far above the gate's ceiling, as a distance, a chunk is still worth asking about."""
-_NAMED = 2
-_NAME_CHARS = 100
+__all__ = [
+    "NEARLY", "Answering", "Ended", "Inquiry", "Keeper", "LongCitation", "SourceChanged",
+    "clarifying_question", "long_citations", "one_line",
+]  # fmt: skip
+
 _TRIES = 2
+_CLOSE_SECONDS = 5.0
 
 _logger = logging.getLogger(__name__)
 
@@ -38,37 +46,84 @@ class SourceChanged(Unavailable):
         super().__init__("a source was changed while it was answered from; ask again")
 
 
-class LongCitation(TypedDict):
-    """One source that an answer cites.
+class Keeper(Protocol):
+    """Where receipts go."""
 
-    ``quote`` is ``documents.text[start:end]``, in characters: the chunk, or all that was joined to
-    one source where it is cited for what stands in several chunks of it. All three are None where
-    the chunk does not say where it lies.
+    async def keep(self, ended: Ended) -> bool:
+        """Store the receipt; False where that failed, which costs no answer."""
+        ...
+
+
+Observer = Callable[[Ended], None]
+"""Is told of every answer that has ended, in the event loop; what it raises is logged."""
+
+
+@dataclass(frozen=True)
+class Answering:
+    """What every question is answered with.
+
+    Args:
+        engine: the path to the model and back.
+        judge: who judges whole answers, where that is asked for.
+        guards: those that are on, of helix.settings.GUARDS.
+        withhold: whether an answer that the judge does not call grounded is kept back, in JSON.
+        keeper: where receipts go; None keeps none.
+        observers: told of each ended answer, in order.
+        metrics: where answers are counted.
     """
 
-    n: int
-    chunk_id: int
-    document_id: int
-    title: str
-    heading_path: list[str]
-    page: int | None
-    snippet: str
-    quote: str | None
-    start: int | None
-    end: int | None
+    engine: CitationQueryEngine
+    judge: Judge
+    guards: frozenset[str] = frozenset()
+    withhold: bool = False
+    keeper: Keeper | None = None
+    observers: list[Observer] = field(default_factory=list)
+    metrics: Metrics = field(default_factory=Metrics)
+    _finishing: set[asyncio.Task[Ended]] = field(default_factory=set)
+
+    def finishing(self, task: asyncio.Task[Ended]) -> None:
+        """Hold on to a task until it is done: what is left of an answer outlives its client."""
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
+
+    async def aclose(self) -> None:
+        """Wait a little for what is being judged or kept, and give up the rest."""
+        if tasks := set(self._finishing):
+            _, late = await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
 
 @dataclass(frozen=True)
 class Inquiry:
-    """One question with all that its answer depends on; ``told`` goes into the answer as it is."""
+    """One question with all that its answer depends on.
 
-    engine: CitationQueryEngine
+    ``debug`` and ``verdict`` say what the answer is to tell besides; ``told`` goes into it as it
+    is. ``kept`` is False for an answer that is to leave no trace.
+    """
+
+    answering: Answering
     question: str
     scope: Scope
     top_k: int | None = None
     debug: bool = False
+    verdict: bool = False
     told: dict[str, Any] = field(default_factory=dict)
+    answer_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    trace_id: str = field(default_factory=lambda: secrets.token_hex(16))
+    kept: bool = True
     began: float = field(default_factory=time.perf_counter)
+
+    @cached_property
+    def watch(self) -> Watch:
+        """What counts it, once."""
+        return self.answering.metrics.watched(self.began)
+
+    @property
+    def tells_verdict(self) -> bool:
+        """Whether the answer carries a verdict: it was asked for, or every answer is judged."""
+        return self.verdict or "verdict" in self.answering.guards
 
     async def begin(self) -> AnswerStream:
         """The answer with its first delta in hand.
@@ -76,133 +131,116 @@ class Inquiry:
         Raises:
             UpstreamError, StoreUnavailable, EmbedderMismatch: as CitationQueryEngine.ask does.
         """
-        return await self.engine.ask(self.question, self.scope, self.top_k, deep=self.debug)
+        engine = self.answering.engine
+        with self.watch.beginning():
+            return await engine.ask(self.question, self.scope, self.top_k, deep=self.debug)
 
-    async def answer(self) -> dict[str, Any]:
+    async def whole(self) -> Ended:
         """The whole answer; asked again once where a source was changed meanwhile.
 
         Raises:
             SourceChanged: it was changed again.
             UpstreamError, StoreUnavailable, EmbedderMismatch: as begin, at any time.
         """
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             async with aclosing(await self.begin()) as stream:
                 async for _ in stream:
                     continue
-            if await self._holds(stream):
-                answer = REFUSAL if stream.reason else stream.answer
-                return {"answer": answer, "citations": _citations(stream), **self._end(stream)}
-            _logger.info("a source was changed meanwhile")
-        raise SourceChanged
-
-    async def frames(self, stream: AnswerStream) -> AsyncGenerator[bytes, None]:
-        """``stream`` as token events, then citations and done; or an error, and neither of them."""
-        async with aclosing(stream):
             try:
-                async for delta in stream:
-                    yield event_frame("token", {"t": delta})
-                if not await self._holds(stream):
-                    raise SourceChanged
-            except HelixError as error:
-                _logger.warning("stream cut: %s", error)
-                yield event_frame("error", {"error": str(error)})
-                return
-            yield event_frame("citations", _citations(stream))
-            yield event_frame("done", self._end(stream))
+                done = await self.end(stream)
+            except SourceChanged:
+                if attempt == _TRIES - 1:
+                    raise
+                _logger.info("a source was changed meanwhile")
+            else:
+                return await self.finish(done, withhold=self.answering.withhold)
+        raise AssertionError("unreachable")
 
-    async def _holds(self, stream: AnswerStream) -> bool:
-        return await self.engine.still_holds(stream.retrieval, self.scope)
-
-    def _end(self, stream: AnswerStream) -> dict[str, Any]:
-        """What is known of an answer when it has ended, besides text and citations."""
-        ceiling = self.engine.retriever.max_distance
-        reason = stream.reason
-        end = {
-            "abstained": reason is not None,
-            "reason": reason,
-            "clarifying_question": clarifying_question(stream.retrieval, reason, ceiling),
-            **self.told,
+    async def answer(self) -> dict[str, Any]:
+        """``whole`` as JSON of POST /v1/query."""
+        with self.watch:
+            done = await self.whole()
+        return {
+            "answer": done.answer,
+            "citations": done.citations,
+            **self.end_json(done, whole=True),
         }
-        if self.debug:
-            total = time.perf_counter() - self.began
-            end["debug"] = debug_block(
-                stream.retrieval, stream.answer, ceiling=ceiling, total=total
-            )
-        return end
 
+    async def end(self, stream: AnswerStream) -> Ended:
+        """What ``stream``, of which all was taken, came to; nobody has judged or kept it yet.
 
-def _citations(stream: AnswerStream) -> list[LongCitation]:
-    return long_citations(stream.answer, stream.retrieval.sources)
+        Raises:
+            SourceChanged: it rests on what is no longer stored.
+            StoreUnavailable: the database did not answer.
+        """
+        engine = self.answering.engine
+        seconds = time.perf_counter() - self.began
+        if not await engine.still_holds(stream.retrieval, self.scope):
+            raise SourceChanged
+        asked = Asked(self.question, self.scope, self.top_k, self.answer_id, self.trace_id)
+        with span("prove"):
+            flags = self._flags(stream)
+            return ended(stream, asked, engine.retriever.max_distance, flags, seconds)
 
+    def finishing(self, done: Ended, *, withhold: bool = False) -> asyncio.Task[Ended]:
+        """Judge, keep and report ``done``, whether or not its client stays; the task is held."""
+        self.watch.complete()
+        task = asyncio.ensure_future(self._finish(done, withhold))
+        self.answering.finishing(task)
+        return task
 
-def long_citations(answer: str, sources: Sequence[Source]) -> list[LongCitation]:
-    """The citations of ``answer``, which cites ``sources`` by their numbers from 1."""
-    found: list[LongCitation] = []
-    hits, spread_out = pointed(answer, sources), spread(answer, sources)
-    for citation in cite(answer, hits):
-        place = citation["n"] - 1
-        hit = hits[place]
-        quoted = sources[place] if spread_out[place] else hit
-        marked = _marked(quoted)
-        found.append(
-            LongCitation(
-                n=citation["n"],
-                chunk_id=hit.chunk_id,
-                document_id=hit.document_id,
-                title=hit.title,
-                heading_path=list(hit.heading_path),
-                page=hit.page,
-                snippet=citation["snippet"],
-                quote=quoted.content if marked else None,
-                start=quoted.start_char if marked else None,
-                end=quoted.end_char if marked else None,
-            )
-        )
-    return found
+    async def finish(self, done: Ended, *, withhold: bool = False) -> Ended:
+        """``finishing``, awaited: ``done`` with its verdict, or what stands in for it."""
+        return await asyncio.shield(self.finishing(done, withhold=withhold))
 
+    def end_json(self, done: Ended, *, whole: bool) -> dict[str, Any]:
+        """What is known of an answer besides text and citations.
 
-def _marked(quoted: Hit | Source) -> bool:
-    start, end = quoted.start_char, quoted.end_char
-    return start is not None and end is not None and end - start == len(quoted.content)
+        ``whole``: the verdict is among it; otherwise it is an event of its own.
+        """
+        end: dict[str, Any] = {
+            "abstained": done.abstained,
+            "reason": done.reason,
+            "clarifying_question": done.clarifying_question,
+            "support": done.support(),
+        }
+        if whole and self.tells_verdict:
+            end["verdict"] = done.verdict_json()
+        end |= {"answer_id": self.answer_id, "trace_id": self.trace_id, **self.told}
+        return end | {"debug": done.debug} if self.debug else end
 
+    def _flags(self, stream: AnswerStream) -> list[Flag]:
+        screens = "injection" in self.answering.guards
+        return screen(stream.retrieval.sources) if screens else []
 
-def clarifying_question(retrieval: Retrieval, reason: Reason | None, ceiling: float) -> str | None:
-    """One sentence that names what the question may have meant, at most two documents, or None.
+    async def _finish(self, done: Ended, withhold: bool) -> Ended:
+        if not done.abstained and (self.tells_verdict or withhold):
+            done = replace(done, verdict=await self._verdict(done), judged=True)
+            if withhold and not (done.verdict and done.verdict.grounded):
+                _logger.info("an answer was withheld")
+                done = done.withheld()
+        if self.kept:
+            if self.answering.keeper:
+                with span("receipt"):
+                    stored = await self.answering.keeper.keep(done)
+                if not stored:
+                    self.answering.metrics.receipt_failed()
+            self.watch.end(done)
+            self._report(done)
+        return done
 
-    There is something to name where the gate refused what is within 0.08 of its ``ceiling``, and
-    where the model found no answer in its sources.
-    """
-    names: list[str] = []
-    if reason == "below_gate":
-        names = _names(sorted(_near(retrieval.hits, ceiling), key=lambda hit: hit.distance))
-    elif reason == "model_refused":
-        hits = [source.hit for source in retrieval.sources]
-        names = _names(_near(hits, ceiling) or hits[:1])
-    return f"Do you mean something in {' or '.join(names)}?" if names else None
+    async def _verdict(self, done: Ended) -> Verdict | None:
+        judge = self.answering.judge
+        try:
+            with span("judge", model=judge.identity):
+                return await judge.judge(self.question, done.answer, done.retrieval.sources)
+        except Exception as error:  # noqa: BLE001  whatever it is, the answer is there
+            _logger.warning("judge %s failed: %s", judge.identity, type(error).__name__)
+            return None
 
-
-def _near(hits: Iterable[Hit], ceiling: float) -> list[Hit]:
-    return [hit for hit in hits if hit.distance <= ceiling + NEARLY]
-
-
-def _names(hits: Iterable[Hit]) -> list[str]:
-    """The first two documents of ``hits``, each once, with the heading that its hit is under."""
-    names: dict[int, str] = {}
-    for hit in hits:
-        title = one_line(hit.title)
-        if title and hit.document_id not in names:
-            heading = one_line(hit.heading_path[-1]) if hit.heading_path else ""
-            under = f' ("{heading}")' if heading and heading != title else ""
-            names[hit.document_id] = f'"{title}"{under}'
-    return list(dict.fromkeys(names.values()))[:_NAMED]
-
-
-def one_line(text: str) -> str:
-    """``text`` fit to be quoted: at most 100 characters on one line, none that is not seen.
-
-    Marks that turn the direction of writing are left out with the control characters.
-    """
-    seen = "".join(" " if c.isspace() else c for c in text.replace('"', "'"))
-    seen = "".join(c for c in seen if unicodedata.category(c)[0] != "C")
-    line = " ".join(seen.split())
-    return line if len(line) <= _NAME_CHARS else line[: _NAME_CHARS - 1].rstrip() + "…"
+    def _report(self, done: Ended) -> None:
+        for observer in self.answering.observers:
+            try:
+                observer(done)
+            except Exception as error:  # noqa: BLE001
+                _logger.warning("an observer failed: %s", type(error).__name__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,19 +16,32 @@ from helix import __version__
 from helix.asgi import OneLineStartup, OwnPagesOnly, RequestLog
 from helix.errors import HelixError
 from helix.garbage import settle
+from helix.keeping import kept_up
 from helix.logs import configure_logging, silence_access_log
+from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
-from helix.routes import ask, documents, health, query, runs
+from helix.routes import (
+    answers,
+    ask,
+    ask_image,
+    documents,
+    evals,
+    health,
+    metrics,
+    privacy,
+    query,
+    runs,
+    web,
+)  # fmt: skip
 from helix.routes.state import State
-from helix.services import Services, open_services
+from helix.services import open_services
 from helix.settings import Settings, load_settings
-from helix.store import ChunkStore
+from helix.telemetry.metrics import Metrics
+from helix.telemetry.tracing import build_tracing, closed_after
 
-_OPEN_RUN = "SELECT FROM runs WHERE status IN ('queued', 'running', 'cancelling') LIMIT 1"
-
-_LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
-
-_logger = logging.getLogger(__name__)
+_ROUTERS = (
+    health, metrics, ask, query, ask_image, answers, documents, runs, evals, privacy, web,
+)  # fmt: skip
 
 
 def create_app(
@@ -40,18 +51,20 @@ def create_app(
 
     ``embedder`` and ``llm`` stand in for the ones that the settings name.
     """
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     silence_access_log()
+    process_counter()  # from the first connection on
+    measured, tracing = Metrics(), build_tracing(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
-        async with open_services(settings, embedder, llm) as services:
+        async with (
+            closed_after(tracing),
+            open_services(settings, embedder, llm, metrics=measured) as services,
+        ):
             settle()
-            keeping = asyncio.create_task(_keep_workers(services))
-            try:
+            async with kept_up(services):
                 yield {"services": services}
-            finally:
-                keeping.cancel()
 
     application = FastAPI(
         title="Helix",
@@ -59,11 +72,8 @@ def create_app(
         summary="Answers from your documents, each citation resolving, or one honest refusal.",
         lifespan=lifespan,
     )
-    application.include_router(health.router)
-    application.include_router(ask.router)
-    application.include_router(query.router)
-    application.include_router(documents.router)
-    application.include_router(runs.router)
+    for routes in _ROUTERS:
+        application.include_router(routes.router)
     _register_errors(application)
     if settings.cors_origins:
         application.add_middleware(
@@ -74,29 +84,9 @@ def create_app(
             expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
-    application.add_middleware(RequestLog)
+    application.add_middleware(RequestLog, metrics=measured, tracing=tracing)
     application.add_middleware(OneLineStartup)
     return application
-
-
-async def _keep_workers(services: Services) -> None:
-    """See that somebody carries out what is to be done, whoever was killed over it."""
-    wait = _LOOK_SECONDS
-    while True:
-        try:
-            if await asyncio.to_thread(_any_open, services.store):
-                started = services.on_run_created()
-                # one that ends at once, for a setting of its own say, is not started all the time
-                wait = min(wait * 2, _LONGEST_SECONDS) if started else _LOOK_SECONDS
-        except HelixError:  # the database is away; so is the work
-            wait = _LOOK_SECONDS
-        await asyncio.sleep(wait)
-
-
-def _any_open(store: ChunkStore) -> bool:
-    """Whether any tenant has a run that has not ended."""
-    with store.connection() as connection:
-        return connection.execute(_OPEN_RUN).fetchone() is not None
 
 
 def _register_errors(application: FastAPI) -> None:

@@ -1,4 +1,4 @@
-"""Pure ASGI middleware: a request log with ids, and a start-up failure that reads as one line.
+"""Pure ASGI middleware: a request's ids, log, metrics and span; a failed start as one line.
 
 Starlette's BaseHTTPMiddleware would cost a streaming route more than the rest of the server.
 """
@@ -10,13 +10,17 @@ import re
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from helix.errors import HelixError
-from helix.logs import request_id
+from helix.logs import request_id, trace_id
+from helix.telemetry.metrics import METHODS, OTHER, Metrics
+from helix.telemetry.traceparent import new_trace_id, parent_of
+from helix.telemetry.tracing import Span, Tracing, request_span
 
 _logger = logging.getLogger("helix.request")
 _ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -45,22 +49,42 @@ class OwnPagesOnly:
 
 
 class RequestLog:
-    """Give each request an id (the client's X-Request-ID if it is plain), log its outcome.
+    """Give each request its ids, log its outcome, and tell metrics and tracing of it.
 
-    An unexpected error is logged with its traceback under that id and answered as a plain 500.
+    The request id is the client's X-Request-ID if it is plain; the trace id that of the caller's
+    ``traceparent``, else a new one. An unexpected error is logged with its traceback under those
+    ids and answered as a plain 500.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics | None = None, tracing: Tracing | None = None
+    ) -> None:
         self.app = app
+        self._metrics = metrics
+        self._tracing = tracing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        identifier = _request_id(scope)
-        token = request_id.set(identifier)
+        parent = parent_of(scope["headers"])
+        span = self._tracing.request(_method(scope), parent) if self._tracing else None
+        trace = span.trace_id if span else parent.trace_id if parent else new_trace_id()
+        tokens = request_id.set(_request_id(scope)), trace_id.set(trace)
+        try:
+            with request_span(span) if span else nullcontext():
+                await self._answered(scope, receive, send, span)
+        finally:
+            request_id.reset(tokens[0])
+            trace_id.reset(tokens[1])
+
+    async def _answered(
+        self, scope: Scope, receive: Receive, send: Send, span: Span | None
+    ) -> None:
+        identifier = request_id.get()
         started = time.perf_counter()
         status = 0
+        failure: BaseException | None = None
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -71,18 +95,48 @@ class RequestLog:
 
         try:
             await self.app(scope, receive, send_with_id)
-        except Exception:
+        except Exception as error:
+            failure = error
             _logger.exception("unexpected error")
             if status:
                 raise  # too late for an answer: the server cuts the connection
             response = JSONResponse({"error": "internal error"}, status_code=500)
             await response(scope, receive, send_with_id)
         finally:
-            milliseconds = (time.perf_counter() - started) * 1000
+            seconds = time.perf_counter() - started
             _logger.info(
-                "%s %s %s %.1f ms", scope["method"], _path(scope), status or "-", milliseconds
+                "%s %s %s %.1f ms", scope["method"], _path(scope), status or "-", seconds * 1000
             )
-            request_id.reset(token)
+            self._tell(scope, status, seconds)
+            if span:
+                _end(span, scope, status, failure)
+
+    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
+        if self._metrics:
+            self._metrics.request(scope["method"], _route(scope), status, seconds)
+
+
+def _end(span: Span, scope: Scope, status: int, failure: BaseException | None) -> None:
+    """Names and attributes of OpenTelemetry's conventions for HTTP servers."""
+    method, route = _method(scope), _route(scope)
+    span.rename(f"{method} {route}" if route else method)
+    if route:
+        span.set("http.route", route)
+    span.set("http.request.method", method)
+    span.set("http.response.status_code", status)
+    span.set("helix.request_id", request_id.get())
+    span.end(failure)
+
+
+def _method(scope: Scope) -> str:
+    method: str = scope["method"]
+    return method if method in METHODS else OTHER
+
+
+def _route(scope: Scope) -> str | None:
+    """The template of the route that took a request, which has no id in it; None where none did."""
+    path = getattr(scope.get("route"), "path", None)
+    return path if isinstance(path, str) else None
 
 
 def _path(scope: Scope) -> str:

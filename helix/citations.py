@@ -11,7 +11,10 @@ from typing import Protocol
 
 from helix.contract import REFUSAL, SNIPPET_CHARS, Citation
 
-_MARKER = re.compile(r"\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]")
+MARKER = re.compile(r"\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]")
+"""A marker as answers have it, its numbers in group 1: `[1]`, `[1, 2]`."""
+
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
 class Citable(Protocol):
@@ -42,7 +45,7 @@ class Located(Protocol):
 
 def marker_numbers(answer: str) -> list[int]:
     """Numbers cited in ``answer`` in order of first use, each once: `[1]`, `[1, 2]`, `[1][2]`."""
-    found = (int(n) for marker in _MARKER.findall(answer) for n in marker.split(","))
+    found = (int(n) for marker in MARKER.findall(answer) for n in marker.split(","))
     return list(dict.fromkeys(found))
 
 
@@ -53,7 +56,7 @@ def claims(answer: str) -> dict[int, list[str]]:
     """
     found: dict[int, list[str]] = {}
     start, claim = 0, ""
-    for marker in _MARKER.finditer(answer):
+    for marker in MARKER.finditer(answer):
         between = answer[start : marker.start()]
         claim = between if any(c.isalnum() for c in between) else claim
         for number in map(int, marker[1].split(",")):
@@ -67,11 +70,11 @@ def is_refusal(answer: str) -> bool:
 
     A model may quote it, mark it with sources, or set another apostrophe: letters decide.
     """
-    return _letters(_MARKER.sub("", answer)) == _letters(REFUSAL)
+    return _letters(MARKER.sub("", answer)) == _letters(REFUSAL)
 
 
 def _letters(text: str) -> str:
-    return "".join(c for c in text.casefold() if c.isalnum())
+    return _NO_LETTER.sub("", text.casefold())
 
 
 def cite(answer: str, sources: Sequence[Citable]) -> list[Citation]:

@@ -1,4 +1,4 @@
-"""The ``helix`` command: serve, worker, ask, doctor, cache, keys, runs.
+"""The ``helix`` command: serve, worker, ask, replay, doctor, cache, keys, runs, tenants.
 
 What takes time to load is loaded by the command that needs it.
 """
@@ -13,10 +13,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from helix import __version__
-from helix.commands import worker
+from helix.commands import replay, worker
 from helix.commands.cache import cache
 from helix.commands.keys import keys
 from helix.commands.runs import runs
+from helix.commands.tenants import tenants
 from helix.errors import BadRequest, HelixError
 from helix.logs import configure_logging
 from helix.questions import question_of
@@ -33,6 +34,8 @@ cli = typer.Typer(
 cli.add_typer(cache)
 cli.add_typer(keys)
 cli.add_typer(runs)
+cli.add_typer(tenants)
+replay.add_to(cli)
 worker.add_to(cli)
 
 
@@ -100,23 +103,27 @@ def ask(
 
 
 async def _ask(settings: Settings, question: str, scope: Scope) -> None:
-    from helix.answering import SourceChanged
+    from helix.answering import Inquiry
     from helix.citations import place
     from helix.services import open_services
 
     async with open_services(settings) as services:
-        stream = await services.engine.ask(question, scope)
-        async with aclosing(stream):
+        inquiry = Inquiry(services.answering, question, scope)
+        async with aclosing(await inquiry.begin()) as stream:
             async for delta in stream:
                 typer.echo(_printable(delta), nl=False)
         typer.echo()
-        if not await services.engine.still_holds(stream.retrieval, scope):
-            raise SourceChanged
-        for citation in stream.citations:
-            snippet = _printable(" ".join(citation["snippet"].split()))
-            source = stream.cited[citation["n"] - 1]
-            where = _printable(" ".join(place(source).split()))
+        done = await inquiry.end(stream)
+        hits = {hit.chunk_id: hit for source in stream.retrieval.sources for hit in source.hits}
+        for citation in done.citations:
+            snippet = _printable(" ".join((citation["quote"] or citation["snippet"]).split()))
+            where = _printable(" ".join(place(hits[citation["chunk_id"]]).split()))
             typer.echo(f"\n[{citation['n']}] {where} (chunk {citation['chunk_id']})\n    {snippet}")
+        done = await inquiry.finish(done)
+        if inquiry.tells_verdict and done.verdict:
+            typer.echo(f"\nThe judge finds it {'' if done.verdict.grounded else 'not '}grounded.")
+        if services.receipts:
+            typer.echo(f"\nanswer {inquiry.answer_id}", err=True)
 
 
 def _printable(text: str) -> str:

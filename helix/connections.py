@@ -159,6 +159,10 @@ class Connections:
                 " put the role that ran `python -m db.migrate` into DATABASE_URL"
             )
 
+    def pool_stats(self) -> dict[str, dict[str, int]]:
+        """By pool: psycopg's statistics of it."""
+        return {"read": self._reading.get_stats(), "write": self._writing.get_stats()}
+
     async def close(self) -> None:
         """Close both pools; they cannot be used afterwards."""
         await self._reading.close()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from helix.context import count_tokens
+from helix.gate import GateDecision
 from helix.records import Candidate
 from helix.retrieval import Retrieval
 
@@ -40,11 +41,7 @@ def debug_block(
             "lexical": _lexical(trace.candidates),
             "fused": _fused(retrieval),
         },
-        "gate": {
-            "ceiling": ceiling,
-            "best": _number(retrieval.decision.best),
-            "by_name": retrieval.decision.by_name,
-        },
+        "gate": _gate(retrieval.decision, ceiling),
         "terms": trace.terms,
         "sources": sources,
         "tokens": {
@@ -53,6 +50,14 @@ def debug_block(
         },
         "seconds": {**seconds, "total": _number(total)},
     }
+
+
+def _gate(decision: GateDecision, ceiling: float) -> dict[str, Any]:
+    """What was decided by: the distance, or where it was calibrated the score and its least."""
+    gate = {"ceiling": ceiling, "best": _number(decision.best), "by_name": decision.by_name}
+    if estimate := decision.estimate:
+        gate |= {"score": _number(estimate.score), "least": _number(estimate.least)}
+    return gate
 
 
 def _near(candidates: Sequence[Candidate]) -> Rows:

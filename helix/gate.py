@@ -33,15 +33,35 @@ class LexicalMatch:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """How likely what was found answers, 0 to 1, by the calibrated gate (helix.calibration).
+
+    ``least`` is enough to pass. ``bounded``: only within the ceiling of the distance, for somebody
+    set it. ``signals`` are what the estimate was made from.
+    """
+
+    score: float
+    least: float
+    bounded: bool = False
+    signals: tuple[float, ...] = ()
+
+    @property
+    def enough(self) -> bool:
+        return self.score >= self.least
+
+
+@dataclass(frozen=True)
 class GateDecision:
     """``passed``: the model may be asked. ``best``: the nearest cosine distance, None if none.
 
-    ``by_name``: it passed by its lexical match alone.
+    ``by_name``: it passed by its lexical match alone. ``estimate``: what the calibrated gate went
+    by; None where the distance decided.
     """
 
     passed: bool
     best: float | None
     by_name: bool = False
+    estimate: Estimate | None = None
 
 
 def is_identifier(word: str) -> bool:
@@ -53,7 +73,10 @@ def is_identifier(word: str) -> bool:
 
 
 def decide(
-    distances: Sequence[float], max_distance: float, lexical: LexicalMatch | None = None
+    distances: Sequence[float],
+    max_distance: float,
+    lexical: LexicalMatch | None = None,
+    estimate: Estimate | None = None,
 ) -> GateDecision:
     """Pass when the nearest of ``distances`` (cosine, 0 to 2) is at most ``max_distance``.
 
@@ -63,9 +86,16 @@ def decide(
     With ``lexical`` a question that this refuses passes too if the match is exact, whatever the
     distance: vectors know little of identifiers (docs/decisions/0017-gate-two-signals.md). Leave it
     None where nothing was found, or where the distance alone is to decide.
+
+    With ``estimate`` that decides in the distance's place, within the ceiling where it is bounded
+    (docs/decisions/0024-calibrated-gate.md).
     """
     known = [distance for distance in distances if distance == distance]  # NaN equals nothing
     best = min(known) if known else None
     near = best is not None and best <= max_distance
+    if estimate is not None:
+        near = best is not None and estimate.enough and (near or not estimate.bounded)
     named = lexical is not None and lexical.exact
-    return GateDecision(passed=near or named, best=best, by_name=named and not near)
+    return GateDecision(
+        passed=near or named, best=best, by_name=named and not near, estimate=estimate
+    )

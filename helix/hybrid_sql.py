@@ -39,7 +39,8 @@ class Fusion:
 
 # The terms with how many chunks have them; those that no chunk has find nothing. `chosen` are the
 # keys to look up: for each term the one of fewest occurrences that is not in too many chunks.
-# `imp` is tf / (tf + K), so tf is imp * K / (1 - imp), with K by the nominal mean length.
+# `imp` is tf / (tf + K), so tf is imp * K / (1 - imp), with K by the nominal mean length. `scored`
+# is materialized, or each distance and score would be looked for twice: to rank, and for the best.
 _HYBRID = """
 WITH <within>
 total AS MATERIALIZED (
@@ -60,7 +61,8 @@ term AS MATERIALIZED (
     WHERE f.n > 0 AND f.n <= t.chunks
 ),
 word AS MATERIALIZED (
-    SELECT array_agg(q.key) AS keys, bool_or(q.named) AND max(coalesce(term.n, 0))
+    SELECT q.word, array_agg(q.key) AS keys, max(coalesce(term.n, 0)) AS n,
+           bool_or(q.named) AND max(coalesce(term.n, 0))
                <= greatest(<rare_chunks>, <rare_share>::float8 * t.chunks) AS named
     FROM total t CROSS JOIN unnest(
         %(keys)s::bigint[], %(words)s::integer[], %(named)s::boolean[]) AS q (key, word, named)
@@ -79,7 +81,7 @@ listed AS MATERIALIZED (
     FROM lexical l JOIN chunk_terms t ON t.chunk_id = l.id AND t.tenant_id = %(tenant)s
     CROSS JOIN total ORDER BY score DESC, l.id LIMIT <listed>
 ),
-scored AS (
+scored AS MATERIALIZED (
     SELECT id, <distance> AS distance, coalesce(l.score, (
         SELECT <bm25> FROM chunk_terms t
         WHERE t.chunk_id = n.id AND t.tenant_id = %(tenant)s), 0) AS score
@@ -104,7 +106,8 @@ fused AS (
         END AS fused
     FROM ranked ORDER BY fused DESC, distance, id LIMIT %(top_k)s
 )
-SELECT <found>, (SELECT count(*)::int FROM word) AS words,
+SELECT <found>, (SELECT array_agg(n::int ORDER BY word) FROM word) AS frequencies,
+       (SELECT chunks::int FROM total) AS chunks, (SELECT count(*)::int FROM word) AS words,
        (SELECT count(*)::int FROM word WHERE named) AS identifiers,
        (SELECT (SELECT count(*)::int FROM word w WHERE t.keys && w.keys) FROM chunk_terms t
         WHERE t.chunk_id = h.id AND t.tenant_id = %(tenant)s) AS together,

@@ -33,6 +33,8 @@ def merged(founds: Sequence[Found]) -> Found:
         founds[0].words,
         founds[0].identifiers,
         len(founds),
+        founds[0].frequencies,
+        founds[0].chunks,
     )
 
 

@@ -1,4 +1,4 @@
-"""CitationQueryEngine: prompt, stream, citations. The one answering path of Helix."""
+"""CitationQueryEngine: prompt, stream, hygiene, citations. The one answering path of Helix."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from llama_index.core.schema import QueryBundle
 from helix.citations import cite, is_refusal
 from helix.contract import REFUSAL, Citation
 from helix.errors import HelixError, UpstreamError
+from helix.guardrails import Hygiene
 from helix.pointing import pointed
 from helix.prompt import chat_messages
 from helix.providers.base import LanguageModel
@@ -27,6 +28,7 @@ from helix.records import Hit
 from helix.retrieval import Reason, Retrieval
 from helix.retriever import GatedRetriever, as_node, as_nodes
 from helix.scope import Scope
+from helix.telemetry.tracing import LongSpan
 
 _logger = logging.getLogger(__name__)
 
@@ -35,10 +37,20 @@ class AnswerStream:
     """One answer as it arrives: iterate for its deltas, then read ``citations``.
 
     Closing it, or leaving an ``async with aclosing(stream)``, closes the model's stream.
+    ``hygiene`` is the filter that the deltas have come through, if there is one; ``prompt`` is the
+    user's turn that the model was sent, None where it was not asked.
     """
 
-    def __init__(self, deltas: AsyncGenerator[str, None], retrieval: Retrieval) -> None:
+    def __init__(
+        self,
+        deltas: AsyncGenerator[str, None],
+        retrieval: Retrieval,
+        hygiene: Hygiene | None = None,
+        prompt: str | None = None,
+    ) -> None:
         self.retrieval = retrieval
+        self.prompt = prompt
+        self._hygiene = hygiene
         self._deltas = deltas
         self._parts: list[str] = []
         self._first: str | None = None
@@ -62,7 +74,7 @@ class AnswerStream:
         self._ended = True
 
     async def _next(self) -> str | None:
-        with self.retrieval.trace.stage("model"):  # not what its reader takes
+        with self.retrieval.trace.stage("model", spanned=False):  # not what its reader takes
             return await anext(self._deltas, None)
 
     async def aclose(self) -> None:
@@ -73,6 +85,11 @@ class AnswerStream:
     def answer(self) -> str:
         """The text so far."""
         return "".join(self._parts)
+
+    @property
+    def removed(self) -> int:
+        """How many passages hygiene took out so far."""
+        return self._hygiene.removed if self._hygiene else 0
 
     @property
     def citations(self) -> list[Citation]:
@@ -98,16 +115,28 @@ class CitationQueryEngine(BaseQueryEngine):
 
     ``ask`` is what Helix's adapters call. ``query`` and ``aquery`` give LlamaIndex code the same
     answer as a Response (or, with ``streaming``, an AsyncStreamingResponse), whose source nodes
-    are the cited ones, in the order of ``metadata["citations"]``.
+    are the cited ones, in the order of ``metadata["citations"]``. With ``hygiene`` what the model
+    says comes through helix.guardrails.Hygiene.
     """
 
     def __init__(
-        self, retriever: GatedRetriever, llm: LanguageModel, *, streaming: bool = False
+        self,
+        retriever: GatedRetriever,
+        llm: LanguageModel,
+        *,
+        streaming: bool = False,
+        hygiene: bool = False,
     ) -> None:
         super().__init__(callback_manager=None)
         self.retriever = retriever
         self._llm = llm
         self._streaming = streaming
+        self._hygienic = hygiene
+
+    @property
+    def model_identity(self) -> str:
+        """The model that answers."""
+        return self._llm.identity
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
@@ -129,11 +158,25 @@ class CitationQueryEngine(BaseQueryEngine):
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
         retrieval = await self.retriever.search(question, scope, top_k, deep=deep)
+        return await self.answer_from(question, retrieval)
+
+    async def answer_from(self, question: str, retrieval: Retrieval) -> AnswerStream:
+        """The answer from what was retrieved already; its first delta is in hand on return.
+
+        Raises:
+            UpstreamError: the model failed before the first delta.
+        """
+        hygiene, prompt = None, None
         if retrieval.reason:
             deltas = _refusal()
         else:
-            deltas = self._model_deltas(chat_messages(question, retrieval.sources))
-        stream = AnswerStream(deltas, retrieval)
+            messages = chat_messages(question, retrieval.sources)
+            prompt = messages[-1].content
+            deltas = self._model_deltas(messages)
+            if self._hygienic:
+                hygiene = Hygiene(retrieval.sources)
+                deltas = _clean(deltas, hygiene)
+        stream = AnswerStream(deltas, retrieval, hygiene, prompt)
         await stream.prime()
         return stream
 
@@ -156,11 +199,13 @@ class CitationQueryEngine(BaseQueryEngine):
             UpstreamError: the model failed, or its stream ended without its saying so.
         """
         try:
-            responses: Any = await self._llm.model.astream_chat(messages)
-            async with aclosing(responses):
-                async for response in responses:
-                    if response.delta:
-                        yield response.delta
+            with LongSpan("model", model=self._llm.identity) as asking:
+                with asking.within():
+                    responses: Any = await self._llm.model.astream_chat(messages)
+                async with aclosing(responses):
+                    async for response in responses:
+                        if response.delta:
+                            yield response.delta
         except HelixError:
             raise
         except Exception as error:
@@ -183,11 +228,25 @@ class CitationQueryEngine(BaseQueryEngine):
         if retrieval.reason:
             return _response(REFUSAL, retrieval)
         reply = self._llm.model.chat(chat_messages(query_bundle.query_str, retrieval.sources))
-        return _response(reply.message.content or "", retrieval)
+        answer = reply.message.content or ""
+        if self._hygienic:
+            hygiene = Hygiene(retrieval.sources)
+            answer = hygiene.feed(answer) + hygiene.end()
+        return _response(answer, retrieval)
 
 
 async def _refusal() -> AsyncGenerator[str, None]:
     yield REFUSAL
+
+
+async def _clean(deltas: AsyncGenerator[str, None], hygiene: Hygiene) -> AsyncGenerator[str, None]:
+    """The non-empty deltas that ``hygiene`` lets through."""
+    async with aclosing(deltas):
+        async for delta in deltas:
+            if clean := hygiene.feed(delta):
+                yield clean
+        if clean := hygiene.end():
+            yield clean
 
 
 def _response(answer: str, retrieval: Retrieval) -> Response:

@@ -31,6 +31,7 @@ _KINDS = {
     "conversation_id": "a text of at most 200 characters",
     "debug": "true or false",
     "stream": "true or false",
+    "verdict": "true or false",
     "filters": "an object with source_prefix, tags, since or until",
     "filters.source_prefix": "a text of 1 to 2000 characters, none of them a control character",
     "filters.tags": "a list of 1 to 50 texts of 1 to 100 characters, none a control character",
@@ -102,6 +103,7 @@ class QueryRequest(BaseModel):
     conversation_id: str | None = Field(None, max_length=200, description="Only given back")
     debug: bool | None = Field(None, description="Tell how the answer came about")
     stream: bool | None = Field(None, description="Answer as server-sent events")
+    verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
 
     def scope(self, tenant: str) -> Scope:
         """The documents of ``tenant`` that it may be answered from."""

@@ -142,6 +142,8 @@ class Found:
     ``nearest`` is the least distance of all candidates, whether or not it is among these; None
     where there are none, NaN where no distance is known. ``words`` and ``identifiers`` count the
     question's, as LexicalMatch does. ``searches`` is how many it was put together of.
+    ``frequencies`` says for each word, in the order of ``question_words``, how many of the tenant's
+    ``chunks`` have it; a search by distance alone says neither.
     """
 
     candidates: list[Candidate]
@@ -149,6 +151,8 @@ class Found:
     words: int = 0
     identifiers: int = 0
     searches: int = 1
+    frequencies: tuple[int, ...] = ()
+    chunks: int = 0
 
     def lexical(self, first: int) -> LexicalMatch:
         """The question's words against those of the ``first`` candidates."""

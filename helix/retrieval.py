@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
 from helix.context import Source
 from helix.gate import GateDecision
 from helix.records import Candidate, Hit
+from helix.telemetry.tracing import span
 
-Reason = Literal["no_documents", "below_gate", "filtered_empty", "model_refused"]
-"""Why nothing was answered: nothing is stored, nothing near enough, the filters leave nothing, or
-the model found no answer in what it was given."""
+Reason = Literal["no_documents", "below_gate", "filtered_empty", "model_refused", "ungrounded"]
+"""Why nothing was answered: nothing is stored, nothing near enough, the filters leave nothing, the
+model found no answer in what it was given, or its answer was withheld (HELIX_WITHHOLD)."""
 
 
 @dataclass
@@ -32,11 +33,12 @@ class Trace:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage; one that comes again adds to what it took."""
+    def stage(self, name: str, *, spanned: bool = True) -> Iterator[None]:
+        """Time a stage; one that comes again adds to what it took. ``spanned``: as a span too."""
         began = time.perf_counter()
         try:
-            yield
+            with span(name) if spanned else nullcontext():
+                yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
 

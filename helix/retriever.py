@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from helix.calibration import Calibration, GateModel
 from helix.context import sources_of
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import EmbedderMismatch, HelixError, UpstreamError
@@ -23,6 +24,7 @@ from helix.retrieval import Reason, Retrieval, Trace
 from helix.rewriting.base import Rewriter
 from helix.scope import Scope
 from helix.store import ChunkStore
+from helix.telemetry.tracing import span, tell
 
 _logger = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ class GatedRetriever(BaseRetriever):
         following: what to ask in once the database's embedder was changed (pipelines.reembed).
         rewriter: makes terms that are searched beside the question.
         reranking: reorders what was found.
+        calibration: judges what was found in the distance's place (HELIX_GATE=calibrated).
     """
 
     def __init__(
@@ -55,12 +58,14 @@ class GatedRetriever(BaseRetriever):
         following: Sequence[Space] = (),
         rewriter: Rewriter | None = None,
         reranking: Reranking | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         super().__init__()
         self.top_k = top_k
         self.store = store
         self._rewriter = rewriter
         self._reranking = reranking
+        self._calibration = calibration
         self._sides: list[_Side] = [(space, store)]
         self._sides += [(other, store.session(other.embedder.identity)) for other in following]
         self._side = self._sides[0]
@@ -128,13 +133,15 @@ class GatedRetriever(BaseRetriever):
     async def _judged(
         self, question: str, found: Found, scope: Scope, top_k: int, trace: Trace
     ) -> Retrieval:
-        decision = self._decided(found, top_k)
+        with span("gate"):
+            decision = self._decided(question, found, top_k, await self._model(scope))
+            tell(passed=decision.passed, by_name=decision.by_name, found=len(found.candidates))
         hits = found.hits
         if not hits:
             return Retrieval([], decision, trace, reason=await self._nothing_in(scope))
         if not decision.passed:
             best = "none" if decision.best is None else f"{decision.best:.4f}"
-            _logger.info("gate refused: best distance %s, ceiling %.4f", best, self.max_distance)
+            _logger.info("gate refused: best distance %s, %s", best, self._least(decision))
             return Retrieval(hits[:top_k], decision, trace, reason="below_gate")
         if self._reranking:
             with trace.stage("rerank"):
@@ -144,6 +151,18 @@ class GatedRetriever(BaseRetriever):
                 return Retrieval(hits[:top_k], decision, trace, reason="below_gate")
         hits = hits[:top_k]
         return Retrieval(hits, decision, trace, sources=sources_of(hits))
+
+    async def _model(self, scope: Scope) -> GateModel | None:
+        if self._calibration is None:
+            return None
+        space, store = self._side
+        return await self._calibration.model_of(store.of(scope.tenant), space.embedder.identity)
+
+    def _least(self, decision: GateDecision) -> str:
+        """What would have been enough, for the log."""
+        if (estimate := decision.estimate) and not estimate.enough:
+            return f"score {estimate.score:.4f}, least {estimate.least:.4f}"
+        return f"ceiling {self.max_distance:.4f}"
 
     async def _nothing_in(self, scope: Scope) -> Reason:
         if scope.narrowed and await self.store.of(scope.tenant).has_chunks():
@@ -162,21 +181,32 @@ class GatedRetriever(BaseRetriever):
                 mismatches.append(mismatch)
             else:
                 self._settle_on(side, found)
-                return self._judged_blocking(found)
+                return self._judged_blocking(question, found)
         raise mismatches[0]
 
-    def _decided(self, found: Found, top_k: int) -> GateDecision:
+    def _decided(
+        self, question: str, found: Found, top_k: int, model: GateModel | None
+    ) -> GateDecision:
         """The gate over the nearest of all candidates, and the words of the first ``top_k``."""
         distances = [] if found.nearest is None else [found.nearest]
         space = self._side[0]
         lexical = found.lexical(top_k) if space.lexical else None
-        decision = decide(distances, space.max_distance, lexical)
+        estimate = (
+            self._calibration.estimate(model, question, found, top_k) if self._calibration else None
+        )
+        decision = decide(distances, space.max_distance, lexical, estimate)
         if decision.by_name:
             _logger.info("gate passed by an exact match; best distance %s", decision.best)
         return decision
 
-    def _judged_blocking(self, found: Found) -> Retrieval:
-        decision = self._decided(found, self.top_k)
+    def _judged_blocking(self, question: str, found: Found) -> Retrieval:
+        space, store = self._side
+        model = (
+            self._calibration.kept_model(store.tenant, space.embedder.identity)
+            if self._calibration
+            else None
+        )
+        decision = self._decided(question, found, self.top_k, model)
         trace = Trace(candidates=found.candidates)
         if decision.passed:
             return Retrieval(found.hits, decision, trace, sources=sources_of(found.hits))

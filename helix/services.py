@@ -1,4 +1,4 @@
-"""What a process of Helix holds open: database, models, and the engine over them."""
+"""What a process of Helix holds open: database, models, the engine, and how answers end."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from helix.answering import Answering
+from helix.calibration import build_calibration
 from helix.context import count_tokens
 from helix.database import open_url
 from helix.embedding_cache import with_cache
-from helix.errors import HelixError
+from helix.errors import HelixError, SettingsError
+from helix.judging import Judge, build_judge
 from helix.library.access import Library
 from helix.next_embedder import Space, current_embedder, gate_ceiling, spaces
 from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel
 from helix.query_engine import CitationQueryEngine
+from helix.receipts.receipt import Marks, settings_of
+from helix.receipts.stored import Receipts
 from helix.reranking import build_reranker
 from helix.reranking.stage import Reranking
 from helix.retriever import GatedRetriever
 from helix.rewriting import build_rewriter
 from helix.settings import Settings
 from helix.store import ChunkStore
+from helix.telemetry.metrics import Metrics
 from helix.workers import WorkerProcesses
 
 __all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"]
@@ -34,6 +40,8 @@ _logger = logging.getLogger(__name__)
 class Services:
     """Everything that a server needs, open.
 
+    ``answering`` is what questions go to; ``receipts`` is None where none are kept, and ``marks``
+    says what they are told of this process.
     ``on_run_created`` is called when a run was committed that nobody may be there to carry out;
     it returns whether it had to start somebody.
     """
@@ -41,8 +49,17 @@ class Services:
     settings: Settings
     store: ChunkStore
     engine: CitationQueryEngine
+    answering: Answering
+    receipts: Receipts | None
+    marks: Callable[[], Marks]
     library: Library
+    llm: LanguageModel
     on_run_created: Callable[[], bool] = lambda: False
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def models(self) -> dict[str, str | None]:
+        """Embedder, llm, reranker and judge by their identity; None where there is none."""
+        return dict(self.marks().models)
 
 
 @asynccontextmanager
@@ -74,13 +91,15 @@ async def open_services(
     embedder: Embedder | None = None,
     llm: LanguageModel | None = None,
     following: Embedder | None = None,
+    metrics: Metrics | None = None,
 ) -> AsyncIterator[Services]:
     """Open all of it; what is given stands in for what the settings name.
 
     ``following`` is the embedder of HELIX_EMBEDDER_NEXT.
 
     Raises:
-        SettingsError: as build_embedder and build_llm do, or the gate has no ceiling.
+        SettingsError: as build_embedder and build_llm do, HELIX_JUDGE's too, or the gate has no
+            ceiling.
         StoreUnavailable, EmbedderMismatch: as open_store does.
     """
     async with AsyncExitStack() as stack:
@@ -106,13 +125,66 @@ async def open_services(
             following=others,
             rewriter=rewriter,
             reranking=reranking,
+            calibration=build_calibration(settings),
         )
         filling = asyncio.create_task(_fill_terms(store))
         stack.callback(filling.cancel)
         workers = WorkerProcesses(settings)
         stack.callback(workers.stop)
-        engine = CitationQueryEngine(retriever, llm)
-        yield Services(settings, store, engine, Library(store), workers.ensure)
+        engine = CitationQueryEngine(retriever, llm, hygiene="hygiene" in settings.guards)
+        judge = await _judge(settings, llm, stack)
+        marks = _marks(settings, engine, judge, reranking)
+        receipts = Receipts(store, marks) if settings.receipt_days else None
+        metrics = metrics or Metrics()
+        metrics.watch(store.url, store.pool_stats, rewriter)
+        answering = Answering(
+            engine, judge, frozenset(settings.guards), settings.withhold, receipts, metrics=metrics
+        )
+        stack.push_async_callback(answering.aclose)
+        library = Library(store)
+        yield Services(
+            settings,
+            store,
+            engine,
+            answering,
+            receipts,
+            marks,
+            library,
+            llm,
+            workers.ensure,
+            metrics,
+        )
+
+
+async def _judge(settings: Settings, llm: LanguageModel, stack: AsyncExitStack) -> Judge:
+    """What HELIX_JUDGE names, closed with ``stack``; else the judge of the model that answers."""
+    if settings.judge is not None:
+        try:
+            llm = build_llm(settings.model_copy(update={"llm": settings.judge}))
+        except SettingsError as error:
+            raise SettingsError(str(error).replace("HELIX_LLM", "HELIX_JUDGE")) from None
+        stack.push_async_callback(llm.aclose)
+    return build_judge(settings, llm)
+
+
+def _marks(
+    settings: Settings, engine: CitationQueryEngine, judge: Judge, reranking: Reranking | None
+) -> Callable[[], Marks]:
+    """What receipts say of this process; the space may be another once the embedder changed."""
+    fixed = {
+        "llm": engine.model_identity,
+        "reranker": reranking.reranker.identity if reranking else None,
+        "judge": judge.identity,
+    }
+
+    def marks() -> Marks:
+        space = engine.retriever._side[0]  # the one that answered last
+        weight = space.fusion.dense_weight if space.fusion else None
+        fusion = "rrf" if space.fusion and weight is None else weight
+        models = {"embedder": space.embedder.identity, **fixed}
+        return Marks(models, settings_of(settings, fusion))
+
+    return marks
 
 
 async def _reranking(settings: Settings, space: Space, stack: AsyncExitStack) -> Reranking | None:

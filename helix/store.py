@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode
 from psycopg import Connection
@@ -23,23 +22,15 @@ from helix import index
 from helix.cache_rows import CacheRows
 from helix.chunk_rows import known_nodes
 from helix.connections import Connections
-from helix.contract import DEFAULT_DENSE_WEIGHT
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.fingerprints import fingerprints
 from helix.garbage import no_full_collection
-from helix.hybrid_sql import LISTED, Fusion, hybrid_sql, term_values
+from helix.hybrid_sql import Fusion
 from helix.pgvector_store import SafePGVectorStore
-from helix.records import Candidate, DocumentRecord, Found, Hit
+from helix.records import DocumentRecord, Found, Hit
 from helix.scope import Scope
-from helix.search_sql import (
-    SEARCH_SETTINGS,
-    STORED_PLACES,
-    dense_sql,
-    hit_of,
-    narrowing,
-    place_of,
-    search_values,
-)
+from helix.search_sql import SEARCH_SETTINGS, STORED_PLACES, place_of
+from helix.searching import DEFAULT_FUSION, Search, Vector1536, best, nearest
 from helix.term_rows import fill_missing
 from helix.writing import (
     Written,
@@ -51,13 +42,8 @@ from helix.writing import (
     replace_document,
 )
 
-DEFAULT_FUSION = Fusion(DEFAULT_DENSE_WEIGHT)
-
 _T = TypeVar("_T")
 Settled = Callable[[Connection[TupleRow], Written], None]
-Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
-Query = tuple[str, dict[str, Any]]
-"""A statement and its bound values."""
 
 
 class ChunkStore(SafePGVectorStore):
@@ -97,15 +83,13 @@ class ChunkStore(SafePGVectorStore):
             StoreUnavailable: the database did not answer.
             EmbedderMismatch: the chunks were embedded by another embedder.
         """
-        scope = scope or Scope(self._tenant)
-        return self._hits(await self._searched(self._dense(vector, top_k, scope), top_k, scope))
+        return await self._searched(nearest(vector, top_k, self._scope(scope), self._ef_search))
 
     def search_blocking(
         self, vector: Vector1536, top_k: int, scope: Scope | None = None
     ) -> list[Hit]:
         """``search`` for code without an event loop."""
-        scope = scope or Scope(self._tenant)
-        return self._hits(self._searched_blocking(self._dense(vector, top_k, scope), top_k, scope))
+        return self._searched_blocking(nearest(vector, top_k, self._scope(scope), self._ef_search))
 
     async def search_hybrid(
         self,
@@ -122,9 +106,8 @@ class ChunkStore(SafePGVectorStore):
         Raises:
             StoreUnavailable, EmbedderMismatch: as search does.
         """
-        scope = scope or Scope(self._tenant)
-        query = self._hybrid(question, vector, top_k, scope, fusion)
-        return self._found(await self._searched(query, LISTED, scope))
+        wanted = self._scope(scope)
+        return await self._searched(best(question, vector, top_k, wanted, fusion, self._ef_search))
 
     def search_hybrid_blocking(
         self,
@@ -135,49 +118,36 @@ class ChunkStore(SafePGVectorStore):
         fusion: Fusion = DEFAULT_FUSION,
     ) -> Found:
         """``search_hybrid`` for code without an event loop."""
-        scope = scope or Scope(self._tenant)
-        query = self._hybrid(question, vector, top_k, scope, fusion)
-        return self._found(self._searched_blocking(query, LISTED, scope))
+        wanted = self._scope(scope)
+        return self._searched_blocking(
+            best(question, vector, top_k, wanted, fusion, self._ef_search)
+        )
 
-    def _dense(self, vector: Vector1536, top_k: int, scope: Scope) -> Query:
-        return dense_sql(narrowing(scope)), search_values(vector, top_k, top_k, scope)
+    def _scope(self, scope: Scope | None) -> Scope:
+        return scope or Scope(self._tenant)
 
-    def _hybrid(
-        self, question: str, vector: Vector1536, top_k: int, scope: Scope, fusion: Fusion
-    ) -> Query:
-        values = search_values(vector, top_k, LISTED, scope)
-        values |= term_values(question, scope.tenant) | {"dense_weight": fusion.dense_weight}
-        return hybrid_sql(narrowing(scope)), values
+    async def _searched(self, search: Search[_T]) -> _T:
+        settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
+        rows = await self._connections.fetch(
+            search.statement, search.values, search.tenant, settings
+        )
+        return self._read(search, rows)
 
-    async def _searched(self, query: Query, listed: int, scope: Scope) -> list[TupleRow]:
-        return await self._connections.fetch(*query, scope.tenant, self._search_settings(listed))
+    def _searched_blocking(self, search: Search[_T]) -> _T:
+        settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
+        with self._connections.transaction(search.tenant, settings) as connection:
+            cursor = connection.cursor(binary=True)
+            rows = cursor.execute(search.statement, search.values, prepare=True).fetchall()
+        return self._read(search, rows)
 
-    def _searched_blocking(self, query: Query, listed: int, scope: Scope) -> list[TupleRow]:
-        with self._connections.transaction(
-            scope.tenant, self._search_settings(listed)
-        ) as connection:
-            return connection.cursor(binary=True).execute(*query, prepare=True).fetchall()
-
-    def _search_settings(self, listed: int) -> str:
-        return SEARCH_SETTINGS.format(ef_search=max(self._ef_search, listed))
-
-    def _found(self, rows: list[TupleRow]) -> Found:
-        hits = self._hits(rows)
-        candidates = [
-            Candidate(hit, fused, near_rank, score, score_rank if score else None, together or 0)
-            for hit, (together, _, score, fused, near_rank, score_rank) in zip(
-                hits, (row[-7:-1] for row in rows), strict=True
-            )
-        ]
-        if not rows:
-            return Found([], None)
-        words, identifiers = rows[0][-9:-7]
-        return Found(candidates, rows[0][-6], words, identifiers)
-
-    def _hits(self, rows: list[TupleRow]) -> list[Hit]:
+    def _read(self, search: Search[_T], rows: list[TupleRow]) -> _T:
         if rows and rows[0][-1] not in (None, self._identity):
             raise EmbedderMismatch(mismatch_message(rows[0][-1], self._identity))
-        return [hit_of(row) for row in rows]
+        return search.read(rows)
+
+    def pool_stats(self) -> dict[str, dict[str, int]]:
+        """Of this process's connections, as Connections has it."""
+        return self._connections.pool_stats()
 
     async def check_role(self) -> None:
         """Return where DATABASE_URL's role may act as tenants do; raises as Connections does."""

@@ -22,6 +22,8 @@ from helix.embedding_cache import with_cache
 from helix.errors import HelixError
 from helix.garbage import settle
 from helix.logs import configure_logging
+from helix.privacy.contacts import counting
+from helix.privacy.counter import process_counter
 from helix.providers import build_embedder, build_next_embedder
 from helix.providers.base import Embedder
 from helix.services import open_store
@@ -71,12 +73,15 @@ async def open_worker(
             embeddings = [_embedding(settings, store, one, requests, at_work) for one in embedders]
             tools = Tools(store, embeddings, sandbox, asyncio.Semaphore(processes))
             worker = Worker(settings, tools, name, host, at_work)
-            async with workflow.durable_engine(
-                worker,
-                database_url=store.url,
-                executor=name,
-                host=host,
-                files_at_once=files_at_once,
+            async with (
+                counting(store, "ingesting"),
+                workflow.durable_engine(
+                    worker,
+                    database_url=store.url,
+                    executor=name,
+                    host=host,
+                    files_at_once=files_at_once,
+                ),
             ):
                 attending = asyncio.create_task(Desk(worker).attend(until_idle=until_idle))
                 try:
@@ -124,7 +129,8 @@ def work(
     """
     try:
         settings = load_settings()
-        configure_logging(settings.log_level)
+        configure_logging(settings.log_level, settings.log_format)
+        process_counter()  # from the first connection on
         asyncio.run(_work(settings, files_at_once, until_idle, parent))
     except HelixError as error:
         typer.echo(f"worker: {error}", err=True)

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from helix.contract import REFUSAL
+from tests.inside import helix
 from tests.service import ROOT, run
 from tests.wire.gemini import GeminiWire
 from tests.wire.gemini_replies import refused_key
@@ -40,7 +41,7 @@ def test_ask_refuses_what_is_not_there(seeded: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("question", ["", "  ", "x" * 5000])
 def test_ask_says_what_is_wrong_with_a_question(seeded: dict[str, str], question: str) -> None:
-    done = run("-m", "helix.cli", "ask", question, **seeded)
+    done = helix("ask", question, **seeded)
     assert done.returncode == 2
     assert done.stderr.startswith("helix: q ") and done.stderr.count("\n") == 1
 
@@ -145,28 +146,37 @@ def test_a_database_without_schema_stops_the_process(
     )
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "told"),
-    [
-        ("HELIX_EMBEDDER", "nobody", "HELIX_EMBEDDER names an unknown provider 'nobody'"),
-        ("HELIX_LLM", "nobody:m", "HELIX_LLM names an unknown provider 'nobody'"),
-        ("HELIX_LLM", "offline:m", "HELIX_LLM=offline takes no model name"),
-        ("HELIX_EMBEDDER", "openai:text-embedding-3-small", "helix-answers[openai]"),
-    ],
-)
-def test_an_unknown_provider_stops_the_process(
-    database_url: str, variable: str, value: str, told: str
-) -> None:
+PROVIDERS = [
+    ("HELIX_EMBEDDER", "nobody", "HELIX_EMBEDDER names an unknown provider 'nobody'"),
+    ("HELIX_LLM", "nobody:m", "HELIX_LLM names an unknown provider 'nobody'"),
+    ("HELIX_LLM", "offline:m", "HELIX_LLM=offline takes no model name"),
+    ("HELIX_EMBEDDER", "openai:text-embedding-3-small", "helix-answers[openai]"),
+]
+
+
+def test_an_unknown_provider_stops_the_process(database_url: str) -> None:
+    variable, value, told = PROVIDERS[0]
     values = {"DATABASE_URL": database_url, **OFFLINE, variable: value}
     _assert_stops(ENTRY_POINTS[0], told, **values)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("-m", "helix.cli"), ("-m", "helix.cli", "ask"), ("-m", "helix.cli", "serve"),
-     ("-m", "helix.cli", "doctor"), ("-m", "pipelines.ingest"), ("-m", "db.migrate")],
-    ids=lambda a: " ".join(a),
-)  # fmt: skip
-def test_help_needs_no_setting(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments, "--help")
+@pytest.mark.parametrize(("variable", "value", "told"), PROVIDERS)
+def test_an_unknown_provider_is_named(
+    module_database_url: str, variable: str, value: str, told: str
+) -> None:
+    values = {"DATABASE_URL": module_database_url, **OFFLINE, variable: value}
+    done = helix("ask", "q", **values)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert told in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["ask", "serve", "doctor"])
+def test_help_of_a_command_needs_no_setting(command: str) -> None:
+    done = helix(command, "--help")
+    assert done.returncode == 0 and "usage" in done.stdout.lower(), done.stderr
+
+
+@pytest.mark.parametrize("module", ["helix.cli", "pipelines.ingest", "db.migrate"])
+def test_help_needs_no_setting(module: str) -> None:
+    done = run("-m", module, "--help")
     assert done.returncode == 0 and "usage" in done.stdout.lower(), done.stderr

@@ -1,4 +1,4 @@
-"""`helix runs`: list, show, follow and cancel, in a process of its own."""
+"""`helix runs`: list, show, follow and cancel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from helix.library.runs import NewFile, add_files, create_run, finish_run, set_file
-from tests.service import environment, run
+from tests.inside import helix
+from tests.service import environment
 
 HELIX = ("-m", "helix.cli", "runs")
 
@@ -33,17 +34,17 @@ def test_list_show_and_cancel(values: dict[str, str]) -> None:
         run_id = _run(sql, "docs/[red]good.txt", "docs/bad\x1b[31m.pdf")
         set_file(sql, run_id, 0, "embedding", done=2, total=5)
         set_file(sql, run_id, 1, "failed", reason="encrypted: remove the password")
-    listed = run(*HELIX, **values)
+    listed = helix("runs", **values)
     assert listed.returncode == 0, listed.stderr
     assert "paths" in listed.stdout and "1 embedding, 1 failed" in listed.stdout
 
-    shown = run(*HELIX, "show", str(run_id), **values)
+    shown = helix("runs", "show", str(run_id), **values)
     assert shown.returncode == 1  # a file failed
     assert "docs/[red]good.txt" in shown.stdout and "embed batch 2 of 5" in shown.stdout
     assert "failed; encrypted: remove the password" in shown.stdout
     assert "\x1b" not in shown.stdout
 
-    stopped = run(*HELIX, "cancel", str(run_id), **values)
+    stopped = helix("runs", "cancel", str(run_id), **values)
     assert (stopped.returncode, stopped.stdout) == (0, f"run {run_id} is cancelled\n")
 
 
@@ -67,14 +68,14 @@ def test_following_to_the_end(values: dict[str, str]) -> None:
 
 
 def test_a_run_that_is_not_there(values: dict[str, str]) -> None:
-    done = run(*HELIX, "cancel", "7", **values)
+    done = helix("runs", "cancel", "7", **values)
     assert done.returncode == 1
     assert done.stderr.startswith("helix: there is no run 7") and done.stderr.count("\n") == 1
 
 
 def test_no_database() -> None:
-    done = run(
-        *HELIX, DATABASE_URL="postgresql://nobody@127.0.0.1:1/none",
+    done = helix(
+        "runs", DATABASE_URL="postgresql://nobody@127.0.0.1:1/none",
         HELIX_LLM="offline", HELIX_EMBEDDER="offline",
     )  # fmt: skip
     assert done.returncode == 1

@@ -63,6 +63,7 @@ class Ids:
     document: int = NEVER
     chunk: int = NEVER
     run: int = NEVER
+    answer: str = f"{NEVER:032x}"
 
 
 Sent = dict[str, Any]
@@ -85,8 +86,14 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("GET", "/v1/runs/{run_id}"): lambda _: {},
     ("GET", "/v1/runs/{run_id}/events"): lambda _: {},
     ("POST", "/v1/runs/{run_id}/cancel"): lambda _: {},
+    ("GET", "/v1/answers/{answer_id}"): lambda _: {},
+    ("GET", "/v1/answers/{answer_id}/verify"): lambda _: {},
+    ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
+    ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
+    ("GET", "/v1/privacy"): lambda _: {},
+    ("GET", "/v1/evals/last"): lambda _: {},
 }
-OPEN = {("GET", "/healthz")}
+OPEN = {("GET", path) for path in ("/healthz", "/metrics", "/", "/web/{path:path}")}
 BY_ID = [route for route in ROUTES if "{" in route[1] or route[1] in ("/ask", "/v1/query")]
 
 
@@ -110,7 +117,9 @@ class World:
             sent["headers"] = {"Authorization": f"Bearer {self.keys[tenant]}"}
         elif tenant is not None:
             sent = naming(sent, tenant)
-        path = path.format(document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run)
+        path = path.format(
+            document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer
+        )
         return self.client.request(method, path, **sent)
 
 
@@ -157,7 +166,9 @@ def _bring_in(
     chunk = asyncio.run(_write(url, embedder, tenant, record, told["id"]))
     with psycopg.connect(url, autocommit=True) as connection:
         end_run(connection, answer["run_id"])
-    return Ids(told["id"], chunk, answer["run_id"])
+    asked = {"question": QUESTION, "tenant_id": tenant}
+    answered = client.post("/v1/query", json=asked).json()["answer_id"]
+    return Ids(told["id"], chunk, answer["run_id"], answered)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +199,7 @@ def keyed(module_database_url: str, off: World) -> Iterator[World]:
 
 
 WALLED = ("files", "documents", "chunks", "chunk_terms", "term_counts", "term_changes", "runs",
-          "run_files")  # fmt: skip
+          "run_files", "answers", "feedback")  # fmt: skip
 
 
 @pytest.fixture(params=["keys", "off", "off and no policies"])
@@ -206,12 +217,15 @@ def world(
         connection.execute(switch.format("ENABLE"))
 
 
+CHANGEABLE = ("documents", "runs", "run_files", "files", "chunk_terms", "api_keys", "feedback")
+
+
 def _stored(url: str) -> list[Any]:
     """All that a request could change."""
     with psycopg.connect(url) as connection:
         return [
             connection.execute(f"SELECT to_jsonb(t) FROM {table} t ORDER BY 1").fetchall()
-            for table in ("documents", "runs", "run_files", "files", "chunk_terms", "api_keys")
+            for table in CHANGEABLE
         ]
 
 
@@ -220,7 +234,7 @@ _PASSING = re.compile(
 )
 
 
-def _told(response: httpx.Response, *ids: int) -> tuple[int, str, dict[str, str]]:
+def _told(response: httpx.Response, *ids: int | str) -> tuple[int, str, dict[str, str]]:
     """All that a response says, without ``ids`` and what differs each time."""
     body = _PASSING.sub(r'"\1":_', response.text)
     for number in ids:
@@ -254,8 +268,8 @@ def test_anothers_id_answers_as_one_that_never_was(
     for tenant, other in zip(TENANTS, (*TENANTS[1:], TENANTS[0]), strict=True):
         theirs = world.ids[other]
         foreign, never = world.send(tenant, route, theirs), world.send(tenant, route)
-        numbers = (theirs.document, theirs.chunk, theirs.run)
-        assert _told(foreign, *numbers) == _told(never, NEVER)
+        numbers = (theirs.document, theirs.chunk, theirs.run, theirs.answer)
+        assert _told(foreign, *numbers) == _told(never, NEVER, Ids.answer)
         assert _marker(other) not in foreign.text
     assert _stored(module_database_url) == before
 
@@ -263,7 +277,10 @@ def test_anothers_id_answers_as_one_that_never_was(
 @pytest.mark.parametrize("tenant", TENANTS)
 def test_what_a_tenant_reads_is_its_own(world: World, tenant: str) -> None:
     ids, own = world.ids[tenant], world.documents[tenant]
-    reads = [route for route in ROUTES if route[0] == "GET" or route[1] == "/v1/query"]
+    # a report of evals is of the machine, and need not be there: tests/test_privacy.py has it
+    reads = [
+        r for r in ROUTES if (r[0] == "GET" or r[1] == "/v1/query") and r[1] != "/v1/evals/last"
+    ]
     for route in reads:
         answer = world.send(tenant, route, ids)
         assert answer.status_code == 200, (route, answer.text)
@@ -319,6 +336,13 @@ def test_a_question_finds_the_tenants_own_chunks_alone(world: World) -> None:
         assert (_marker("gamma") in world.send(tenant, ("GET", "/ask"), params=nobodys).text) == (
             tenant == "gamma"
         )
+
+
+def test_what_is_said_to_be_stored_is_the_tenants_own(world: World) -> None:
+    for tenant in TENANTS:
+        told = world.send(tenant, ("GET", "/v1/privacy"), params=_who(world, tenant)).json()
+        stored = told["stored"]
+        assert stored["documents"] == stored["files"] == len(world.documents[tenant])
 
 
 def test_a_stream_of_a_question_is_the_tenants_own(world: World) -> None:
@@ -381,7 +405,8 @@ def test_who_asks_is_settled_before_all_else(
 def test_without_a_name_it_is_the_default_tenant(off: World, route: tuple[str, str]) -> None:
     ids = off.ids["alpha"]
     told = off.send(None, route, ids)
-    assert _told(told, ids.document, ids.chunk, ids.run) == _told(off.send(None, route), NEVER)
+    numbers = (ids.document, ids.chunk, ids.run, ids.answer)
+    assert _told(told, *numbers) == _told(off.send(None, route), NEVER, Ids.answer)
     assert off.client.get("/v1/documents").json()["total"] == 0
 
 

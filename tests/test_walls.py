@@ -22,15 +22,17 @@ from helix.store import ChunkStore
 from tests.fakes import nodes_of, opened, record, rows, write
 from tests.wire.gemini import word_vector
 
-NOBODYS = {"embedding_space", "embedding_change", "embedding_cache"}
+NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts"}
 """Tables without a tenant's data: the cache is keyed by a hash of the text."""
 WITHOUT_POLICY = {"api_keys"}
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
-    "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "documents",
-    "files",
+    "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
+    "answers", "documents", "files", "gate_fits",
 )  # fmt: skip
-DEFINERS = {"tenant_of_key", "any_chunks", "purge_cache", "lexical_chunks"}
+DEFINERS = {
+    "tenant_of_key", "any_chunks", "purge_cache", "lexical_chunks", "forget_in_answers",
+}  # fmt: skip
 
 _OURS = """
 SELECT oid, relname, relkind FROM pg_class c WHERE relnamespace = 'public'::regnamespace
@@ -89,6 +91,18 @@ def _add_file_and_run(own: ChunkStore) -> None:
         connection.execute("UPDATE documents SET file_hash = %s", (digest,))
         run_id = create_run(connection, "upload", tenant=own.tenant)
         add_files(connection, run_id, [NewFile("same.txt", file_hash=digest)])
+        connection.execute(
+            "INSERT INTO answers (id, question, document_ids, receipt)"
+            " VALUES (%s, 'q', '{}', '{}')",
+            (digest[:32],),
+        )
+        connection.execute(
+            "INSERT INTO feedback (answer_id, rating) VALUES (%s, 'up')", (digest[:32],)
+        )
+        connection.execute(
+            "INSERT INTO gate_fits (embedder, documents, chunks, target_risk)"
+            " VALUES ('e', 1, 1, 0.05)"
+        )
 
 
 @contextmanager
@@ -256,6 +270,9 @@ def test_no_row_can_hang_on_another_tenants(seeded: str) -> None:
         "UPDATE runs SET tenant_id = 'a' WHERE tenant_id = 'b'",
         "UPDATE files SET tenant_id = 'a' WHERE tenant_id = 'b'",
         "UPDATE documents SET tenant_id = 'c' WHERE tenant_id = 'b'",
+        "UPDATE answers SET tenant_id = 'a' WHERE tenant_id = 'b'",
+        "INSERT INTO feedback (tenant_id, answer_id, rating)"
+        " SELECT 'a', id, 'up' FROM answers WHERE tenant_id = 'b'",
     )
     with _owner(seeded) as connection:
         for statement in refused:

@@ -44,8 +44,12 @@ class Embedder:
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A chat model. Its stream raises UpstreamError unless the model said it had finished."""
+    """A chat model. Its stream raises UpstreamError unless the model said it had finished.
+
+    ``sees``: an image may be put to it; whether a vendor's model takes one, its service says.
+    """
 
     model: BaseLLM
     identity: str
+    sees: bool = True
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)

@@ -31,6 +31,7 @@ from helix.providers.gemini_faults import (
     status_fault,
 )
 from helix.settings import HOW, Settings
+from helix.telemetry.retries import retried
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +83,7 @@ class _Attempts:
         if wait is None:
             raise fault.error(self.count)
         log.info("%s, attempt %d: trying again in %.1f s", fault.problem, self.count, wait)
+        retried("gemini")
         self.count += 1
         self.waited += wait
         return wait

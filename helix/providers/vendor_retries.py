@@ -14,6 +14,8 @@ from typing import TypeVar
 
 import httpx
 
+from helix.telemetry.retries import retried
+
 T = TypeVar("T")
 
 ATTEMPTS = 5
@@ -50,6 +52,7 @@ def _wait(error: Exception, attempt: int, attempts: int) -> float:
     wait = wait_after(error, attempt, attempts, chance=random.random())  # noqa: S311
     if wait is None:
         raise error
+    retried("vendor")
     return wait
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
+from helix.answering import Inquiry
 from helix.errors import BadRequest, HelixError
-from helix.query_engine import AnswerStream, CitationQueryEngine
+from helix.logs import trace_id
+from helix.query_engine import AnswerStream
 from helix.questions import question_of
 from helix.routes.asker import Asker
 from helix.routes.leaving import CLIENT_CLOSED_REQUEST, event_stream, unless_gone
+from helix.routes.query import answer_headers
 from helix.scope import Scope
-from helix.sse import citations_frame, token_frame
+from helix.streaming import plain_frames
 
 _LARGEST_ID = 2**63 - 1
 _NO_ID = "document_id must be a document's id, a whole number"
@@ -48,13 +49,17 @@ async def ask(
     document_id: Annotated[
         str | None, Query(description="Answer from this document only (documents.id)")
     ] = None,
+    verdict: Annotated[
+        bool, Query(description="Have a judge look at the answer; its verdict is one more event")
+    ] = False,
 ) -> Response:
     """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
     held = asker.services
     question = question_of(q, held.settings.max_question_chars)
     scope = Scope(asker.tenant, document_ids=_document_ids(document_id))
+    inquiry = Inquiry(held.answering, question, scope, verdict=verdict, trace_id=trace_id.get())
     try:
-        stream = await unless_gone(request, held.engine.ask(question, scope), AnswerStream.aclose)
+        stream = await unless_gone(request, inquiry.begin(), AnswerStream.aclose)
     except HelixError as error:
         if error.status < 503:
             raise
@@ -62,28 +67,7 @@ async def ask(
         return JSONResponse({"error": str(error)}, status_code=503)
     if stream is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return event_stream(_frames(held.engine, stream, scope))
-
-
-async def _frames(
-    engine: CitationQueryEngine, stream: AnswerStream, scope: Scope
-) -> AsyncGenerator[bytes, None]:
-    """The frames of ``stream``; it just ends, without a citations frame, if the model fails.
-
-    So it does where what it was made from was replaced or deleted meanwhile.
-    """
-    async with aclosing(stream):
-        try:
-            async for delta in stream:
-                yield token_frame(delta)
-            holds = await engine.still_holds(stream.retrieval, scope)
-        except HelixError as error:
-            _logger.warning("stream cut: %s", error)
-            return
-        if holds:
-            yield citations_frame(stream.citations)
-        else:
-            _logger.warning("stream cut: a source was changed meanwhile")
+    return event_stream(plain_frames(inquiry, stream), answer_headers(inquiry))
 
 
 def _document_ids(text: str | None) -> tuple[int] | None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
-import secrets
-import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -16,14 +13,13 @@ from starlette.requests import ClientDisconnect
 
 from helix.answering import Inquiry
 from helix.errors import BadRequest, HelixError, UpstreamError
+from helix.logs import trace_id
 from helix.query_engine import AnswerStream
 from helix.query_request import MAX_BYTES, query_request, schema
 from helix.routes.asker import Asker
 from helix.routes.leaving import CLIENT_CLOSED_REQUEST, event_stream, unless_gone
 from helix.sse import json_bytes
-
-# W3C Trace Context, section 3.2; a later version may go on after another dash
-_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?")
+from helix.streaming import typed_frames
 
 _logger = logging.getLogger(__name__)
 
@@ -37,6 +33,20 @@ _ANSWER = {
         }
     ],
     "abstained": False, "reason": None, "clarifying_question": None,
+    "support": {
+        "ratio": 1.0,
+        "statements": [
+            {
+                "start": 0, "end": 52, "supported": True, "numbers": [1], "problem": None,
+                "spans": [
+                    {
+                        "n": 1, "chunk_id": 42, "document_id": 7, "start": 0, "end": 48,
+                        "quote": "Refunds are accepted within 30 days of purchase.", "page": None,
+                    }
+                ],
+            }
+        ],
+    },
     "answer_id": "0f0c6ef4c1f54cf8b2a9c1a2f6d3e845", "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
 }  # fmt: skip
 _EVENTS = 'event: token\ndata: {"t":"Refunds "}\n\n'
@@ -90,18 +100,18 @@ async def query(request: Request, asker: Asker) -> Response:
     """Answer with citations and their exact characters, or say why not. No text is logged."""
     held = asker.services
     asked = query_request(await _body(request), held.settings.max_question_chars)
-    told = {"answer_id": uuid.uuid4().hex, "trace_id": _trace_id(request)}
-    headers = {"X-Answer-Id": told["answer_id"], "X-Trace-Id": told["trace_id"]}
-    if asked.conversation_id is not None:
-        told["conversation_id"] = asked.conversation_id
+    named = asked.conversation_id is not None
     inquiry = Inquiry(
-        held.engine,
+        held.answering,
         asked.question,
         asked.scope(asker.named(asked.tenant_id).tenant),
         asked.top_k,
-        bool(asked.debug),
-        told,
+        debug=bool(asked.debug),
+        verdict=bool(asked.verdict),
+        told={"conversation_id": asked.conversation_id} if named else {},
+        trace_id=trace_id.get(),
     )
+    headers = answer_headers(inquiry)
     if asked.stream:
         return await _streamed(request, inquiry, headers)
     answer = await unless_gone(request, inquiry.answer())
@@ -114,7 +124,12 @@ async def _streamed(request: Request, inquiry: Inquiry, headers: dict[str, str])
     stream = await unless_gone(request, inquiry.begin(), AnswerStream.aclose)
     if stream is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return event_stream(inquiry.frames(stream), headers)
+    return event_stream(typed_frames(inquiry, stream), headers)
+
+
+def answer_headers(inquiry: Inquiry) -> dict[str, str]:
+    """By what an answer is found again."""
+    return {"X-Answer-Id": inquiry.answer_id, "X-Trace-Id": inquiry.trace_id}
 
 
 async def _body(request: Request) -> bytes:
@@ -127,18 +142,3 @@ async def _body(request: Request) -> bytes:
     except ClientDisconnect:
         raise BadRequest("the client left before all had come") from None
     return bytes(body)
-
-
-def _trace_id(request: Request) -> str:
-    """That of the one valid ``traceparent`` header, else a random one: 32 hex characters."""
-    sent = request.headers.getlist("traceparent")
-    found = _TRACEPARENT.fullmatch(sent[0].strip()) if len(sent) == 1 else None
-    if found and _is_valid(sent[0].strip(), found[1], found[2]):
-        return found[1]
-    return secrets.token_hex(16)
-
-
-def _is_valid(header: str, trace: str, span: str) -> bool:
-    """Neither id is all zeros, and what goes on is of a later version than 00."""
-    known_length = not header.startswith("00-") or len(header) == 55
-    return bool(trace.strip("0") and span.strip("0") and known_length)

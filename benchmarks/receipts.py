@@ -1,0 +1,194 @@
+"""Receipts: what proving an answer and keeping its receipt add to it.
+
+Two applications over one database, with receipts and without, are asked the same questions in turn
+over ASGI, in this process and with the offline models. Proving, screening and the receipt's own
+making are timed besides, each by itself, on the same answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+import httpx
+import numpy as np
+import psycopg
+from fastapi import FastAPI
+
+from benchmarks import corpus
+from benchmarks.corpus import Corpus
+from benchmarks.database import server
+from benchmarks.options import Options, main
+from benchmarks.report import Report, ms, p50, p99
+from benchmarks.search import fill
+from helix.answering import Ended, Inquiry
+from helix.app import create_app
+from helix.debug import debug_block
+from helix.guardrails import screen
+from helix.proof import prove
+from helix.providers import build_embedder
+from helix.receipts.receipt import receipt_of
+from helix.receipts.storable import storable_json
+from helix.scope import Scope
+from helix.services import Services, open_services
+from helix.settings import Settings, load_settings
+from helix.store import ChunkStore
+
+ADDED_MS = 5
+TEXTS, QUICK_TEXTS = 1000, 200
+QUESTIONS, QUICK_QUESTIONS = 400, 60
+_PARTS = ("proof", "screen", "debug block", "receipt as JSON")
+Took = tuple[float, float]
+"""Seconds by the clock, and of this process's processor time."""
+_WITHOUT, _WITH = "HELIX_RECEIPT_DAYS=0", "HELIX_RECEIPT_DAYS=30"
+
+
+async def run(options: Options, report: Report) -> None:
+    """Fill, ask in turn, then the parts by themselves."""
+    texts = corpus.load_or_generate(options.data, QUICK_TEXTS if options.quick else TEXTS).texts
+    asked = [_question(text) for text in texts[: QUICK_QUESTIONS if options.quick else QUESTIONS]]
+    with server() as postgres, postgres.database() as url:
+        await _fill(url, texts)
+        taken = await _in_turn(url, asked)
+        added = _added(taken)
+        async with open_services(_settings(url, 30)) as services:
+            parts = await _parts(services, asked)
+        size = _size(url)
+    _report(report, taken, added, parts, size)
+
+
+def _settings(url: str, days: int) -> Settings:
+    return load_settings(
+        database_url=url, llm="offline", embedder="offline", workers=0, receipt_days=days,
+        log_level="error",
+    )  # fmt: skip
+
+
+def _question(text: str) -> str:
+    return f"What is known of {' '.join(text.split()[:12])}?"
+
+
+async def _fill(url: str, texts: list[str]) -> None:
+    embedder = build_embedder(_settings(url, 0))
+    vectors = np.array(embedder.model.get_text_embedding_batch(texts), dtype=np.float32)
+    store = ChunkStore(url, embedder.identity)
+    try:
+        await fill(store, Corpus(texts, vectors, vectors[:1]))
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def _client(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """Of the application with its lifespan, whose state each request is to find."""
+    async with application.router.lifespan_context(application) as state:
+
+        async def with_state(scope: Any, receive: Any, send: Any) -> None:
+            await application(scope | {"state": dict(state or {})}, receive, send)
+
+        transport = httpx.ASGITransport(with_state)
+        async with httpx.AsyncClient(transport=transport, base_url="http://benchmark") as client:
+            yield client
+
+
+async def _in_turn(url: str, asked: Sequence[str]) -> dict[str, list[Took]]:
+    """Seconds of each question with each application, the order changing."""
+    async with AsyncExitStack() as stack:
+        clients = {}
+        for name, days in ((_WITHOUT, 0), (_WITH, 30)):
+            application = create_app(_settings(url, days))
+            clients[name] = await stack.enter_async_context(_client(application))
+        for client in clients.values():
+            for question in asked[:20]:
+                await _seconds(client, question)
+        taken: dict[str, list[Took]] = {name: [] for name in clients}
+        for number, question in enumerate(asked):
+            order = list(clients.items())
+            for name, client in order if number % 2 else reversed(order):
+                taken[name].append(await _seconds(client, question))
+    return taken
+
+
+async def _seconds(client: httpx.AsyncClient, question: str) -> Took:
+    started, cpu = time.perf_counter(), time.process_time()
+    response = await client.post("/v1/query", json={"question": question})
+    took = time.perf_counter() - started, time.process_time() - cpu
+    response.raise_for_status()
+    return took
+
+
+def _added(taken: dict[str, list[Took]]) -> list[Took]:
+    pairs = zip(taken[_WITHOUT], taken[_WITH], strict=True)
+    return [(with_[0] - without[0], with_[1] - without[1]) for without, with_ in pairs]
+
+
+async def _parts(services: Services, asked: Sequence[str]) -> dict[str, list[Took]]:
+    """Seconds of what an answer's end does in this process, for each answered question."""
+    parts: dict[str, list[Took]] = {name: [] for name in _PARTS}
+    for question in asked:
+        inquiry = Inquiry(services.answering, question, Scope(), kept=False)
+        done = await inquiry.whole()
+        if done.abstained:
+            continue
+        sources = done.retrieval.sources
+        debug = partial(debug_block, done.retrieval, done.answer, ceiling=1.0, total=1.0)
+        actions: tuple[Callable[[], object], ...] = (
+            partial(prove, done.answer, sources), partial(screen, sources), debug,
+            partial(_written, services, done),
+        )  # fmt: skip
+        for name, action in zip(_PARTS, actions, strict=True):
+            parts[name].append(_timed(action))
+    return parts
+
+
+def _written(services: Services, done: Ended) -> str:
+    return storable_json(receipt_of(done, services.marks()))
+
+
+def _timed(action: Callable[[], object]) -> Took:
+    started, cpu = time.perf_counter(), time.process_time()
+    action()
+    return time.perf_counter() - started, time.process_time() - cpu
+
+
+def _size(url: str) -> float:
+    """KiB of the table and its indexes for each receipt."""
+    with psycopg.connect(url) as connection:
+        row = connection.execute(
+            "SELECT pg_total_relation_size('answers')::float8 / count(*) / 1024 FROM answers"
+        ).fetchone()
+    assert row is not None
+    return float(row[0])
+
+
+def _report(
+    report: Report,
+    taken: dict[str, list[Took]],
+    added: list[Took],
+    parts: dict[str, list[Took]],
+    size: float,
+) -> None:
+    answered, asked = len(parts["proof"]), len(added)
+    rows = [[f"POST /v1/query, {name}", *_cells(seconds)] for name, seconds in taken.items()]
+    rows.append(["added by the receipt, question by question", *_cells(added)])
+    rows += [[f"{name}, in this process", *_cells(seconds)] for name, seconds in parts.items()]
+    report.table(
+        f"receipts: {asked} questions, {answered} answered; {size:.1f} KiB a receipt in Postgres",
+        ["what", "p50 ms", "p99 ms", "this process's CPU p50 ms"],
+        rows,
+    )
+    verification = sum(p50([wall for wall, _ in parts[name]]) for name in ("proof", "debug block"))
+    total = (p50([wall for wall, _ in added]) + verification) * 1000
+    report.at_most("proof, debug block and receipt added to an answer at p50, ms", total, ADDED_MS)
+
+
+def _cells(taken: Sequence[Took]) -> list[str]:
+    wall, cpu = zip(*taken, strict=True)
+    return [ms(p50(wall)), ms(p99(wall)), ms(p50(cpu))]
+
+
+if __name__ == "__main__":
+    main({"receipts": run})

@@ -1,0 +1,1 @@
+"""What Helix tells its operators: metrics, traces, and ids for its logs. No text of anybody's."""
