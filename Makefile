@@ -43,8 +43,8 @@ seed: migrate ## Ingest samples/
 serve: install ## Serve on http://127.0.0.1:8080
 	@$(BIN)/helix serve
 
-eval: install ## Calibrate the offline gate on the data of DATA=dir
-	@$(BIN)/python -m evals.gate_offline --data $(or $(DATA),../shared/data)
+eval: install ## Ask the golden set over samples/; ARGS="--suite squad2 --data DIR" and the like
+	@$(BIN)/python -m evals.run $(ARGS)
 
 bench: install ## Ratios against named floors, measured in one run
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))

@@ -1,0 +1,119 @@
+"""Risk and coverage of a gate by what it asks of a question, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.calibration.asked import COVERED
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+
+UNCOVERED_SHARE = 0.2
+"""Of the questions that are asked, assumed to be uncovered: a log knows better."""
+_Z = 1.96
+_RESAMPLED = 200
+
+
+@dataclass(frozen=True)
+class Point:
+    """A gate that lets pass what scores ``least`` and more.
+
+    ``coverage`` is the share of covered questions that pass (the gate's recall); ``risk`` the share
+    of those that pass that are not covered (one less its precision), where a set share of all
+    questions is uncovered; ``refused`` the refused share of each other kind.
+    """
+
+    least: float
+    coverage: float
+    risk: float
+    refused: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores of questions (larger: rather covered) of these kinds; every uncovered kind counts
+    the same, and together as ``uncovered`` of all questions."""
+
+    scores: Floats
+    kinds: Sequence[str]
+    uncovered: float = UNCOVERED_SHARE
+
+    def of(self, kind: str) -> Floats:
+        """The scores of one kind."""
+        return np.asarray(self.scores[np.array(self.kinds) == kind], dtype=np.float64)
+
+    @property
+    def others(self) -> list[str]:
+        """The kinds that are not covered."""
+        return sorted(set(self.kinds) - {COVERED})
+
+    def at(self, least: float) -> Point:
+        """What becomes of the questions at one threshold."""
+        coverage = float((self.of(COVERED) >= least).mean())
+        refused = {kind: float((self.of(kind) < least).mean()) for kind in self.others}
+        passed = 1 - sum(refused.values()) / max(len(refused), 1)
+        return Point(least, coverage, risk_of(coverage, passed, self.uncovered), refused)
+
+    def covering(self, coverage: float) -> Point:
+        """The tightest threshold that lets this share of the covered questions through."""
+        ordered = np.sort(self.of(COVERED))[::-1]
+        return self.at(float(ordered[max(math.ceil(coverage * len(ordered)) - 1, 0)]))
+
+    def points(self, most: int = 200) -> list[Point]:
+        """The curve from the tightest threshold to the loosest."""
+        ordered = np.unique(self.scores[np.isfinite(self.scores)])[::-1]
+        places = np.unique(np.linspace(0, len(ordered) - 1, min(most, len(ordered))).astype(int))
+        return [self.at(float(ordered[place])) for place in places]
+
+    def within(self, risk: float) -> Point:
+        """The loosest threshold whose risk is at most ``risk``; of least risk where none is."""
+        points = [point for point in self.points(1000) if point.coverage > 0]
+        allowed = [point for point in points if point.risk <= risk]
+        if allowed:
+            return max(allowed, key=lambda point: (point.coverage, point.least))
+        return min(points, key=lambda point: (point.risk, point.least))
+
+    def intervals(self, least: float, seed: int = 0) -> tuple[Interval, Interval]:
+        """95% intervals of coverage (Wilson) and of risk (bootstrap by kind, percentiles)."""
+        own = self.of(COVERED) >= least
+        source = np.random.default_rng(seed)
+        rates = [
+            source.binomial(len(passed), passed.mean(), _RESAMPLED) / len(passed)
+            for passed in (own, *(self.of(kind) >= least for kind in self.others))
+        ]
+        others = np.mean(rates[1:], axis=0) if rates[1:] else np.zeros(_RESAMPLED)
+        risks = [
+            risk_of(float(c), float(p), self.uncovered)
+            for c, p in zip(rates[0], others, strict=True)
+        ]
+        low, high = np.percentile(risks, (2.5, 97.5))
+        return wilson(int(own.sum()), len(own)), (float(low), float(high))
+
+
+def risk_of(coverage: float, passed: float, uncovered: float) -> float:
+    """The uncovered share of what passes, from the shares of either kind that do."""
+    wrong = uncovered * passed
+    total = wrong + (1 - uncovered) * coverage
+    return wrong / total if total else 0.0
+
+
+def wilson(hits: int, total: int) -> Interval:
+    """Wilson's 95% interval of a share."""
+    if not total:
+        return 0.0, 1.0
+    share = hits / total
+    middle = (share + _Z * _Z / (2 * total)) / (1 + _Z * _Z / total)
+    spread = share * (1 - share) / total + _Z * _Z / (4 * total * total)
+    half = _Z / (1 + _Z * _Z / total) * math.sqrt(spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def told(value: float, interval: Interval) -> str:
+    """``0.850 [0.830, 0.868]``."""
+    return f"{value:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"

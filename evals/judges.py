@@ -1,0 +1,156 @@
+"""Who judges an answer: a model, or the deterministic judge that looks for the spans.
+
+Both give the same things, so that their agreement can be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from llama_index.core.evaluation import EvaluationResult
+from llama_index.core.llms.llm import LLM
+
+from evals.metrics.alce import (
+    CitationScores,
+    Cited,
+    citation_scores,
+    entails_by_span,
+)
+from evals.metrics.yes_no import StrictFaithfulness, StrictRelevancy, without_nltk
+from helix.context import Source
+from helix.contract import Verdict
+from helix.errors import SettingsError
+from helix.judging import Judge, JudgeFailed, build_judge
+from helix.proof import prove
+from helix.providers import build_llm
+from helix.providers.base import LanguageModel
+from helix.settings import Settings
+
+OFFLINE = "offline"
+
+_MARKER = re.compile(r"\s*\[[\d,\s]+\]")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a judge says of one answer. ``verdict`` is None where the judge could not be read."""
+
+    faithful: bool
+    relevant: bool
+    citations: CitationScores
+    verdict: Verdict | None
+    unreadable: int = 0
+
+
+class AnswerJudge(Protocol):
+    """Judges what was answered; refusals are not asked about."""
+
+    name: str
+
+    async def judge(self, question: str, answer: str, sources: Sequence[Source]) -> Judgement:
+        """Of one answer over its numbered sources; raises UpstreamError as its model does."""
+        ...
+
+
+def statements_of(answer: str, sources: Sequence[Source]) -> list[Cited]:
+    """The statements of an answer as helix.proof divides it."""
+    return [
+        Cited(_parts(answer[one.start : one.end]), one.numbers)
+        for one in prove(answer, sources).statements
+    ]
+
+
+def _parts(statement: str) -> tuple[str, ...]:
+    """What stands between markers and says something."""
+    parts = [part.strip() for part in _MARKER.split(statement)]
+    return tuple(part for part in parts if any(c.isalnum() for c in part))
+
+
+class OfflineJudge:
+    """Span support: deterministic, and right only of answers that quote or nearly do."""
+
+    def __init__(self, verdicts: Judge) -> None:
+        self.name = OFFLINE
+        self._verdicts = verdicts
+
+    async def judge(self, question: str, answer: str, sources: Sequence[Source]) -> Judgement:
+        verdict = await self._verdicts.judge(question, answer, sources)
+        statements = statements_of(answer, sources)
+        scores = await citation_scores(statements, sources, entails_by_span)
+        faithful = bool(statements) and all(
+            [await entails_by_span(one, sources) for one in statements]
+        )
+        return Judgement(faithful, verdict.relevant, scores, verdict)
+
+
+class ModelJudge:
+    """A model: LlamaIndex's evaluators, the same for entailment, and the Verdict."""
+
+    def __init__(self, llm: LanguageModel, verdicts: Judge) -> None:
+        if not isinstance(llm.model, LLM):
+            raise SettingsError(f"{llm.identity} cannot judge: set HELIX_JUDGE to another model")
+        self.name = llm.identity
+        self._verdicts = verdicts
+        without_nltk()
+        self._faithful = StrictFaithfulness(llm.model)
+        self._relevant = StrictRelevancy(llm.model)
+
+    async def judge(self, question: str, answer: str, sources: Sequence[Source]) -> Judgement:
+        said = _MARKER.sub("", answer)
+        contexts = [source.content for source in sources]
+        replies = [await self._faithful.aevaluate(question, said, contexts)]
+        replies.append(await self._relevant.aevaluate(question, said, contexts))
+
+        async def entails(statement: Cited, cited: Sequence[Source]) -> bool:
+            replies.append(
+                await self._faithful.aevaluate(
+                    response=statement.text, contexts=[source.content for source in cited]
+                )
+            )
+            return bool(replies[-1].passing)
+
+        scores = await citation_scores(statements_of(answer, sources), sources, entails)
+        try:
+            verdict = await self._verdicts.judge(question, answer, sources)
+        except JudgeFailed:
+            verdict = None
+        return Judgement(
+            bool(replies[0].passing), bool(replies[1].passing), scores, verdict, _invalid(replies)
+        )
+
+
+def _invalid(replies: Sequence[EvaluationResult]) -> int:
+    return sum(reply.invalid_result for reply in replies)
+
+
+def judge_name(settings: Settings, asked: str | None) -> str:
+    """What judges, as HELIX_LLM names models: a model where one can be had, else ``offline``.
+
+    Raises:
+        SettingsError: ``asked`` is ``model`` and there is none.
+    """
+    models = [settings.judge, settings.llm, "gemini" if settings.gemini_api_key else None]
+    model = next((name for name in models if name and name.partition(":")[0] != OFFLINE), None)
+    if asked == "model" and model is None:
+        raise SettingsError("no model can judge: set GEMINI_API_KEY, or HELIX_JUDGE to a model")
+    return OFFLINE if asked == OFFLINE or model is None else model
+
+
+def offline_judge(settings: Settings) -> AnswerJudge:
+    """The deterministic judge."""
+    named = settings.model_copy(update={"judge": OFFLINE, "llm": OFFLINE})
+    return OfflineJudge(build_judge(named, build_llm(named)))
+
+
+def model_judge(settings: Settings, name: str) -> tuple[AnswerJudge, LanguageModel]:
+    """The judge that is the model ``name``, and the model, for its caller to close.
+
+    Raises:
+        SettingsError: as build_llm does.
+    """
+    named = settings.model_copy(update={"judge": name, "llm": name})
+    llm = build_llm(named)
+    return ModelJudge(llm, build_judge(named, llm)), llm

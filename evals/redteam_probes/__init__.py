@@ -1,0 +1,3 @@
+"""The probes of the red team: each tries one thing and says what came of it."""
+
+from __future__ import annotations
