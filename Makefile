@@ -4,10 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help install demo test lint types check migrate seed serve eval bench soak clean
+.PHONY: help install demo test test-browser lint types check migrate seed serve eval redteam bench soak clean
 
 help: ## List the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 install: $(STAMP) ## The virtual environment in .venv
 
@@ -24,7 +24,10 @@ demo: install ## From a file to a cited, streamed answer and a refusal: no key, 
 	@$(BIN)/python scripts/demo.py
 
 test: install ## Every test
-	@$(BIN)/python -m pytest -m 'not soak' -n 3 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak and not browser' -n 3 --dist loadfile
+
+test-browser: install ## The page in headless Chromium (Debian: apt install chromium)
+	@$(BIN)/python -m pytest tests/browser -m browser
 
 lint: install ## Ruff, rules and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -46,12 +49,15 @@ serve: install ## Serve on http://127.0.0.1:8080
 eval: install ## Ask the golden set over samples/; ARGS="--suite squad2 --data DIR" and the like
 	@$(BIN)/python -m evals.run $(ARGS)
 
+redteam: install ## Attack a service with the offline provider; fails where a probe gets through
+	@$(BIN)/python -m evals.redteam
+
 bench: install ## Ratios against named floors, measured in one run
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
 
 soak: install ## The full counts: kills, fuzz, load; and a model in the process (PyTorch)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,cross-encoder]'
-	@$(BIN)/python -m pytest -m soak --timeout 1800 --durations=10
+	@$(BIN)/python -m pytest -m 'soak and not browser' --timeout 1800 --durations=10
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

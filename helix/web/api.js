@@ -1,0 +1,100 @@
+// The server's API. Every address stands here once, as "METHOD /path/{name}", and
+// tests/test_web.py holds each of them against the server's OpenAPI document.
+//
+//   await call("GET /v1/documents/{document_id}", { path: { document_id: 7 }, query: { text: false } })
+//       -> the JSON; throws ApiError(status, message). Status 0: the server was not reached.
+//   for await (const { event, data } of stream("POST /v1/query", { body, signal })) …
+//       -> typed server-sent events; it ends where the stream ends: whether that was the end
+//          that was announced is for the caller to know.
+//
+// Tenant and API key of store.js go with each request; a 401 asks for a key (`session.keyWanted`).
+import { session } from "./store.js";
+import { events } from "./sse.js";
+
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const api = {
+  documents: (query, signal) => call("GET /v1/documents", { query, signal }),
+  document: (document_id, query, signal) =>
+    call("GET /v1/documents/{document_id}", { path: { document_id }, query, signal }),
+  chunk: (chunk_id, signal) => call("GET /v1/chunks/{chunk_id}", { path: { chunk_id }, signal }),
+  query: (body, signal) => stream("POST /v1/query", { body: { ...body, stream: true }, signal }),
+  receipt: (answer_id, signal) =>
+    call("GET /v1/answers/{answer_id}", { path: { answer_id }, signal }),
+  verify: (answer_id) => call("GET /v1/answers/{answer_id}/verify", { path: { answer_id } }),
+  feedback: (answer_id, body) =>
+    call("POST /v1/answers/{answer_id}/feedback", { path: { answer_id }, body }),
+};
+
+export async function call(endpoint, options = {}) {
+  const response = await send(endpoint, options);
+  if (response.status === 204) return null;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "The connection broke off in the middle of an answer.");
+  }
+}
+
+export async function* stream(endpoint, options = {}) {
+  const response = await send(endpoint, options, "text/event-stream");
+  for await (const { event, data } of events(response.body)) {
+    yield { event, data: JSON.parse(data) };
+  }
+}
+
+export async function send(endpoint, { path, query, body, form, signal } = {}, accept = "application/json") {
+  const [method, pattern] = endpoint.split(" ");
+  const { tenant, key } = session.get();
+  const headers = { Accept: accept };
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const address = fill(pattern, path) + search({ ...query, tenant_id: key ? undefined : tenant });
+  let response;
+  try {
+    response = await fetch(address, {
+      method, headers, signal, credentials: "same-origin",
+      body: body !== undefined ? JSON.stringify(body) : form,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "The server does not answer. Is it running, and are you connected?");
+  }
+  if (response.ok) return response;
+  throw await failure(response);
+}
+
+async function failure(response) {
+  let message = `The server answered ${response.status}.`;
+  try {
+    const told = (await response.json()).error;
+    if (typeof told === "string") message = told;
+  } catch {
+    // no JSON: something in between answered
+  }
+  if (response.status === 401) {
+    const { key } = session.get();
+    session.set({ keyWanted: key ? "This key opens nothing here, or was revoked." : "asked" });
+  }
+  return new ApiError(response.status, message);
+}
+
+function fill(pattern, path = {}) {
+  return pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name]));
+}
+
+function search(query) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, one);
+  }
+  const text = parameters.toString();
+  return text && `?${text}`;
+}

@@ -1,0 +1,178 @@
+// One question and its answer: Markdown as it streams, chips, marks, refusal, what can be done.
+//
+//   <${Turn} turn=${turn} onOpen=${(panel) => …} onRetry=${f} onRate=${(rating, note) => …} />
+import { api } from "../api.js";
+import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, toast } from "../components.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { Prose } from "../markdown.js";
+import { address } from "../router.js";
+import { placeOf, shortened } from "../text.js";
+import { listen, textOf } from "./turns.js";
+import { useChunks } from "./why.js";
+
+const REASONS = {
+  no_documents: "The library is empty: there is nothing to answer from.",
+  filtered_empty: "No document fits what you chose to ask. Ask all documents, or choose others.",
+  below_gate: "Nothing in the documents is near enough to this question to answer from.",
+  model_refused: "Passages were found, but none of them contains the answer.",
+};
+const CLOSEST = 3;
+
+export function Turn({ turn, onOpen, onRetry, onRate }) {
+  const running = turn.state === "waiting" || turn.state === "streaming";
+  const done = turn.state === "done";
+  return html`<article class="turn" id=${`turn-${turn.id}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${running}>
+    <h2 class="question" tabindex="-1">${turn.question}</h2>
+    ${turn.state === "waiting" && html`<${Spinner} label="Looking through the documents" />`}
+    ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} />` : html`<${Body} key=${turn.state === "waiting" ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
+    <${Trouble} turn=${turn} onRetry=${onRetry} />
+    ${done && !turn.abstained && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
+    ${done && html`<${Actions} turn=${turn} onOpen=${onOpen} onRate=${onRate} />`}
+  </article>`;
+}
+
+function Body({ turn, onOpen }) {
+  const element = useRef(null);
+  const prose = useRef(null);
+  const turnNow = useRef(turn);
+  turnNow.current = turn;
+  useEffect(() => {
+    const open = (n, chip) => onOpen(panelOf(turnNow.current.citations.find((one) => one.n === n), chip));
+    prose.current = new Prose(element.current, {
+      onCite: open,
+      onSettled: (text) => turnNow.current.state === "streaming" && announce(shortened(text, 600)),
+    });
+    const text = textOf(turn.id) || turn.text;
+    if (text) prose.current.show(text);
+    const forget = listen(turn.id, (now) => prose.current.show(now));
+    return () => {
+      forget();
+      prose.current.stop();
+    };
+  }, [turn.id]);
+  useEffect(() => {
+    if (turn.state === "waiting" || turn.state === "streaming") return;
+    prose.current.finish(turn.text);
+    prose.current.cite(turn.citations);
+    prose.current.mark(unsupported(turn.support));
+    if (turn.state === "done" && fresh(turn)) announce("The answer is complete.");
+  }, [turn.state]);
+  return html`<div class=${turn.state === "streaming" ? "prose streaming" : "prose"} ref=${element}></div>`;
+}
+
+function fresh(turn) {
+  return Date.now() - Date.parse(turn.asked) < 600_000;
+}
+
+function unsupported(support) {
+  return (support?.statements || []).filter((statement) => !statement.supported);
+}
+
+export function panelOf(citation, opener) {
+  return citation && {
+    kind: "source", documentId: citation.document_id, chunkId: citation.chunk_id,
+    start: citation.start ?? null, end: citation.end ?? null, quote: citation.quote ?? null, opener,
+  };
+}
+
+function Trouble({ turn, onRetry }) {
+  const again = html`<${Button} icon="retry" onClick=${onRetry}>Ask again</>`;
+  if (turn.state === "stopped") return html`<div class="stopped"><${Icon} name="stop" /><span>Stopped${turn.text ? ": this is not the whole answer" : ""}.</span> ${again}</div>`;
+  if (turn.state === "cut") return html`<${Notice} kind="error" title="This is not the whole answer."><p>${turn.error}</p>${again}</>`;
+  if (turn.state === "failed") return html`<${Notice} kind="error" title=${turn.text ? "This is not the whole answer." : "There is no answer."}><p>${turn.error}</p>${again}</>`;
+  const open = turn.state === "done" && !turn.abstained ? unsupported(turn.support).length : 0;
+  if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${turn.support.statements.length} ${turn.support.statements.length === 1 ? "sentence is" : "sentences"} not borne out by a source, and marked above.</span></p>`;
+  return null;
+}
+
+function Refusal({ turn, onOpen }) {
+  return html`<div class="refusal" role="group" aria-label="No answer">
+    <p class="refusal-title"><${Icon} name="none" /><span>${turn.text}</span></p>
+    <p>${REASONS[turn.reason] || "The documents do not answer this."}</p>
+    ${turn.clarifying && html`<p class="clarifying">${turn.clarifying}</p>`}
+    <${Closest} turn=${turn} onOpen=${onOpen} />
+  </div>`;
+}
+
+function Closest({ turn, onOpen }) {
+  const near = useNear(turn);
+  const ids = near.slice(0, CLOSEST).map((one) => one.chunk_id);
+  const chunks = useChunks(ids);
+  const found = ids.map((id) => chunks.get(id)).filter(Boolean);
+  if (!found.length) return null;
+  return html`<section class="closest" aria-label="Closest, but not an answer"><h3>Closest, but not an answer</h3>
+    <ul>${found.map((chunk) => html`<li key=${chunk.id}><button type="button" class="passage" onClick=${(event) => onOpen({ ...panelOf({ ...chunk, chunk_id: chunk.id }, event.currentTarget), quote: null })}>
+      <span class="passage-title">${chunk.title}</span><span class="hint">${placeOf(chunk, chunk.title)}</span>
+      <span class="passage-text">${shortened(chunk.content, 180)}</span></button></li>`)}</ul></section>`;
+}
+
+// The nearest passages: told with the answer, else by its receipt.
+function useNear({ debug, answerId }) {
+  const [near, setNear] = useState(debug?.candidates.near || []);
+  useEffect(() => {
+    if (debug || !answerId) return undefined;
+    const controller = new AbortController();
+    api.receipt(answerId, controller.signal).then((receipt) => setNear(receipt.debug?.candidates.near || []), () => {});
+    return () => controller.abort();
+  }, [answerId]);
+  return near;
+}
+
+function Sources({ turn, onOpen }) {
+  if (!turn.citations.length) return html`<p class="support-note"><${Icon} name="warn" /><span>This answer cites no source.</span></p>`;
+  return html`<section class="sources" aria-label="Sources of the answer"><h3>Sources</h3><ol>${turn.citations.map((citation) => html`<li key=${citation.n}>
+    <button type="button" class="passage" onClick=${(event) => onOpen(panelOf(citation, event.currentTarget))}>
+      <span class="passage-number" aria-label=${`Source ${citation.n}`}>${citation.n}</span><span class="passage-title">${citation.title}</span>
+      <span class="hint">${placeOf(citation, citation.title)}</span>
+      <span class="passage-text">${shortened(citation.quote || citation.snippet, 150)}</span></button></li>`)}</ol></section>`;
+}
+
+function Actions({ turn, onOpen, onRate }) {
+  const [noting, setNoting] = useState(false);
+  const copy = async () => toast((await copyText(asText(turn))) ? "Answer copied with its sources" : "It could not be copied");
+  const link = new URL(address("answer", [turn.answerId || ""]), location.href).href;
+  const share = async () => toast((await copyText(link)) ? "Link copied" : "The link could not be copied");
+  const rate = async (rating, note = "") => {
+    try {
+      await api.feedback(turn.answerId, note ? { rating, note } : { rating });
+    } catch (error) {
+      toast(error.status === 404 ? "This answer has no receipt, so it cannot be rated" : error.message);
+      return;
+    }
+    onRate(rating, note);
+    toast("Thank you");
+    setNoting(!note);
+  };
+  return html`<div class="actions" role="group" aria-label="This answer">
+    <${IconButton} icon="copy" label="Copy the answer with its sources" onClick=${copy} />
+    ${turn.answerId && html`<${IconButton} icon="link" label="Copy a link to this answer" onClick=${share} />
+      <${IconButton} icon="up" label="Good answer" pressed=${turn.rating === "up"} onClick=${() => rate("up")} />
+      <${IconButton} icon="down" label="Bad answer" pressed=${turn.rating === "down"} onClick=${() => rate("down")} />`}
+    <button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>
+    <${Note} open=${noting} onClose=${() => setNoting(false)} onSend=${(note) => rate(turn.rating, note)} />
+  </div>`;
+}
+
+function Note({ open, onClose, onSend }) {
+  const send = (event) => {
+    event.preventDefault();
+    const note = String(new FormData(event.target).get("note")).trim();
+    if (note) onSend(note);
+    onClose();
+  };
+  return html`<${Dialog} title="Anything to add?" open=${open} onClose=${onClose}><form class="form" onSubmit=${send}>
+    <label class="field">Note (optional)<textarea name="note" rows="3" maxlength="2000"></textarea></label>
+    <p class="hint">It is stored with the receipt of this answer, on this server.</p>
+    <div class="form-end"><${Button} onClick=${onClose}>No note</><button class="button main"><span>Send</span></button></div></form></${Dialog}>`;
+}
+
+// The answer with its sources, as text to be pasted elsewhere.
+export function asText(turn) {
+  const sources = turn.citations.map((citation) => {
+    const where = placeOf(citation, citation.title);
+    const at = address("source", [citation.document_id], { start: citation.start, end: citation.end });
+    const quote = citation.quote ? `\n    “${shortened(citation.quote, 300)}”` : "";
+    return `[${citation.n}] ${citation.title}${where && `, ${where}`}${quote}\n    ${new URL(at, location.href).href}`;
+  });
+  return [turn.question, "", turn.text, ...(sources.length ? ["", "Sources", ...sources] : [])].join("\n");
+}

@@ -1,0 +1,130 @@
+// The pieces that views share. Each is a function of its properties; looks are in styles/parts.css.
+//
+//   <${Icon} name="copy" />                       a line drawing; decoration, so give the button a label
+//   <${IconButton} icon="copy" label="Copy" onClick=${f} pressed=${true} />
+//   <${Button} kind="plain|main|danger" …>text</>  a button with text
+//   <${Dialog} title="Scope" open=${b} onClose=${f}>…</>   modal; Escape and the backdrop close it
+//   <${Notice} kind="info|warn|error" title="…">…</>      role alert where it is an error
+//   <${Spinner} label="Searching" />
+//   toast("Copied")                               one line for two seconds, read out politely
+//   announce("…")                                 read out only; for what is seen anyway
+//   await copyText("…")                           to the clipboard; true when it worked
+import { html, useEffect, useRef, useState } from "./html.js";
+import { createStore, useStore } from "./store.js";
+
+const PATHS = {
+  ask: "M4 5h16v11H9l-5 4z",
+  close: "M6 6l12 12M18 6L6 18",
+  copy: "M9 9h10v11H9zM5 15V4h10",
+  down: "M7 4v9M7 13l4 7c2 0 2.5-1 2.3-2.5L13 14h5.5c1.3 0 2-1 1.7-2.2l-1.4-6C18.5 4.7 17.8 4 16.7 4H7M3.5 4v9",
+  up: "M7 20v-9M7 11l4-7c2 0 2.5 1 2.3 2.5L13 10h5.5c1.3 0 2 1 1.7 2.2l-1.4 6c-.3 1.1-1 1.8-2.1 1.8H7M3.5 20v-9",
+  why: "M5 20V10M12 20V4M19 20v-7",
+  link: "M10 14l4-4M9 7l2-2a4 4 0 016 6l-2 2M15 17l-2 2a4 4 0 01-6-6l2-2",
+  retry: "M20 12a8 8 0 11-2.3-5.7M20 3v4h-4",
+  stop: "M7 7h10v10H7z",
+  send: "M12 20V5M6 11l6-6 6 6",
+  sun: "M12 8a4 4 0 100 8 4 4 0 000-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
+  moon: "M20 14.5A8.5 8.5 0 019.5 4a8.5 8.5 0 1010.5 10.5z",
+  system: "M4 5h16v11H4zM9 20h6M12 16v4",
+  settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
+  scope: "M4 6h16M7 12h10M10 18h4",
+  before: "M14 6l-6 6 6 6",
+  after: "M10 6l6 6-6 6",
+  none: "M12 3a9 9 0 100 18 9 9 0 000-18zM6 6l12 12",
+  warn: "M12 4l9 16H3zM12 10v4M12 17v.5",
+  check: "M5 12l5 5 9-11",
+  document: "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
+  open: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
+};
+
+export function Icon({ name }) {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${PATHS[name] || ""} /></svg>`;
+}
+
+export function IconButton({ icon, label, pressed, ...rest }) {
+  const state = pressed === undefined ? {} : { "aria-pressed": String(pressed) };
+  return html`<button type="button" class="icon-button" aria-label=${label} title=${label} ...${state} ...${rest}><${Icon} name=${icon} /></button>`;
+}
+
+export function Button({ kind = "plain", icon, children, ...rest }) {
+  return html`<button type="button" class=${`button ${kind}`} ...${rest}>${icon && html`<${Icon} name=${icon} />`}<span>${children}</span></button>`;
+}
+
+export function Spinner({ label }) {
+  return html`<span class="spinner"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span><span>${label}</span></span>`;
+}
+
+export function Notice({ kind = "info", title, children }) {
+  const role = kind === "error" ? "alert" : undefined;
+  return html`<div class=${`notice ${kind}`} role=${role}>
+    ${kind !== "info" && html`<${Icon} name="warn" />`}
+    <div>${title && html`<p class="notice-title">${title}</p>`}${children}</div>
+  </div>`;
+}
+
+export function Dialog({ title, open, onClose, children, wide }) {
+  const dialog = useRef(null);
+  useEffect(() => {
+    if (open && !dialog.current.open) dialog.current.showModal();
+    if (!open && dialog.current.open) dialog.current.close();
+  }, [open]);
+  const onBackdrop = (event) => event.target === dialog.current && onClose();
+  return html`<dialog class=${wide ? "dialog wide" : "dialog"} ref=${dialog} onClose=${onClose} onClick=${onBackdrop} aria-label=${title}>
+    ${open && html`<div class="dialog-body">
+      <header class="dialog-head"><h2>${title}</h2><${IconButton} icon="close" label="Close" onClick=${onClose} /></header>
+      ${children}
+    </div>`}
+  </dialog>`;
+}
+
+const told = createStore({ text: "", read: "" });
+let clearing = 0;
+
+export function toast(text) {
+  told.set({ text, read: text });
+  clearTimeout(clearing);
+  clearing = setTimeout(() => told.set({ text: "" }), 2400);
+}
+
+export function announce(read) {
+  told.set({ read });
+}
+
+export function Announcements() {
+  const { text, read } = useStore(told);
+  return html`<div>
+    <div class="unseen" aria-live="polite" aria-atomic="true" id="announced">${read}</div>
+    ${text && html`<div class="toast" aria-hidden="true">${text}</div>`}
+  </div>`;
+}
+
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+// A page that is not served over https has no clipboard interface.
+function copyBySelection(text) {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "unseen";
+  (document.querySelector("dialog[open]") || document.body).append(area);
+  area.select();
+  const worked = document.execCommand("copy");
+  area.remove();
+  return worked;
+}
+
+// A value that changes `delay` milliseconds after the last change of `value`.
+export function useDelayed(value, delay) {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), delay);
+    return () => clearTimeout(timer);
+  }, [value, delay]);
+  return late;
+}

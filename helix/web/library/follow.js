@@ -1,0 +1,69 @@
+// Runs that this tab follows, with their files, as their events tell. A cut stream is taken up
+// again; the server then sends every file's state once more.
+//
+//   follow(12)                                   from now on runs.get().list has it
+//   const { list } = useStore(runs);             [{ id, status, stage, counts, files: Map }]
+import { createStore } from "../store.js";
+import { library } from "./library-api.js";
+
+export const ENDED = new Set(["done", "failed", "cancelled"]);
+const FILE_ENDED = new Set(["added", "replaced", "unchanged", "failed", "cancelled"]);
+const WAITS = [500, 1000, 2000, 5000, 10000]; // ms
+
+export const runs = createStore({ list: [], ended: 0 });
+const following = new Set();
+
+export async function follow(id) {
+  if (following.has(id)) return;
+  following.add(id);
+  put({ id, status: "queued", stage: "", counts: {}, files: new Map(), cut: "" });
+  for (let tries = 0; following.has(id); tries += 1) {
+    try {
+      for await (const { event, data } of library.follow(id)) {
+        tries = 0;
+        take(id, event, data);
+      }
+      if (ENDED.has(find(id)?.status)) break;
+    } catch (error) {
+      patch(id, { cut: error.message });
+      if (error.status >= 400 && error.status < 500) break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAITS[Math.min(tries, WAITS.length - 1)]));
+  }
+  following.delete(id);
+  runs.set({ ended: runs.get().ended + 1 });
+}
+
+export function forgetRun(id) {
+  following.delete(id);
+  runs.set({ list: runs.get().list.filter((run) => run.id !== id) });
+}
+
+export const progressOf = (file) =>
+  FILE_ENDED.has(file.status) ? 1 : file.total ? Math.min(file.done / file.total, 1) : 0;
+
+export const hasEnded = (file) => FILE_ENDED.has(file.status);
+
+function take(id, event, data) {
+  const run = find(id);
+  if (!run) return;
+  if (event === "run") {
+    patch(id, { status: data.status, stage: data.stage, counts: data.counts || {}, error: data.error || "", cut: "" });
+  } else if (event === "file") {
+    const files = new Map(run.files);
+    files.set(data.n, data);
+    const ended = hasEnded(data) && !hasEnded(run.files.get(data.n) || {});
+    patch(id, { files, cut: "" });
+    if (ended) runs.set({ ended: runs.get().ended + 1 });
+  }
+}
+
+const find = (id) => runs.get().list.find((run) => run.id === id);
+
+function put(run) {
+  runs.set({ list: [run, ...runs.get().list.filter((other) => other.id !== run.id)] });
+}
+
+function patch(id, change) {
+  runs.set({ list: runs.get().list.map((run) => (run.id === id ? { ...run, ...change } : run)) });
+}

@@ -1,0 +1,313 @@
+// An answer's Markdown as safe elements, while it streams.
+//
+//   const prose = new Prose(element, { onCite(n, button), onSettled(text) });
+//   prose.show(text)          the text so far; drawn at the next frame, only its last block anew
+//   prose.finish(text)        all of it, at once
+//   prose.cite(citations)     which markers [n] lead somewhere; the rest become plain text
+//   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }
+//
+// What is not allowed: HTML (it is shown as text), pictures (their description is shown), links to
+// anything but http, https and mailto. DOMPurify goes over what is left, and is the only place
+// where text becomes markup (Trusted Types). Offsets of statements count code points.
+import DOMPurify from "./vendor/dompurify.mjs";
+import { Lexer, Marked } from "./vendor/marked.mjs";
+import { unitsOf } from "./text.js";
+
+// A block longer than this is shown as plain text: no Markdown parser is linear in all it is given.
+const LONGEST = 20_000;
+// The search for addresses in a text takes the square of a word's length.
+const UNBROKEN = /\S{2000}/;
+const MARKER = /^\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]/;
+const LINK = /^(?:https?:|mailto:)/i;
+const ALLOWED = {
+  ALLOWED_TAGS: [
+    "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre",
+    "code", "em", "strong", "del", "a", "sup", "table", "thead", "tbody", "tr", "th", "td",
+  ],
+  ALLOWED_ATTR: ["href", "align", "start", "data-cites"],
+  ALLOWED_URI_REGEXP: LINK,
+  ADD_URI_SAFE_ATTR: ["align", "start", "data-cites"],
+  ALLOW_DATA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+const escaped = (text) =>
+  text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+
+const marked = new Marked({
+  gfm: true,
+  extensions: [{
+    name: "cites",
+    level: "inline",
+    start: (source) => source.match(/\[\s*[0-9]/)?.index,
+    tokenizer(source) {
+      const found = MARKER.exec(source);
+      return found ? { type: "cites", raw: found[0], numbers: found[1] } : undefined;
+    },
+    renderer: ({ raw, numbers }) =>
+      `<sup data-cites="${numbers.replace(/\s/g, "")}">${escaped(raw)}</sup>`,
+  }],
+  renderer: {
+    html: ({ text }) => escaped(text),
+    image: ({ text, href }) => escaped(`[picture: ${text || href}]`),
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+    link({ href, tokens }) {
+      const inner = this.parser.parseInline(tokens);
+      return LINK.test(href) ? `<a href="${escaped(href)}">${inner}</a>` : inner;
+    },
+  },
+  // "[1]: https://…" would take the marker away, wherever it stands
+  tokenizer: { def: () => undefined },
+});
+
+export function toFragment(source) {
+  if (source.length >= LONGEST || UNBROKEN.test(source)) return plain(source);
+  let fragment;
+  try {
+    fragment = DOMPurify.sanitize(marked.parse(source), ALLOWED);
+  } catch {
+    return plain(source); // nested deeper than a parser's stack
+  }
+  for (const link of fragment.querySelectorAll("a")) {
+    link.target = "_blank";
+    link.rel = "noopener noreferrer nofollow";
+  }
+  return fragment;
+}
+
+function plain(source) {
+  const fragment = document.createDocumentFragment();
+  const paragraph = document.createElement("p");
+  paragraph.className = "as-it-is";
+  // a browser looks for where to break an unbroken text anew at each line: it is helped
+  for (let from = 0; from < source.length;) {
+    const to = whole(source, from + 500);
+    if (from) paragraph.append(document.createElement("wbr"));
+    paragraph.append(source.slice(from, to));
+    from = to;
+  }
+  fragment.append(paragraph);
+  return fragment;
+}
+
+// `place`, or the one after it where it would cut a character in two.
+function whole(text, place) {
+  return /[\ud800-\udbff]/.test(text[place - 1] ?? "") ? place + 1 : place;
+}
+
+// The lengths of the blocks that `source` begins with; the last one may still grow.
+function blocks(source) {
+  const read = source.slice(0, 2 * LONGEST);
+  let lengths = [read.length];
+  try {
+    lengths = new Lexer(marked.defaults).blockTokens(read, []).map((token) => token.raw.length);
+  } catch {
+    // nested deeper than a parser's stack
+  }
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  if (total !== read.length) lengths = [read.length];
+  lengths[lengths.length - 1] += source.length - read.length;
+  if (lengths[0] <= LONGEST) return lengths;
+  const cut = source.lastIndexOf("\n", LONGEST) + 1 || whole(source, LONGEST);
+  return [cut, source.length - cut];
+}
+
+export class Prose {
+  #element;
+  #handlers;
+  #settled = 0; // up to where the text is drawn for good
+  #drawn = []; // { start, end, element }
+  #live = null;
+  #frame = 0;
+  #text = "";
+  #next = 0;
+
+  constructor(element, handlers = {}) {
+    this.#element = element;
+    this.#handlers = handlers;
+    this.#element.replaceChildren();
+  }
+
+  show(text) {
+    this.#text = text;
+    if (!this.#frame) this.#frame = requestAnimationFrame(this.#draw);
+  }
+
+  finish(text) {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = -1;
+    this.#text = text;
+    this.#advance(true);
+  }
+
+  stop() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = -1;
+  }
+
+  #draw = (now) => {
+    this.#frame = 0;
+    if (now < this.#next) {
+      this.#frame = requestAnimationFrame(this.#draw);
+      return;
+    }
+    const began = performance.now();
+    this.#advance(false);
+    // drawing takes a fifth of the time at most, however long a block has become
+    this.#next = now + 4 * (performance.now() - began);
+  };
+
+  #advance(last) {
+    this.#live?.remove();
+    this.#live = null;
+    while (this.#settled < this.#text.length) {
+      // as long as before, so that places in it stay what they are
+      const tail = this.#text.slice(this.#settled).replace(/\r\n/g, " \n").replace(/\r/g, "\n");
+      const lengths = blocks(tail);
+      const end = lengths.slice(0, -1).reduce((from, length) => {
+        this.#settle(tail.slice(from, from + length));
+        return from + length;
+      }, 0);
+      const rest = tail.slice(end);
+      if (rest.length > LONGEST) continue; // there is more than one block, so this one is shorter
+      if (last) this.#settle(rest);
+      else {
+        this.#live = this.#place(rest).element;
+        return;
+      }
+    }
+  }
+
+  #settle(source) {
+    const block = this.#place(source);
+    block.start = this.#settled;
+    this.#settled += source.length;
+    block.end = this.#settled;
+    this.#drawn.push(block);
+    if (source.trim()) this.#handlers.onSettled?.(block.element.textContent);
+  }
+
+  #place(source) {
+    const element = document.createElement("div");
+    element.className = "block";
+    if (source.trim()) element.append(toFragment(source));
+    for (const marker of element.querySelectorAll("sup[data-cites]")) this.#chips(marker);
+    if (element.firstChild) this.#element.append(element);
+    return { element };
+  }
+
+  #chips(marker) {
+    const numbers = marker.dataset.cites.split(",").map(Number);
+    marker.className = "chips";
+    marker.removeAttribute("data-cites");
+    marker.replaceChildren(...numbers.map((n) => {
+      const chip = document.createElement("button");
+      chip.type = "button";
+      chip.className = "chip";
+      chip.dataset.n = n;
+      chip.disabled = true;
+      chip.textContent = n;
+      chip.setAttribute("aria-label", `Source ${n}`);
+      chip.addEventListener("click", () => this.#handlers.onCite?.(n, chip));
+      return chip;
+    }));
+  }
+
+  cite(citations) {
+    const known = new Map(citations.map((citation) => [citation.n, citation]));
+    for (const chip of this.#element.querySelectorAll("button.chip")) {
+      const citation = known.get(Number(chip.dataset.n));
+      if (citation) {
+        chip.disabled = false;
+        chip.title = citation.title;
+        chip.setAttribute("aria-label", `Source ${citation.n}: ${citation.title}`);
+      } else {
+        const text = document.createElement("span");
+        text.className = "no-chip";
+        text.textContent = `[${chip.dataset.n}]`;
+        chip.replaceWith(text);
+      }
+    }
+  }
+
+  mark(statements) {
+    const places = statements.flatMap(({ start, end }) => [start, end]);
+    const ascending = [...new Set(places)].sort((a, b) => a - b);
+    const units = new Map(unitsOf(this.#text, ascending).map((unit, n) => [ascending[n], unit]));
+    for (const statement of statements) {
+      const start = units.get(statement.start);
+      const end = units.get(statement.end);
+      const touched = this.#drawn.filter((block) => block.start < end && start < block.end);
+      const pieces = touched.flatMap((block) => wrap(block, this.#text, start, end));
+      if (pieces.length) pieces.at(-1).after(flag(statement.problem));
+    }
+  }
+}
+
+// Wrap what of a block was written between two places of the text; the elements that do.
+function wrap(block, text, start, end) {
+  const walker = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  let cursor = block.start;
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const found = covered(node.data, text, cursor, block.end, start, end);
+    cursor = found.cursor;
+    const inside = node.parentElement.closest(".flag, .flag-why");
+    if (found.from < found.to && !inside && node.data.slice(found.from, found.to).trim()) {
+      nodes.push([node, found.from, found.to]);
+    }
+  }
+  return nodes.map(([node, from, to]) => {
+    const outer = node.parentElement.closest(".chips");
+    if (outer) return outer; // a chip stays whole
+    const piece = from ? node.splitText(from) : node;
+    if (to - from < piece.data.length) piece.splitText(to - from);
+    const element = document.createElement("span");
+    element.className = "unsupported";
+    piece.replaceWith(element);
+    element.append(piece);
+    return element;
+  });
+}
+
+// What is seen of a Markdown text is its characters in their order, less some: each is looked for
+// from where the one before was found. Never far, for an entity (&amp;) is not found at all.
+const FAR = 400;
+
+function covered(seen, text, cursor, limit, start, end) {
+  let from = seen.length;
+  let to = 0;
+  for (let n = 0; n < seen.length; n += 1) {
+    const found = text.indexOf(seen[n], cursor);
+    if (found >= 0 && found < limit && found - cursor < FAR) {
+      if (found >= start && found < end) {
+        from = Math.min(from, n);
+        to = n + 1;
+      }
+      cursor = found + 1;
+    }
+  }
+  return { from, to, cursor };
+}
+
+function flag(problem) {
+  const outer = document.createElement("span");
+  const button = document.createElement("button");
+  const why = document.createElement("span");
+  outer.className = "flag-outer";
+  button.type = "button";
+  button.className = "flag";
+  button.textContent = "unsupported";
+  button.setAttribute("aria-expanded", "false");
+  button.setAttribute("aria-label", "Unsupported sentence: why?");
+  why.className = "flag-why";
+  why.hidden = true;
+  why.textContent = problem || "No source has a passage that bears this sentence out.";
+  button.addEventListener("click", () => {
+    why.hidden = !why.hidden;
+    button.setAttribute("aria-expanded", String(!why.hidden));
+  });
+  outer.append(button, why);
+  return outer;
+}

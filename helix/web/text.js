@@ -1,0 +1,46 @@
+// Places in a text. The server counts characters, which are Unicode code points; JavaScript counts
+// UTF-16 units. Everything that comes from the server goes through here before it slices.
+//
+//   sliceOf(text, start, end)      text[start:end] as the server means it
+//   unitsOf(text, [3, 9])          the same places in UTF-16 units, in one pass; ascending order
+//   countOf(text)                  how many characters it has
+
+const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/;
+
+export function unitsOf(text, places) {
+  if (!PAIRS.test(text)) return places.map((place) => Math.min(place, text.length));
+  const found = [];
+  let unit = 0;
+  let character = 0;
+  for (const place of places) {
+    while (character < place && unit < text.length) {
+      unit += text.codePointAt(unit) > 0xffff ? 2 : 1;
+      character += 1;
+    }
+    found.push(unit);
+  }
+  return found;
+}
+
+export function sliceOf(text, start, end) {
+  const [from, to] = unitsOf(text, [start, end]);
+  return text.slice(from, to);
+}
+
+export function countOf(text) {
+  let pairs = 0;
+  for (const _ of text.matchAll(new RegExp(PAIRS, "g"))) pairs += 1;
+  return text.length - pairs;
+}
+
+export function shortened(text, length) {
+  // the signs of a Markdown heading say nothing in a line
+  const line = text.replace(/^#{1,6} /gm, "").replace(/\s+/g, " ").trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
+}
+
+// "Travel › Refunds, page 5": where a passage stands, for people
+export function placeOf({ heading_path, page }, title = "") {
+  const path = (heading_path || []).filter((heading) => heading && heading !== title);
+  return [path.join(" › "), page ? `page ${page}` : ""].filter(Boolean).join(", ");
+}

@@ -1,0 +1,37 @@
+// #/answer/{answer_id}: an answer that was given before, as its receipt has it.
+import { Panel } from "./ask.js";
+import { Turn } from "../ask/answer.js";
+import { fromReceipt, openPanel, turns } from "../ask/turns.js";
+import { api } from "../api.js";
+import { Notice, Spinner } from "../components.js";
+import { html, useEffect, useState } from "../html.js";
+import { address } from "../router.js";
+import { useStore } from "../store.js";
+
+export default function Answer({ route }) {
+  const id = route.rest[0] || "";
+  const [state, setState] = useState({ turn: null, error: null, status: null });
+  const { panel } = useStore(turns);
+  useEffect(() => {
+    const controller = new AbortController();
+    openPanel(null);
+    api.receipt(id, controller.signal).then(
+      (receipt) => setState({ turn: fromReceipt(receipt), error: null, status: null }),
+      (error) => error.name !== "AbortError" && setState({ turn: null, error, status: null }),
+    );
+    api.verify(id).then(({ status }) => setState((now) => ({ ...now, status })), () => {});
+    return () => controller.abort();
+  }, [id]);
+  const { turn, error } = state;
+  return html`<div class=${`ask ${panel ? "with-panel" : ""}`}><div class="thread"><div class="turns">
+    <h1 class="unseen">An answer given before</h1>
+    ${!turn && !error && html`<${Spinner} label="Reading the receipt" />`}
+    ${error && html`<${Notice} kind="error" title="This answer is not there.">
+      <p>${error.status === 404 ? "Receipts are kept for some days, and only for those whose answer it was." : error.message}</p></>`}
+    ${turn && html`<p class="hint">Answered ${new Date(turn.asked).toLocaleString()}</p>`}
+    ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? "At least one of them was deleted." : "The quotes may read otherwise now."}</p></>`}
+    ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onRetry=${() => {}}
+      onRate=${(rating, note) => setState((now) => ({ ...now, turn: { ...now.turn, rating, note } }))} />`}
+    <p class="page-end"><a href=${address("ask")}>Ask another question</a></p>
+  </div></div><${Panel} panel=${panel} turn=${turn} /></div>`;
+}

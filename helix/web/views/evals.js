@@ -1,0 +1,58 @@
+// #/evals: the last report of `python -m evals.run` on this machine: totals, plots, cases.
+import { call } from "../api.js";
+import { Notice, Spinner } from "../components.js";
+import { html, useEffect, useState } from "../html.js";
+import { Distances, Forest } from "../evals/plots.js";
+
+export default function Evals() {
+  const [state, setState] = useState({ report: null, error: null });
+  useEffect(() => {
+    const controller = new AbortController();
+    call("GET /v1/evals/last", { signal: controller.signal }).then(
+      (report) => setState({ report, error: null }),
+      (error) => error.name !== "AbortError" && setState({ report: null, error }),
+    );
+    return () => controller.abort();
+  }, []);
+  const { report, error } = state;
+  return html`<div class="page evals"><h1>How often it is right</h1>
+    ${!report && !error && html`<${Spinner} label="Reading the report" />`}
+    ${error && (error.status === 404
+      ? html`<${Notice} title="Nothing was measured on this machine yet."><p>Run <code>python -m evals.run</code>; its report then shows here.</p></>`
+      : html`<${Notice} kind="error" title="The report could not be read."><p>${error.message}</p></>`)}
+    ${report && html`<${Report} report=${report} />`}
+  </div>`;
+}
+
+function Report({ report }) {
+  return html`<p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${new Date(report.created_at).toLocaleString()}, judged by ${report.judges.join(" and ")}.</p>
+    ${report.failed.length > 0
+      ? html`<${Notice} kind="error" title="Below what it must reach"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
+      : html`<${Notice} title="Everything it must reach was reached."><p>${Object.entries(report.minima).map(([name, value]) => `${name} ${value}`).join(", ")}</p></>`}
+    <section aria-labelledby="totals"><h2 id="totals">Totals</h2>
+      <p class="hint">Each with its 95% interval.</p>
+      <${Forest} rows=${report.totals} /><${Totals} rows=${report.totals} /></section>
+    ${report.cases.length > 0 && html`<section aria-labelledby="near"><h2 id="near">How near the best passage was</h2>
+      <p class="hint">One dot a question, by the distance of its nearest passage. Right of the line the gate refuses. Red: the answer had a fault.</p>
+      <${Distances} cases=${report.cases} ceiling=${report.ceiling} /></section>
+    <section aria-labelledby="cases"><h2 id="cases">Questions</h2><${Cases} cases=${report.cases} /></section>`}
+    <p class="hint">${Object.entries(report.settings).map(([name, value]) => `${name}: ${value}`).join(" · ")}</p>`;
+}
+
+function Totals({ rows }) {
+  return html`<details><summary>As a table</summary><div class="table-scroll" tabindex="0" role="group" aria-label="Totals"><table class="table"><thead><tr><th>Measure</th><th class="number">Value</th><th class="number">95% interval</th><th class="number">Questions</th></tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${row.name}><th scope="row">${row.name}</th><td class="number">${row.value.toFixed(3)}</td><td class="number">${row.low.toFixed(3)} to ${row.high.toFixed(3)}</td><td class="number">${row.n}</td></tr>`)}</tbody></table></div></details>`;
+}
+
+function Cases({ cases }) {
+  const [only, setOnly] = useState(false);
+  const shown = only ? cases.filter((one) => one.faults.length) : cases;
+  return html`<label class="check"><input type="checkbox" checked=${only} onChange=${() => setOnly(!only)} /> Only those with a fault</label>
+    <ol class="cases">${shown.map((one) => html`<li key=${one.id} class=${one.faults.length ? "case faulty" : "case"}>
+      <p class="case-question">${one.question}</p>
+      <p class=${one.refused ? "case-answer refused" : "case-answer"}>${one.answer}</p>
+      <p class="hint">${[one.tags.join(", "), one.cited.length ? `cites ${one.cited.join(", ")}` : "", one.distance === null ? "" : `distance ${one.distance.toFixed(3)}`].filter(Boolean).join(" · ")}</p>
+      ${one.faults.length > 0 && html`<p class="reason">${one.faults.join(", ")}</p>`}
+    </li>`)}</ol>
+    ${!shown.length && html`<p class="hint">None.</p>`}`;
+}

@@ -1,0 +1,15 @@
+// The views of the page. One line each: `name` is what stands after #/, `label` what the
+// navigation says (none: it is not in it), `load` brings its module, whose default export is a
+// component that gets { route }. A view's styles come with it: `styles` names files of styles/.
+export const VIEWS = [
+  { name: "ask", label: "Ask", load: () => import("./ask.js") },
+  { name: "library", label: "Library", load: () => import("./library.js"), styles: ["library.css"] },
+  { name: "evals", label: "Evals", load: () => import("./evals.js"), styles: ["proof.css"] },
+  { name: "privacy", label: "Privacy", load: () => import("./privacy.js"), styles: ["proof.css"] },
+  { name: "source", load: () => import("./source.js") },
+  { name: "answer", load: () => import("./answer.js") },
+];
+
+export function hasView(name) {
+  return VIEWS.some((view) => view.name === name);
+}

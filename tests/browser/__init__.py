@@ -1,0 +1,1 @@
+"""The page in a headless Chromium: `make test-browser`."""

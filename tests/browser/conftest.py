@@ -1,0 +1,135 @@
+"""One server and one Chromium for the session: real documents, and a model that may misbehave."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from psycopg import sql
+
+from db.embedded import DATABASE, EmbeddedPostgres
+from helix.app import create_app
+from helix.settings import load_settings
+from tests.browser.adversary import adversary
+from tests.service import ROOT, run
+
+INSTALL = "no Chromium: install it (Debian: apt install chromium), or put it on the PATH"
+_DOCUMENTS = {
+    "hostile.md": (
+        "# Hostile 🚀 notes\n\n<script>window.ran = 'document'</script>"
+        "<img src='http://far.example/x.png' onerror=\"window.ran='image'\">\n\n"
+        "The zebra 🦓 quarantine takes 77 days in the harbour of Ostend.\n"
+    ),
+    "line.txt": "The tram depot in Ghent keeps 41 trams. " + "wordswordswords " * 62_500,
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder are marked ``browser``."""
+    for item in items:
+        if "browser" in item.path.parts:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def library_url(
+    postgres: EmbeddedPostgres,
+    _admin: psycopg.Connection,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """A database with the samples, a hostile document and one of 1 MB on one line."""
+    name = "browser"
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+    _admin.execute(create.format(sql.Identifier(name), sql.Identifier(DATABASE)))
+    url = postgres.url.replace(f"/{DATABASE}?", f"/{name}?")
+    folder = tmp_path_factory.mktemp("documents")
+    for file, text in _DOCUMENTS.items():
+        (folder / file).write_text(text)
+    told = run(
+        "-m", "pipelines.ingest", str(ROOT / "samples"), str(folder),
+        DATABASE_URL=url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
+    )  # fmt: skip
+    assert told.returncode == 0, told.stdout + told.stderr
+    yield url
+    _admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def site(library_url: str) -> Iterator[str]:
+    """Address of the server. Guards are off: what hostile text meets is the page alone."""
+    settings = load_settings(
+        database_url=library_url, llm="offline", embedder="offline", workers=0, guards=()
+    )
+    config = uvicorn.Config(
+        create_app(settings, llm=adversary()), port=0, log_level="warning", access_log=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium; a failure says how to get it."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    path = path or shutil.which("google-chrome")
+    assert path is not None, INSTALL
+    with sync_playwright() as playwright:
+        # in a container the tests are root, and Chromium will not sandbox for root
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport={"width": 1280, "height": 860})
+    opened.set_default_timeout(20_000)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, site: str) -> Iterator[Page]:
+    """The Ask view. At its end: no request went elsewhere, nothing broke, the policy held."""
+    opened = context.new_page()
+    asked: list[str] = []
+    broken: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("pageerror", lambda error: broken.append(str(error)))
+    opened.add_init_script(
+        "addEventListener('securitypolicyviolation', (e) =>"
+        " (window.violations ??= []).push(`${e.effectiveDirective} ${e.blockedURI}`))"
+    )
+    opened.goto(f"{site}/")
+    opened.wait_for_selector(".welcome h1")
+    yield opened
+    assert not broken
+    assert opened.evaluate("window.violations ?? []") == []
+    assert [url for url in asked if not url.startswith((site, "blob:"))] == []
+
+
+def ask(page: Page, question: str) -> None:
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+
+
+def screenshots() -> Path:
+    folder = ROOT / "docs" / "screenshots"
+    folder.mkdir(exist_ok=True)
+    return folder

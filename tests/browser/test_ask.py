@@ -1,0 +1,209 @@
+"""The Ask view: streaming, citations, refusal, stopping, a cut stream, scope, look and reach."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import ask, screenshots
+
+REFUND = "How long do I have to request a refund?"
+_GATE = re.compile(r"nearest passage is 0\.\d+ away; the gate lets through up to 0\.")
+AXE = Path(__file__).with_name("vendor") / "axe.min.js"
+
+
+def _serious(page: Page) -> list[str]:
+    # past the page's own policy, as a tool of the tests; the page itself is what is looked at
+    page.evaluate(AXE.read_text())
+    return list(
+        page.evaluate(
+            "async () => (await axe.run()).violations"
+            ".filter((v) => ['serious', 'critical'].includes(v.impact))"
+            ".map((v) => `${v.id}: ${v.nodes.map((n) => n.target + ' ' + n.failureSummary)}`)"
+        )
+    )
+
+
+def test_an_answer_streams_and_its_citation_opens_the_stored_span(page: Page, site: str) -> None:
+    ask(page, REFUND)
+    expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
+    page.locator(".chip:enabled").first.click()
+    expect(page.locator("mark")).to_have_count(1)
+    link = page.locator(".source-tools a").get_attribute("href") or ""
+    identifier, _, search = link.removeprefix("#/source/").partition("?")
+    span = dict(part.split("=") for part in search.split("&"))
+    text = httpx.get(f"{site}/v1/documents/{identifier}").json()["text"]
+    marked = text[int(span["start"]) : int(span["end"])]
+    assert marked == page.locator("mark").text_content()
+    assert "30 days" in marked
+    page.screenshot(path=screenshots() / "ask.png")
+    page.goto(f"{site}/{link}")
+    expect(page.locator("mark")).to_have_text(marked)
+
+
+def test_a_passage_after_wide_characters_is_marked_to_the_character(page: Page) -> None:
+    ask(page, "How long does the zebra quarantine take in the harbour of Ostend?")
+    page.locator(".chip:enabled").first.click()
+    expect(page.locator("mark")).to_have_text(
+        "The zebra 🦓 quarantine takes 77 days in the harbour of Ostend."
+    )
+    assert page.evaluate("window.ran") is None
+
+
+def test_the_next_passage_and_back(page: Page) -> None:
+    ask(page, REFUND)
+    page.locator(".chip:enabled").first.click()
+    first = page.locator("mark").text_content() or ""
+    page.get_by_label("Next passage").click()
+    expect(page.locator("mark")).not_to_have_text(first)
+    page.get_by_label("Previous passage").click()
+    expect(page.locator("mark")).to_contain_text(first)
+    page.keyboard.press("Escape")
+    expect(page.locator(".panel")).to_have_count(0)
+    assert page.evaluate("document.activeElement.className") == "chip"
+
+
+def test_a_refusal_offers_the_closest_and_says_why(page: Page) -> None:
+    ask(page, "What is the capital of Mongolia?")
+    expect(page.locator(".refusal")).to_contain_text("I don't have that in the provided documents.")
+    closest = page.locator(".closest")
+    expect(closest).to_contain_text("Closest, but not an answer")
+    page.get_by_text("Why this answer").click()
+    expect(page.locator(".gate svg")).to_have_attribute("aria-label", _GATE)
+    page.screenshot(path=screenshots() / "why.png")
+    closest.locator("button").first.click()
+    expect(page.locator("mark")).to_have_count(1)
+
+
+def test_an_unsupported_sentence_is_marked(page: Page) -> None:
+    ask(page, "invented: how long do I have to request a refund?")
+    expect(page.locator(".unsupported").first).to_contain_text("We pay 900 euros on top.")
+    expect(page.locator(".unsupported").first).not_to_contain_text("Refunds")
+    page.locator(".flag").click()
+    expect(page.locator(".flag-why")).to_be_visible()
+    expect(page.locator(".support-note")).to_contain_text("1 of 2")
+
+
+def test_escape_stops_and_a_new_question_stops_the_one_before(page: Page) -> None:
+    ask(page, "slowly: how long do I have to request a refund?")
+    expect(page.locator(".prose")).to_contain_text("Word5 ")
+    page.press("#question", "Escape")
+    expect(page.locator(".stopped")).to_contain_text("not the whole answer")
+    held = page.locator(".prose").text_content()
+    page.wait_for_timeout(300)
+    assert page.locator(".prose").text_content() == held
+    ask(page, "slowly: how long do I have to request a refund?")
+    expect(page.locator(".turn").nth(1)).to_contain_text("Word5 ")
+    ask(page, REFUND)
+    expect(page.locator(".turn").nth(1)).to_contain_text("Stopped")
+    expect(page.locator(".turn").nth(2)).to_contain_text("within 30 days")
+
+
+def test_a_model_that_breaks_off_and_a_connection_that_does(page: Page) -> None:
+    ask(page, "breaking: how long do I have to request a refund?")
+    notice = page.get_by_role("alert")
+    expect(notice).to_contain_text("This is not the whole answer")
+    expect(page.locator(".prose")).to_contain_text("Refunds are accepted")
+    body = 'event: token\ndata: {"t":"Half an "}\n\n'
+    page.route(
+        "**/v1/query", lambda route: route.fulfill(body=body, content_type="text/event-stream")
+    )
+    ask(page, REFUND)
+    cut = page.locator(".turn").nth(1)
+    expect(cut).to_contain_text("The connection broke off")
+    expect(cut).to_contain_text("Half an")
+    page.unroute("**/v1/query")
+    cut.get_by_text("Ask again").click()
+    expect(cut).to_contain_text("within 30 days")
+
+
+def test_scope_narrows_the_question_and_stays_in_the_address(page: Page) -> None:
+    page.get_by_text("All documents").click()
+    page.get_by_label("Search documents").fill("Travel")
+    page.locator(".pick", has_text="Travel Handbook").locator("input").check()
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator(".chosen")).to_contain_text("Travel Handbook")
+    assert "docs=" in page.url
+    page.reload()
+    expect(page.locator(".chosen")).to_contain_text("Travel Handbook")
+    with page.expect_request("**/v1/query") as sent:
+        ask(page, "How long do I have to request a refund in the shop?")
+    body = json.loads(sent.value.post_data or "{}")
+    assert len(body["document_ids"]) == 1
+    expect(page.locator(".actions")).to_be_visible()
+
+
+def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(page, REFUND)
+    page.get_by_label("Copy the answer with its sources").click()
+    expect(page.locator(".toast")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "within 30 days of purchase" in copied
+    assert "Refund Policy" in copied
+    assert f"{site}/#/source/" in copied
+    page.get_by_label("Good answer").click()
+    page.locator("dialog textarea").fill("Just so.")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_label("Copy a link to this answer").click()
+    expect(page.locator("#announced")).to_have_text("Link copied")
+    shared = page.evaluate("navigator.clipboard.readText()")
+    page.goto(shared)
+    expect(page.locator(".turn")).to_contain_text("within 30 days")
+    expect(page.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
+
+
+def test_shift_enter_breaks_the_line(page: Page) -> None:
+    page.fill("#question", "one")
+    page.press("#question", "Shift+Enter")
+    page.keyboard.type("two")
+    assert page.input_value("#question") == "one\ntwo"
+    expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_dark_light_and_phone(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    toggle = page.locator(".top-tools button").first
+    toggle.click()
+    toggle.click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    ask(page, REFUND)
+    page.locator(".chip:enabled").first.click()
+    expect(page.locator("mark")).to_be_visible()
+    assert _serious(page) == []
+    page.screenshot(path=screenshots() / "source-dark.png")
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(page.locator("mark")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_label("Close the source").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.screenshot(path=screenshots() / "phone-dark.png")
+
+
+def test_nothing_serious_is_found_by_axe(page: Page) -> None:
+    assert _serious(page) == []
+    ask(page, "invented: how long do I have to request a refund?")
+    expect(page.locator(".flag")).to_be_visible()
+    assert _serious(page) == []
+    ask(page, "What is the capital of Mongolia?")
+    page.locator(".turn").nth(1).get_by_text("Why this answer").click()
+    expect(page.locator(".table")).to_be_visible()
+    assert _serious(page) == []
+    page.keyboard.press("Escape")
+    page.locator(".scope-open").click()
+    expect(page.locator(".pick").first).to_be_visible()
+    assert _serious(page) == []
+
+
+def test_the_first_paint_and_the_size(page: Page, site: str) -> None:
+    page.reload()
+    page.wait_for_selector(".welcome h1")
+    painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert painted < 1000
