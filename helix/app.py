@@ -14,6 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from helix import __version__
 from helix.asgi import OneLineStartup, OwnPagesOnly, RequestLog
+from helix.bodies import JsonLimit
 from helix.errors import HelixError
 from helix.garbage import settle
 from helix.keeping import kept_up
@@ -83,6 +84,7 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "traceparent"],
             expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
+    application.add_middleware(JsonLimit)
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
     application.add_middleware(RequestLog, metrics=measured, tracing=tracing)
     application.add_middleware(OneLineStartup)

@@ -26,6 +26,10 @@ _logger = logging.getLogger("helix.request")
 _ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
+class _CutError(Exception):
+    """A response broke off; what happened was logged."""
+
+
 class OwnPagesOnly:
     """Refuse what another site's page makes a browser send that changes something.
 
@@ -99,7 +103,9 @@ class RequestLog:
             failure = error
             _logger.exception("unexpected error")
             if status:
-                raise  # too late for an answer: the server cuts the connection
+                # Too late for an answer: the server cuts the connection. It would log the error
+                # with its message, which may hold text of a document; ours has none.
+                raise _CutError from None
             response = JSONResponse({"error": "internal error"}, status_code=500)
             await response(scope, receive, send_with_id)
         finally:

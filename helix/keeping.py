@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from helix.errors import HelixError
+from helix.logs import where
 from helix.privacy.contacts import counting
 from helix.receipts.stored import drop_expired, forget_missed
 from helix.services import Services
@@ -44,17 +45,22 @@ async def _keep_workers(services: Services) -> None:
                 wait = min(wait * 2, _LONGEST_SECONDS) if started else _LOOK_SECONDS
         except HelixError:  # the database is away; so is the work
             wait = _LOOK_SECONDS
+        except Exception as error:  # noqa: BLE001  it is looked again, whatever it was
+            _logger.warning("workers were not looked after: %s", where(error))
+            wait = _LONGEST_SECONDS
         await asyncio.sleep(wait)
 
 
 async def _keep_tidy(services: Services) -> None:
     """Drop receipts that were kept long enough, and what they say of documents deleted since."""
-    while True:
-        await asyncio.sleep(_TIDY_SECONDS)
+    while True:  # at the start too: there may have been no server for long
         try:
             await asyncio.to_thread(tidy, services.store, services.settings.receipt_days)
         except HelixError as error:
             _logger.warning("receipts were not looked through: %s", error)
+        except Exception as error:  # noqa: BLE001  they are looked through again
+            _logger.warning("receipts were not looked through: %s", where(error))
+        await asyncio.sleep(_TIDY_SECONDS)
 
 
 def tidy(store: ChunkStore, days: int) -> None:

@@ -1,6 +1,7 @@
 """An inquiry's answer as frames: the plain stream of GET /ask, the typed one of POST /v1/query.
 
-The receipt is written while the citations are being sent, and before the stream ends.
+The receipt is written while the citations are being sent, and before the stream ends; where every
+answer is judged, and the client of GET /ask did not ask for that, after it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ async def plain_frames(inquiry: Inquiry, stream: AnswerStream) -> AsyncGenerator
             return
         finishing = inquiry.finishing(done)
         yield citations_frame(done.short_citations)
+        if inquiry.tells_verdict and not inquiry.verdict:
+            return  # it is judged for the receipt alone: nobody is to wait for that
         done = await asyncio.shield(finishing)
         if inquiry.verdict:
             yield event_frame("verdict", done.verdict_json())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +28,7 @@ from helix.privacy.counter import (
 from helix.privacy.report import database_place
 from helix.store import ChunkStore
 from tests.live import live
+from tests.service import eventually
 
 Runner = Callable[[Coroutine[Any, Any, None]], None]
 
@@ -171,3 +174,16 @@ def test_a_report_of_evals_tells_no_answer_where_there_are_tenants(
         told = keyed.get("/v1/evals/last", headers=sent).json()
         assert told["totals"] == report["totals"] and told["cases"] == []
         assert keyed.get("/v1/evals/last").status_code == 401
+
+
+def test_with_keys_a_workers_connections_are_not_shown(
+    listener: int,
+) -> None:
+    code = f"import socket, sys; s = socket.create_connection(('127.0.0.1', {listener})); input()"
+    child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
+    contact = Contact("address", "127.0.0.1", listener)
+    try:
+        assert eventually(lambda: contact in open_connections())
+        assert contact not in open_connections(children=False)
+    finally:
+        child.communicate(b"\n")

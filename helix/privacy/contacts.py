@@ -23,6 +23,12 @@ SELECT %(process)s, * FROM unnest(%(kinds)s::text[], %(hosts)s::text[], %(ports)
 ON CONFLICT (process, kind, host, port) DO UPDATE
     SET n = c.n + excluded.n, last_at = now()
 """
+# A crawl may meet any number of hosts: those met last are kept.
+_MOST = 10_000
+_TRIM = """
+DELETE FROM contacts WHERE (SELECT count(*) FROM contacts) > %(most)s AND ctid NOT IN
+    (SELECT ctid FROM contacts ORDER BY last_at DESC LIMIT %(most)s)
+"""
 _LONGEST_HOST = 253  # RFC 1035; what else is put there is no host
 
 _logger = logging.getLogger(__name__)
@@ -48,6 +54,7 @@ def keep_contacts(store: ChunkStore, process: Process, counter: SocketCounter) -
     try:
         with store.connection() as connection:
             connection.execute(_KEEP, values)
+            connection.execute(_TRIM, {"most": _MOST})
     except HelixError:
         counter.give_back(counts)
         raise
@@ -76,3 +83,5 @@ async def _kept(store: ChunkStore, process: Process, counter: SocketCounter) -> 
         await asyncio.to_thread(keep_contacts, store, process, counter)
     except HelixError as error:
         _logger.warning("contacts are not kept yet: %s", error)
+    except Exception as error:  # noqa: BLE001  counting goes on, whatever it was
+        _logger.warning("contacts are not kept yet: %s", type(error).__name__)

@@ -24,6 +24,10 @@ FARTHER: tuple[Where, ...] = ("this machine", "private network", "outside")
 """From near to far."""
 
 
+_CONNECTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+_LOOKS_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+
+
 class Contact(NamedTuple):
     """A name that was looked up, or an address connected to. ``port`` is 0 for a name."""
 
@@ -41,9 +45,9 @@ class SocketCounter:
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """The audit hook. It must be quick and never raise: it is called for every event."""
-        if event == "socket.connect" or (event == "socket.sendto" and len(arguments) > 1):
+        if event in _CONNECTS and len(arguments) > 1:
             self.connected(arguments[1])
-        elif event == "socket.getaddrinfo":
+        elif event in _LOOKS_UP and arguments:
             self.looked_up(arguments[0])
 
     def connected(self, address: object) -> None:
@@ -99,17 +103,21 @@ def where_is(host: str) -> Where:
     return "private network" if mapped.is_private or mapped.is_link_local else "outside"
 
 
-def open_connections() -> list[Contact]:
-    """Where this process and those it started are connected now, by the kernel's account."""
+def open_connections(*, children: bool = True) -> list[Contact]:
+    """Where this process is connected now, by the kernel's account.
+
+    ``children``: and those that it started, workers among them.
+    """
     found: dict[Contact, None] = {}
     here = psutil.Process()
-    for process in (here, *here.children(recursive=True)):
+    for process in (here, *(here.children(recursive=True) if children else ())):
         try:
             connections = process.net_connections(kind="inet")
         except psutil.Error:  # it has ended meanwhile
             continue
+        listening = _listening(connections)
         for connection in connections:
-            if connection.raddr and connection.laddr.port not in _listening(connections):
+            if connection.raddr and connection.laddr.port not in listening:
                 found[Contact("address", connection.raddr.ip, connection.raddr.port)] = None
     return list(found)
 

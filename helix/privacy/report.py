@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict
@@ -18,9 +19,9 @@ COUNTED_BY = (
 )
 
 _CONTACTS = """
-SELECT process, kind, host, port, n, last_at FROM contacts ORDER BY last_at DESC LIMIT 500
+SELECT process, kind, host, port, n, last_at, first_at FROM contacts ORDER BY last_at DESC
 """
-_SINCE = "SELECT min(first_at) FROM contacts"
+_SHOWN = 500
 _STORED = """
 SELECT json_build_object(
     'documents', (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s),
@@ -43,16 +44,17 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    contacts, since = await asyncio.to_thread(_contacts, services)
+    contacts, since, outside = await asyncio.to_thread(_contacts, services)
     stored = await library.row(_STORED, {})
-    told = [row for row in contacts if services.settings.auth == "off" or not _of_others(row)]
+    shared = services.settings.auth == "off"  # with keys, workers' doings may be another tenant's
+    told = [row for row in contacts if shared or not _of_others(row)]
     opened = [
         {"host": contact.host, "port": contact.port, "where": where_is(contact.host)}
-        for contact in await asyncio.to_thread(open_connections)
+        for contact in await asyncio.to_thread(partial(open_connections, children=shared))
     ]
     return {
         "since": since,
-        "outside": any(row["where"] == "outside" for row in [*contacts, *opened]),
+        "outside": outside or any(row["where"] == "outside" for row in opened),
         "contacts": told,
         "contacts_not_named": len(contacts) - len(told),
         "open_now": opened,
@@ -64,19 +66,21 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
     }
 
 
-def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None]:
+def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None, bool]:
+    """The latest contacts, since when they are counted, and whether any ever was outside."""
     keep_contacts(services.store, "serving", process_counter())
     with services.store.connection() as connection:
         rows = connection.execute(_CONTACTS).fetchall()
-        since = connection.execute(_SINCE).fetchone()
+    outside = any(where_is(row[2]) == "outside" for row in rows)
     contacts = [
         {
             "process": process, "kind": kind, "host": host, "port": port or None,
             "where": where_is(host), "count": n, "last_at": last_at.isoformat(),
         }
-        for process, kind, host, port, n, last_at in rows
+        for process, kind, host, port, n, last_at, _ in rows[:_SHOWN]
     ]  # fmt: skip
-    return contacts, since[0].isoformat() if since and since[0] else None
+    since = min((row[6] for row in rows), default=None)
+    return contacts, since.isoformat() if since else None, outside
 
 
 def _of_others(row: dict[str, Any]) -> bool:

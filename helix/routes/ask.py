@@ -67,7 +67,9 @@ async def ask(
         return JSONResponse({"error": str(error)}, status_code=503)
     if stream is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return event_stream(plain_frames(inquiry, stream), answer_headers(inquiry))
+    return event_stream(
+        plain_frames(inquiry, stream), answer_headers(inquiry), release=stream.aclose
+    )
 
 
 def _document_ids(text: str | None) -> tuple[int] | None:

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
 from helix.errors import BadRequest, HelixError
+from helix.guardrails import Hygiene
 from helix.questions import question_of
 from helix.routes.asker import Asker
 from helix.routes.forms import MEGABYTE, FormLimits, read_form
@@ -71,7 +72,7 @@ class NoImage(HelixError):
         "default": {"description": 'Any failure: `{"error": "one line"}`'},
         400: {"description": "No image came, or `q` is missing, blank or too long"},
         413: {"description": f"The image is larger than {MAX_IMAGE_MB} MB"},
-        415: {"description": "Its bytes are no PNG, JPEG, WebP, GIF, HEIC or HEIF image"},
+        415: {"description": "Its bytes are no PNG, JPEG, WebP, HEIC or HEIF image"},
         501: {"description": "The model that answers cannot look at images"},
         503: {"description": "The model failed"},
     },
@@ -91,6 +92,9 @@ async def ask_image(request: Request, asker: Asker) -> Response:
     text = await unless_gone(request, answer_about(held.llm, question, picture))
     if text is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
+    if "hygiene" in held.settings.guards:
+        hygiene = Hygiene(())  # there are no sources that a link could lead to
+        text = hygiene.feed(text) + hygiene.end()
     return Response(json_bytes({"text": text}), media_type="application/json")
 
 
@@ -99,7 +103,8 @@ async def _picture(form: FormData) -> Picture:
     sent = form.get("image")
     if sent is None:
         raise BadRequest(f"no image came: send {_LIMITS.sent}")
-    data = await sent.read() if isinstance(sent, UploadFile) else sent.encode()
+    # a field without a file's name comes as text, which no image is
+    data = await sent.read() if isinstance(sent, UploadFile) else b""
     kind = image_type(data)
     if kind is None:
         raise NoImage

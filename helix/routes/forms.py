@@ -76,6 +76,8 @@ async def read_form(request: Request, limits: FormLimits) -> FormData:
         form = await parser.parse()
     except MultiPartException as error:
         raise BadRequest(f"the request is no multipart/form-data: {error.message}") from None
+    except (UnicodeError, LookupError):
+        raise BadRequest("the request's fields are no text: send them in UTF-8") from None
     except ClientDisconnect:
         raise BadRequest("the client left before all had come") from None
     if not parser.ended:

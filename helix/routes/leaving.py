@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 import anyio
@@ -21,8 +21,14 @@ DRAIN_SECONDS = 20
 CLIENT_CLOSED_REQUEST = 499
 """Status of a response that nobody is left to read; it is for the log."""
 
+_CLOSE_SECONDS = 2
+
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
+
+
+async def _nothing() -> None:
+    return None
 
 
 async def unless_gone(
@@ -60,9 +66,13 @@ def event_stream(
     frames: AsyncIterable[bytes | ServerSentEvent],
     headers: Mapping[str, str] | None = None,
     drain_seconds: float = DRAIN_SECONDS,
+    release: Callable[[], Awaitable[None]] = _nothing,
 ) -> EventSourceResponse:
-    """A response of server-sent events that pings, and ends ``drain_seconds`` after SIGTERM."""
-    return _EventStream(
+    """A response of server-sent events that pings, and ends ``drain_seconds`` after SIGTERM.
+
+    ``release`` is called when it is over, also where no frame was ever asked for.
+    """
+    response = _EventStream(
         frames,
         sep="\n",
         headers={"Cache-Control": "no-cache", **(headers or {})},
@@ -72,13 +82,27 @@ def event_stream(
         shutdown_event=anyio.Event(),
         shutdown_grace_period=drain_seconds,
     )
+    response.frames, response.release = frames, release
+    return response
 
 
 class _EventStream(EventSourceResponse):
-    """One whose stalled client is one line in the log, not a traceback."""
+    """One whose stalled client is one line in the log, not a traceback.
+
+    What it sends is closed when it is over: a generator that was never begun would not close what
+    it was given, and one that was left at a frame only when the garbage is collected.
+    """
+
+    frames: AsyncIterable[bytes | ServerSentEvent]
+    release: Callable[[], Awaitable[None]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:
             _logger.warning("stream cut: the client took nothing for %d s", SEND_TIMEOUT_SECONDS)
+        finally:
+            with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+                if isinstance(self.frames, AsyncGenerator):
+                    await self.frames.aclose()
+                await self.release()

@@ -124,7 +124,7 @@ async def _streamed(request: Request, inquiry: Inquiry, headers: dict[str, str])
     stream = await unless_gone(request, inquiry.begin(), AnswerStream.aclose)
     if stream is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return event_stream(typed_frames(inquiry, stream), headers)
+    return event_stream(typed_frames(inquiry, stream), headers, release=stream.aclose)
 
 
 def answer_headers(inquiry: Inquiry) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """What kind of image some bytes are. Pure.
 
-Only what models take: PNG, JPEG, WebP, GIF, HEIC and HEIF. Names and declared types play no part.
+Only what models take: PNG, JPEG, WebP, HEIC and HEIF (Gemini takes no GIF). Names and declared
+types play no part.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ def image_type(data: bytes) -> str | None:
         "image/png": _is_png,
         "image/jpeg": _is_jpeg,
         "image/webp": _is_webp,
-        "image/gif": _is_gif,
     }
     found = next((name for name, check in checks.items() if check(data)), None)
     return found or _heif_type(data)
@@ -40,10 +40,6 @@ def _is_jpeg(data: bytes) -> bool:
 
 def _is_webp(data: bytes) -> bool:
     return data[:4] == b"RIFF" and data[8:12] == b"WEBP" and data[12:15] == b"VP8"
-
-
-def _is_gif(data: bytes) -> bool:
-    return data[:6] in (b"GIF87a", b"GIF89a") and len(data) > 13
 
 
 def _heif_type(data: bytes) -> str | None:
