@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from benchmarks import costs, formats, hybrid, ingest, memory, receipts, search, serving, workers
+from benchmarks import (
+    costs,
+    formats,
+    hybrid,
+    ingest,
+    memory,
+    page,
+    receipts,
+    search,
+    serving,
+    workers,
+)  # fmt: skip
 from benchmarks.options import main
 
 if __name__ == "__main__":
@@ -13,6 +24,7 @@ if __name__ == "__main__":
             "hybrid": hybrid.run,
             "serving": serving.run,
             "receipts": receipts.run,
+            "page": page.run,
             "formats": formats.run,
             "costs": costs.run,
             "workers": workers.run,

@@ -1,3 +1,9 @@
 """Helix answers questions from your documents, with citations that resolve, or says it cannot."""
 
+import os
+
+# Before numpy is imported: its linear algebra would start a thread a core, which spin for 10 ms
+# after each answer. The matrices here are small, and other answers want the cores.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 __version__ = "0.1.0"

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from helix.clarifying import NEARLY, clarifying_question, one_line
@@ -34,6 +34,8 @@ __all__ = [
 ]  # fmt: skip
 
 _TRIES = 2
+_LONG = 2_000
+"""Characters of an answer from which its proof may take over 5 ms."""
 _CLOSE_SECONDS = 5.0
 
 _logger = logging.getLogger(__name__)
@@ -179,8 +181,12 @@ class Inquiry:
             raise SourceChanged
         asked = Asked(self.question, self.scope, self.top_k, self.answer_id, self.trace_id)
         with span("prove"):
-            flags = self._flags(stream)
-            return ended(stream, asked, engine.retriever.max_distance, flags, seconds)
+            proving = partial(self._proved, stream, asked, engine.retriever.max_distance, seconds)
+            # a short answer takes less than handing it to a thread; a long one would hold up others
+            return proving() if len(stream.answer) < _LONG else await asyncio.to_thread(proving)
+
+    def _proved(self, stream: AnswerStream, asked: Asked, ceiling: float, seconds: float) -> Ended:
+        return ended(stream, asked, ceiling, self._flags(stream), seconds)
 
     def finishing(self, done: Ended, *, withhold: bool = False) -> asyncio.Task[Ended]:
         """Judge, keep and report ``done``, whether or not its client stays; the task is held."""
@@ -225,7 +231,6 @@ class Inquiry:
                     stored = await self.answering.keeper.keep(done)
                 if not stored:
                     self.answering.metrics.receipt_failed()
-            self.watch.end(done)
             self._report(done)
         return done
 
@@ -239,7 +244,7 @@ class Inquiry:
             return None
 
     def _report(self, done: Ended) -> None:
-        for observer in self.answering.observers:
+        for observer in (self.watch.end, *self.answering.observers):
             try:
                 observer(done)
             except Exception as error:  # noqa: BLE001

@@ -6,6 +6,8 @@ What takes time to load is loaded by the command that needs it.
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import unicodedata
 from contextlib import aclosing
 from typing import Annotated, NoReturn
@@ -116,14 +118,23 @@ async def _ask(settings: Settings, question: str, scope: Scope) -> None:
         done = await inquiry.end(stream)
         hits = {hit.chunk_id: hit for source in stream.retrieval.sources for hit in source.hits}
         for citation in done.citations:
-            snippet = _printable(" ".join((citation["quote"] or citation["snippet"]).split()))
-            where = _printable(" ".join(place(hits[citation["chunk_id"]]).split()))
-            typer.echo(f"\n[{citation['n']}] {where} (chunk {citation['chunk_id']})\n    {snippet}")
+            where = _line(place(hits[citation["chunk_id"]]))
+            typer.echo(f"\n[{citation['n']}] {where} (chunk {citation['chunk_id']})")
+            for quote in done.proof.quotes(citation["n"]) or [citation["snippet"]]:
+                typer.echo(f"    {_line(quote)}")
+        if unsupported := [each for each in done.proof.statements if each.problem]:
+            typer.echo("\nNot borne out by what it cites:")
+            for each in unsupported:
+                typer.echo(f"    {_line(done.answer[each.start : each.end])}")
         done = await inquiry.finish(done)
         if inquiry.tells_verdict and done.verdict:
             typer.echo(f"\nThe judge finds it {'' if done.verdict.grounded else 'not '}grounded.")
         if services.receipts:
             typer.echo(f"\nanswer {inquiry.answer_id}", err=True)
+
+
+def _line(text: str) -> str:
+    return _printable(" ".join(text.split()))
 
 
 def _printable(text: str) -> str:
@@ -163,8 +174,17 @@ def _stop(error: HelixError) -> NoReturn:
 
 
 def main() -> None:
-    """Entry point."""
-    cli()
+    """Entry point. An unexpected error is one line, without its message, which may quote a text."""
+    try:
+        cli()
+    except Exception as error:
+        from helix.logs import where
+
+        if os.environ.get("HELIX_LOG_LEVEL", "").lower() == "debug":
+            raise
+        told = f"helix: unexpected error ({where(error)}); HELIX_LOG_LEVEL=debug shows all of it"
+        typer.echo(told, err=True)
+        sys.exit(70)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ its own chunk to cite.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -47,7 +47,8 @@ class Source:
 
     ``hit`` is the most relevant of them, which a citation of the source names; ``hits`` are all of
     them in the order of the document. ``content`` is ``documents.text[start_char:end_char]``;
-    both are None where the hit does not say where it lies, or says it wrongly.
+    both are None where the hit does not say where it lies, or says it wrongly. ``counted`` is its
+    number of tokens where that is known already.
     """
 
     hit: Hit
@@ -55,6 +56,12 @@ class Source:
     content: str
     start_char: int | None
     end_char: int | None
+    counted: int | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def tokens(self) -> int:
+        """``count_tokens`` of its content."""
+        return count_tokens(self.content) if self.counted is None else self.counted
 
     @property
     def chunk_id(self) -> int:
@@ -159,6 +166,8 @@ class _Context:
         if self._repeats(offered):  # last, as it takes the longest
             return
         self._left -= cost
+        if not joining and self._count is count_tokens:
+            whole = replace(whole, counted=cost)
         self._put(whole, joining)
 
     def _joining(self, offered: Source) -> tuple[list[Source], Source]:

@@ -28,7 +28,7 @@ def debug_block(
         {
             "n": n,
             "chunk_ids": [hit.chunk_id for hit in source.hits],
-            "tokens": count_tokens(source.content),
+            "tokens": source.tokens,
         }
         for n, source in enumerate(retrieval.sources, 1)
     ]

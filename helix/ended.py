@@ -108,9 +108,11 @@ class Ended:
         return self.verdict.model_dump() if self.verdict else None
 
     def withheld(self) -> Ended:
-        """The refusal in its place: nothing that the model said is left, but in the verdict."""
+        """The refusal in its place: nothing that the model said is left."""
+        verdict = self.verdict and self.verdict.model_copy(update={"unsupported_claims": []})
         return replace(
             self,
+            verdict=verdict,
             answer=REFUSAL,
             reason="ungrounded",
             citations=[],

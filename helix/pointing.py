@@ -23,15 +23,6 @@ def pointed(answer: str, sources: Sequence[Source]) -> list[Hit]:
     ]
 
 
-def spread(answer: str, sources: Sequence[Source]) -> list[bool]:
-    """For each of ``sources`` whether it is cited for what stands in several of its hits."""
-    cited = claims(answer)
-    return [
-        len({_closest(claim, source).chunk_id for claim in cited.get(number, [])}) > 1
-        for number, source in enumerate(sources, 1)
-    ]
-
-
 def _closest(claim: str, source: Source) -> Hit:
     if len(source.hits) == 1:
         return source.hit

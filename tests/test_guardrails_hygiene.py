@@ -17,6 +17,7 @@ from tests.test_guardrails import source
 COPIED = "https://docs.example/terms?v=2"
 SOURCES = [
     source(f"Terms: {COPIED}. More on [prices](/prices.html) and www.example.net/a.", "a.txt"),
+    source("Ask mailto:help@shop.example or https://cn.example/b，谢谢。 Bye.", "b.txt", 9),
     source("Visit us.", "https://shop.example/help/refunds", 8),
 ]
 
@@ -65,7 +66,7 @@ REMOVED = (
     ("<b style='background:url(//evil.example)'>x</b>", "x</b>"),
     ("<svg><image xlink:href=//evil.example /></svg>", "<svg></svg>"),
     ("<img src=//evil.example/a", ""),
-    ("<<img src=x>img src=//evil.example>", "< img src=//evil.example>"),
+    ("<<img src=x>img src=//evil.example>", "< img src= (link removed)>"),
     ("[x<img src=a>](https://evil.example)", "[x]"),
     ("[x]<img src=a>(https://evil.example)", "[x]"),
     ("[x](https://evil.example/a)(https://evil.example/b)", "[x]"),
@@ -78,7 +79,69 @@ REMOVED = (
     ("[x](/ask?q=delete)", "[x]"),
     ("[x](https://docs.example/terms)", "[x]"),  # only a piece of the source's link
 )
+_QUERY = "evil.example/?q=secret"
+HOSTS = (  # what follows the name of a source's host, as some reader of it goes on
+    *(f"{stop}{_QUERY}" for stop in "。．｡@\\\u00ad\u200b\u2024ａ"),
+    *(f"{more}{_QUERY}" for more in ("\\@", ":443@", "%2e", "%40", "[1]@", '"@', "|@", "<b>@")),
+    *(f"{more}{_QUERY}" for more in ("\t@", "\n.", "\r\n@", ".\t@", ":@", "&#46;", "`@", "{@")),
+)
+SPELLINGS = (
+    f"https:/{_QUERY}",
+    f"https:{_QUERY}",
+    f"https:\\\\{_QUERY}",
+    f"https:/\\{_QUERY}",
+    f"https:/\t/{_QUERY}",
+    f"https:///{_QUERY}",
+    f"HTTPS:/{_QUERY}",
+    f"//{_QUERY}",
+    f"(//{_QUERY})",
+    f"*//{_QUERY}*",
+    "//evil。example/?q=secret",
+    f"https://ev%69l.example/?q={_QUERY}",
+    f"https://ｅ{_QUERY}",
+    f"www。{_QUERY}",
+    f"_www.{_QUERY}_",
+    f"请www.{_QUERY}",
+    f"https:/<img src=x>/{_QUERY}",
+    f" /<img src=x>/{_QUERY}",
+    "mailto:a@evil.example?body=secret",
+    "xmpp:a@evil.example?body=secret",
+    f"{COPIED}。{_QUERY}",
+    f'{COPIED}"{_QUERY}',
+    f"https://docs.example。{_QUERY}",
+)
+TAGS = (
+    "<div title='>' style='background:url(//evil.example)'>",
+    "<div title=\"a>b\" style='background:url(//evil.example)'>",
+    "<div title = '>' onclick=x>",
+    "<div title='>\n\n' style=x>",
+    "<div <img src=x> style='background:url(//evil.example)'>",
+    "<b <https://evil.example> style='background:url(//evil.example)'>",
+    "<b [x](https://evil.example> style='background:url(//evil.example)'>",
+    "<rect fill='url(//evil.example#a)'>",
+    "<q foo='https://evil.example'>",
+)
+RELATIVE = (
+    '![x](ask?q=secret "a/b")',
+    "![x](ask?q=secret 'a:b')",
+    '![x](ask?q=secret "a \\" <b>")',
+    "![x](ask?q=secret (a/b))",
+    '[x](/ask?q=delete "a/b")',
+    '![x](ask?q=((a)) "t")',
+    "![x][r]\n\n[r]: ask?q=secret",
+)
 UNTOUCHED = (
+    "awww. That is all. Awww.cute www. www... `www.` and www",
+    "Use arr[0](data/file), `arr[0](data/file)`, std::vector<a=b>, `std::vector<a=b>` or a <b [1].",
+    "// a comment, //TODO: x, and //div/span[@id], a//b, C:\\\\x, TCP/IP, /etc/hosts, ./a and ../b.",
+    'The scheme https: or `https:`, "http:", **mailto:** or (ftp:). https:// is no URL; http:/.',
+    "See https://shop.example. “https://shop.example”, (https://shop.example)[1][2]. https://shop.example",
+    "On <b>https://shop.example</b><br>, https://shop.example:443/a, https://shop.example?a#b!",
+    "请看https://shop.example/help。谢谢你，再见。",
+    f"`{COPIED}`, ({COPIED})[1]. **{COPIED}** and write mailto:help@shop.example, please.",
+    "Quoted: https://cn.example/b，谢谢。",
+    "<p title=\"it's > that\">x</p> vector<vector<int>> x <y, don't, z> w",
+    '[1](see "x/y" for more) and [2](a "b" c).',
     "",
     "Refunds are accepted within 30 days [1], by card [2][3]. And/or a < b > c: fine!",
     "[1](see below) and [2](2021) and [1]: the first, [2]: and/or.",
@@ -97,6 +160,39 @@ def test_what_loads_or_leads_elsewhere_is_taken_out(text: str, left: str) -> Non
     sent, removed = filtered([text])
     assert sent == left
     assert removed > 0
+
+
+@pytest.mark.parametrize("more", HOSTS)
+def test_only_a_whole_host_is_a_sources_host(more: str) -> None:
+    sent, removed = filtered([f"See https://shop.example{more} now."])
+    assert removed == 1
+    assert "shop.example" not in sent.replace("(link removed)", "")[:20]
+    assert filtered(list(f"See https://shop.example{more} now.")) == (sent, removed)
+
+
+@pytest.mark.parametrize("text", [*SPELLINGS, *TAGS, *RELATIVE])
+def test_no_other_spelling_leads_elsewhere(text: str) -> None:
+    sent, removed = filtered([f"a {text} b"])
+    assert removed > 0
+    for lead in ("://", "/evil", "=secret", "<div", "<b ", "<rect", "<q ", "q=((", "/ask"):
+        assert lead not in sent.replace(" (//evil", "").replace("'//evil", "")
+    assert filtered(list(f"a {text} b")) == (sent, removed)
+
+
+def test_one_long_delta_costs_no_more_a_character_than_a_short_one() -> None:
+    """What is read is counted, not timed: the longest text that is looked at stays the same."""
+    lengths: list[int] = []
+
+    class Counting(Hygiene):
+        def _drain(self, *, last: bool) -> str:
+            lengths.append(len(self._held))
+            return super()._drain(last=last)
+
+    for text in ("<" * 32_000, "<a" * 16_000, "/" * 32_000, "word " * 6_000):
+        hygiene = Counting(SOURCES)
+        sent = hygiene.feed(text) + hygiene.end()
+        assert len(sent) <= len(text)
+    assert max(lengths) < 2 * LIMIT
 
 
 @pytest.mark.parametrize("text", UNTOUCHED)
@@ -139,13 +235,14 @@ PIECES = st.sampled_from(
         "a", " ", "\n", "\n\n", "[", "]", "(", ")", ":", "/", "//", "://", "<", ">", "!", '"', "'",
         "\\", "=", "http", "https", "https://evil.example/", "https://shop.example/a", COPIED,
         "www.", "[1]", "![", "](", "]:", "<img src=", "<a href=", "javascript:", "&#58;", "x" * 700,
-        "=b", "🙂",
+        "=b", "🙂", "https:", "mailto:", "www", "。", "@", "\t", "evil.example/?q=1", "<b ", "<b>", ">",
+        "![x](ask?q=secret ", '="', "='", "https://shop.example", "`", "style=", "a/b", "[12]", ".",
     ]
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(TEXTS, st.lists(st.integers(0, 4000), max_size=12))
 @example("[x](" + "a" * LIMIT + ")b", [LIMIT + 3, LIMIT + 4])
 @example("https://" + "a" * 5000 + " b", list(range(0, 5000, 7)))
@@ -156,6 +253,7 @@ def test_the_cut_into_deltas_changes_nothing(text: str, cuts: list[int]) -> None
     assert filtered(deltas) == filtered([text])
 
 
+@settings(max_examples=40)
 @given(TEXTS)
 def test_nor_does_one_character_at_a_time(text: str) -> None:
     assert filtered(list(text)) == filtered([text])
@@ -169,7 +267,7 @@ _LEADS = re.compile(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(TEXTS)
 def test_no_combination_leads_elsewhere(text: str) -> None:
     allowed = rf"https://(?:shop\.example/|docs\.example/terms\?v=2)[^{URL_END}]*"

@@ -62,6 +62,11 @@ def test_any_script_has_a_vector(text: str) -> None:
     assert any(EMBEDDER.model.get_query_embedding(text))
 
 
+def test_a_lone_surrogate_is_read_as_an_unknown_character() -> None:
+    broken, known = word_vectors().embed(["refund \ud800 policy", "refund \ufffd policy"])
+    assert broken.any() and (broken == known).all()
+
+
 def test_a_vector_does_not_depend_on_the_batch() -> None:
     texts = [f"text number {i} of the batch, " * (i % 7) for i in range(150)]
     together = word_vectors().embed(texts)

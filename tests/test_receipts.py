@@ -1,28 +1,19 @@
-"""Receipts: what is kept of an answer, read, verified, forgotten and replayed. Offline models."""
+"""Receipts: what is kept of an answer, read, verified and forgotten. Offline models."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import md5
 from itertools import product
 from typing import Any, LiteralString
 
 import psycopg
 import pytest
-from llama_index.core.base.llms.types import (
-    ChatMessage,
-    ChatResponse,
-    ChatResponseAsyncGen,
-    CompletionResponse,
-    CompletionResponseGen,
-    LLMMetadata,
-    MessageRole,
-)
-from llama_index.core.llms.custom import CustomLLM
 
 from helix.answering import Inquiry
 from helix.context import Source
@@ -30,53 +21,20 @@ from helix.contract import REFUSAL, Verdict
 from helix.ended import Ended
 from helix.errors import BadRequest, UpstreamError
 from helix.keeping import tidy
-from helix.library.documents import remove_document
 from helix.library.errors import NotFound
 from helix.prompt import chat_messages
-from helix.providers.base import LanguageModel
 from helix.receipts.erasing import StillRunning, erase_tenant
 from helix.receipts.prompts import prompt_json, rebuilt
 from helix.receipts.receipt import Json
-from helix.receipts.replaying import Replay, replayed
 from helix.receipts.storable import restored, restored_json, storable, storable_json
-from helix.receipts.stored import rate, read_receipt
+from helix.receipts.stored import MOST_RATINGS, rate, read_receipt
 from helix.receipts.verifying import verified
 from helix.scope import Scope
-from helix.services import Services
 from tests.fakes import rows
 from tests.receipts import ask, bring_in, document, fact, question, services
+from tests.replying import delete, receipt_of, saying
 
 ODD = ("plain", "", "\x00", "a\ud800\udfffb", "\ue000", "\ue0000000", "𝕏\x00\ue000e000", "\\u0000")
-
-
-class Says(CustomLLM):
-    """A model that says ``said``, a word a delta."""
-
-    said: str
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(model_name="says")
-
-    async def astream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseAsyncGen:
-        async def deltas() -> AsyncGenerator[ChatResponse, None]:
-            for word in self.said.split(" "):
-                text = ChatMessage(role=MessageRole.ASSISTANT, content=word)
-                yield ChatResponse(message=text, delta=f"{word} ")
-
-        return deltas()
-
-    def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
-        raise NotImplementedError
-
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **_: Any
-    ) -> CompletionResponseGen:
-        raise NotImplementedError
-
-
-def saying(said: str, identity: str = "fake:says") -> LanguageModel:
-    return LanguageModel(Says(said=said), identity)
 
 
 class Judging:
@@ -103,20 +61,6 @@ def run(url: str, statement: LiteralString) -> None:
         connection.execute(statement)
 
 
-async def _receipt(services: Services, done: Ended, tenant: str = "default") -> Json:
-    return await read_receipt(services.library.of(tenant), done.asked.answer_id, 30)
-
-
-async def _delete(services: Services, document_id: int, tenant: str = "default") -> None:
-    library = services.library.of(tenant)
-    await library.change(lambda c: remove_document(c, document_id, tenant))
-
-
-async def _replay(services: Services, done: Ended) -> Replay:
-    receipt = await _receipt(services, done)
-    return await replayed(services.answering, services.library, receipt, services.marks())
-
-
 def test_what_postgres_refuses_is_kept_and_comes_back() -> None:
     for text in ODD:
         assert restored(storable(text)) == text
@@ -133,7 +77,7 @@ async def test_a_receipt_says_how_its_answer_came_about(database_url: str) -> No
         await bring_in(opened, *map(document, range(12)))
         asked = f"{question(3)}\x00"
         done = await ask(opened, asked, top_k=3)
-        receipt = await _receipt(opened, done)
+        receipt = await receipt_of(opened, done)
         assert receipt["question"] == asked
         assert receipt["answer"] == done.answer != REFUSAL
         assert receipt["citations"] == done.citations != []
@@ -155,7 +99,7 @@ async def test_a_receipt_says_how_its_answer_came_about(database_url: str) -> No
         assert len(done.retrieval.sources) == 3 and stored[0].count("is paid monthly") == 1
 
         refused = await ask(opened, "zebra quagga okapi")
-        receipt = await _receipt(opened, refused)
+        receipt = await receipt_of(opened, refused)
         assert (receipt["reason"], receipt["answer"]) == ("below_gate", REFUSAL)
         assert (await rebuilt(opened.library, receipt)).lost == "no prompt"
         assert receipt["support"] == {"ratio": None, "statements": []}
@@ -165,7 +109,7 @@ async def test_a_quote_holds_until_its_text_moves_changes_or_goes(database_url: 
     async with services(database_url) as opened:
         await bring_in(opened, *map(document, range(4)))
         done = await ask(opened, question(2))
-        receipt = await _receipt(opened, done)
+        receipt = await receipt_of(opened, done)
 
         async def looked() -> tuple[Json, Any]:
             return await verified(opened.library, receipt), await rebuilt(opened.library, receipt)
@@ -189,8 +133,8 @@ async def test_a_quote_holds_until_its_text_moves_changes_or_goes(database_url: 
         assert told["status"] == found.lost == "source changed"
         assert "now" not in told["citations"][0]
 
-        await _delete(opened, one["document_id"])
-        receipt = await _receipt(opened, done)
+        await delete(opened, one["document_id"])
+        receipt = await receipt_of(opened, done)
         told, found = await looked()
         assert told["status"] == found.lost == "source deleted"
         assert told["citations"][0]["quote"] is None
@@ -203,8 +147,8 @@ async def test_a_deleted_document_is_gone_from_receipts_too(database_url: str) -
         done, other = await ask(opened, question(2)), await ask(opened, question(2), "other")
         refused = await ask(opened, "zebra quagga okapi")
         cited = done.citations[0]["document_id"]
-        await _delete(opened, cited)
-        receipt = await _receipt(opened, done)
+        await delete(opened, cited)
+        receipt = await receipt_of(opened, done)
         (stored,) = rows(
             database_url,
             "SELECT receipt::text FROM answers WHERE tenant_id = 'default' AND id = %s",
@@ -216,16 +160,60 @@ async def test_a_deleted_document_is_gone_from_receipts_too(database_url: str) -
         assert citation["document_id"] == cited and citation["start"] is not None
         assert [citation[key] for key in ("title", "snippet", "quote")] == [None] * 3
         assert receipt["question"] == question(2)
-        assert (await _receipt(opened, refused))["answer"] == REFUSAL
-        assert (await _receipt(opened, other, "other"))["answer"] == other.answer
+        assert (await receipt_of(opened, refused))["answer"] == REFUSAL
+        assert (await receipt_of(opened, other, "other"))["answer"] == other.answer
 
         # one that ended while its document was being deleted
         late = replace(done, asked=replace(done.asked, answer_id="e" * 32))
         assert opened.receipts and await opened.receipts.keep(late)
-        assert (await _receipt(opened, late))["answer"] == done.answer
+        assert (await receipt_of(opened, late))["answer"] is None, "hidden at once"
+        assert _with_words(database_url) == 1
         await asyncio.to_thread(tidy, opened.store, 30)
-        assert (await _receipt(opened, late))["answer"] is None
-        assert (await _receipt(opened, other, "other"))["answer"] == other.answer
+        assert _with_words(database_url) == 0
+        assert (await receipt_of(opened, other, "other"))["answer"] == other.answer
+
+
+async def test_deleting_is_no_slower_for_many_receipts_and_hides_all(database_url: str) -> None:
+    async with services(database_url) as opened:
+        await bring_in(opened, *map(document, range(4)))
+        done = await ask(opened, question(2))
+        with psycopg.connect(database_url) as connection:
+            connection.execute(
+                "INSERT INTO answers (tenant_id, id, question, document_ids, receipt)"
+                " SELECT tenant_id, md5(n::text), question, document_ids, receipt"
+                " FROM answers, generate_series(1, 1500) AS n"
+            )
+        await delete(opened, done.citations[0]["document_id"])
+        left = _with_words(database_url)
+        assert 1000 < left < 1500, "some are left to the server's next look"
+        for number in range(1, 1500, 100):
+            asked = replace(done.asked, answer_id=md5(str(number).encode()).hexdigest())
+            assert (await receipt_of(opened, replace(done, asked=asked)))["answer"] is None
+        await asyncio.to_thread(tidy, opened.store, 30)
+        assert _with_words(database_url) == 0
+
+
+def _with_words(url: str) -> int:
+    (found,) = rows(
+        url,
+        "SELECT count(*) FROM answers WHERE tenant_id = 'default'"
+        " AND receipt::text LIKE '%%crates stored last%%'",
+    )
+    return int(found[0])
+
+
+async def test_of_an_answers_ratings_the_latest_are_kept(database_url: str) -> None:
+    async with services(database_url) as opened:
+        await bring_in(opened, document(2))
+        done = await ask(opened, question(2))
+        library = opened.library
+        for number in range(MOST_RATINGS + 3):
+            await library.change(
+                partial(rate, answer_id=done.asked.answer_id, rating="up", note=str(number),
+                        days=30, tenant=library.tenant)
+            )  # fmt: skip
+        notes = [each["note"] for each in (await receipt_of(opened, done))["feedback"]]
+        assert notes == [str(number) for number in range(3, MOST_RATINGS + 3)]
 
 
 async def test_receipts_are_kept_for_their_days(database_url: str) -> None:
@@ -238,7 +226,7 @@ async def test_receipts_are_kept_for_their_days(database_url: str) -> None:
             old.asked.answer_id,
         )
         with pytest.raises(NotFound, match="kept for 30 days"):
-            await _receipt(opened, old)
+            await receipt_of(opened, old)
         assert rows(database_url, "SELECT count(*) FROM answers") == [(2,)]
         await asyncio.to_thread(tidy, opened.store, 30)
         assert rows(database_url, "SELECT id FROM answers") == [(new.asked.answer_id,)]
@@ -303,6 +291,7 @@ async def test_what_a_judge_does_to_an_answer(database_url: str) -> None:
             if answer["abstained"]:
                 assert (answer["answer"], answer["reason"]) == (REFUSAL, "ungrounded")
                 assert (answer["citations"], answer["support"]["statements"]) == ([], [])
+                assert "crates" not in json.dumps(answer), "nothing of it is told"
             plain = await Inquiry(answering, question(1), Scope()).answer()
             assert "verdict" not in plain and plain["abstained"] == answer["abstained"]
             judge.asked.clear()
@@ -319,7 +308,7 @@ async def test_what_hygiene_takes_out_is_in_no_receipt(database_url: str) -> Non
             stream = await inquiry.begin()
             sent = "".join([delta async for delta in stream])
             done = await inquiry.finish(await inquiry.end(stream))
-            receipt = await _receipt(opened, done)
+            receipt = await receipt_of(opened, done)
             assert sent == done.answer == receipt["answer"]
             assert ("evil.example/?q" in receipt["answer"]) is there
             assert receipt["debug"]["removed"] == (0 if there else 1)
@@ -331,93 +320,21 @@ async def test_what_reads_like_an_instruction_is_flagged(database_url: str) -> N
         async with services(database_url, guards=guards) as opened:
             await bring_in(opened, document(1, bad))
             done = await ask(opened, question(1), debug=True)
-            receipt = await _receipt(opened, done)
+            receipt = await receipt_of(opened, done)
             assert bool(receipt["flags"]) is flagged
             assert receipt["debug"]["flags"] == receipt["flags"]
             for flag in receipt["flags"]:
                 assert "gnore" in bad[flag["start"] : flag["end"]]
 
 
-async def _identical(url: str, count: int) -> None:
-    async with services(url) as opened:
-        await bring_in(opened, *map(document, range(20)))
-        ended = [await ask(opened, question(n % 24)) for n in range(count)]
-        assert sum(not done.abstained for done in ended) >= count * 0.7
-        for done in ended:
-            again = await _replay(opened, done)
-            assert again.identical, (again.diff(), again.causes)
-            assert (again.causes, again.diff(), again.same_from_old_prompt) == ([], [], None)
-        assert rows(url, "SELECT count(*) FROM answers") == [(count,)]
-
-
-async def test_replay_of_what_did_not_change_is_identical(database_url: str) -> None:
-    await _identical(database_url, 20)
-
-
-@pytest.mark.soak
-async def test_replay_of_a_thousand_answers_is_identical(database_url: str) -> None:
-    await _identical(database_url, 1000)
-
-
-async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
-    async with services(database_url) as opened:
-        await bring_in(opened, *map(document, range(4)))
-        done = await ask(opened, question(2))
-        await bring_in(opened, document(2, "About depots.\n\nThe depot 2 in Cadiz has 9 crates."))
-        changed = await _replay(opened, done)
-        assert not changed.identical and {cause.kind for cause in changed.causes} == {
-            "index changed"
-        }
-        assert any("was changed" in cause.told for cause in changed.causes)
-        assert any("at distance" in cause.told for cause in changed.causes)
-        assert any(line.startswith("-At the depot 2") for line in changed.diff())
-        assert changed.same_from_old_prompt is None  # there is no such prompt any more
-
-        await bring_in(opened, document(2))
-        done = await ask(opened, question(2))
-        newer = "\n\n".join(question(2).replace("?", f", of {n} kinds.") for n in range(8))
-        await bring_in(opened, document(9, newer))
-        changed = await _replay(opened, done)
-        assert not changed.identical and changed.same_from_old_prompt is True
-        assert any("and was none" in cause.told for cause in changed.causes)
-        await _delete(opened, done.citations[0]["document_id"])
-        changed = await _replay(opened, done)
-        assert any("was deleted" in cause.told for cause in changed.causes)
-        assert changed.then["answer"] is None and not changed.identical
-
-
-async def test_replay_says_what_changed_in_model_and_settings(database_url: str) -> None:
-    said = "There were 107 crates stored at the depot 1 in Bergen. [1]"
-    async with services(database_url, saying(said)) as opened:
-        await bring_in(opened, *map(document, range(4)))
-        done = await ask(opened, question(1))
-    async with services(database_url, saying(f"No. {said}", "fake:newer")) as opened:
-        changed = await _replay(opened, done)
-        assert [(cause.kind, cause.told) for cause in changed.causes] == [
-            ("model changed", "llm: fake:says -> fake:newer")
-        ]
-        assert not changed.identical
-    async with services(database_url, saying(f"No. {said}")) as opened:
-        varied = await _replay(opened, done)
-        assert [cause.kind for cause in varied.causes] == ["model varies"]
-    async with services(database_url, saying(said), retrieval_max_distance=0.01,
-                        gate_lexical=False) as opened:  # fmt: skip
-        strict = await _replay(opened, done)
-        assert not strict.identical and strict.now["reason"] == "below_gate"
-        assert strict.same_from_old_prompt is True
-        told = {cause.told for cause in strict.causes if cause.kind == "settings changed"}
-        assert "HELIX_GATE_LEXICAL: True -> False" in told
-        assert any(one.startswith("RETRIEVAL_MAX_DISTANCE: 0.7") for one in told)
-
-
 async def test_a_receipt_is_its_tenants(database_url: str) -> None:
     async with services(database_url) as opened:
         await bring_in(opened, document(1), tenant="one")
         done = await ask(opened, question(1), "one")
-        assert (await _receipt(opened, done, "one"))["answer"]
+        assert (await receipt_of(opened, done, "one"))["answer"]
         for tenant in ("default", "two"):
             with pytest.raises(NotFound):
-                await _receipt(opened, done, tenant)
+                await receipt_of(opened, done, tenant)
         for text in ("", "e" * 31, "E" * 32, "e" * 33, "\x00" * 32):
             with pytest.raises(BadRequest):
                 await read_receipt(opened.library, text, 30)

@@ -16,44 +16,38 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from helix.context import Source
-from helix.guardrails.targets import URL_END, Targets, trimmed
+from helix.guardrails.tags import may_change, may_load, whole_tag
+from helix.guardrails.targets import URL_END, Targets
+from helix.guardrails.urls import STARTS, BareUrl
 
 LIMIT = 2048
 """Characters that are held back at most; a target or a tag that is longer is taken out."""
 REMOVED = "(link removed)"
 """What stands where a URL was that was its own visible text."""
 
+_PIECE = 256  # a delta is dealt with in pieces, so that what is held stays short: linear time
 _TAIL = 40  # characters let through that a trigger may depend on: the longest scheme
-_TRIGGER = re.compile(r"(?<=\])[(:]|<|(?<=:)/|(?<=www)\.|(?<=!)\[", re.IGNORECASE)
+_TRIGGER = re.compile(rf"(?<=\])[(:]|<|(?<=!)\[|{STARTS}", re.IGNORECASE)
 
 _DESTINATION = r"(?:<([^<>\n]*+)>|([^\s()<>]*+(?:\([^\s()<>]*+\)[^\s()<>]*+)*+))"
-_TITLE = r"\s++(?:\"[^\"\[\]<>:/]*+\"|'[^'\[\]<>:/]*+'|\([^()\[\]<>:/]*+\))"
-_LINK = re.compile(rf"\(\s*+{_DESTINATION}({_TITLE})?+\s*+\)")
-_PROSE = re.compile(r"\(\s*+[^\s()<>]++\s++[^\s\"'()]")
+_TITLE = r"\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"
+_LINK = re.compile(rf"\(\s*+{_DESTINATION}({_TITLE})?+\s*+\)", re.DOTALL)
+_PLAIN_TITLE = re.compile(r"[^\[\]<>:/\\`]*+")
+_PROSE = re.compile(
+    rf"\(\s*+(?:[^\s()<>]++\s++[^\s\"'()]|{_DESTINATION}{_TITLE}\s*+[^\s)])", re.DOTALL
+)
 _FIRST_WORD = re.compile(r"[(:][\s>]*+(\S*+)")
 _WORD_AND_END = re.compile(r":[\s>]*+(\S++)\s")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 _ADDRESS_LIKE = re.compile(r"[:/\\&%?#.@=<]")
 _ABSOLUTE = re.compile(r"^[\x00-\x20<]*+[a-z][\w+.-]*+:\S|[/\\]{2}|&#?\w++;", re.IGNORECASE)
-_URL_RUN = re.compile(rf"[^{URL_END}]*+")
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:$", re.IGNORECASE)
+_QUERY = re.compile(r"\?[^\s?.!,;:)]")
+_PLACE_OF_OWN = re.compile(r"[\w-]++(?:/[\w-]++)+(?:\.\w{1,8})?", re.ASCII)
 
 _AUTOLINK = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*+)>", re.IGNORECASE)
 _LINK_TAG = re.compile(r"<a\s++href=\"([^\"]*+)\"\s*+>", re.IGNORECASE)
 _IMAGE_TAG = re.compile(
     r"<img\s++(?:alt=\"[^\"]*+\"\s++)?src=\"([^\"]*+)\"(?:\s++alt=\"[^\"]*+\")?\s*+/?>",
-    re.IGNORECASE,
-)
-_TAG_NAME = re.compile(r"</?([a-z][^\s/>=]*+)", re.IGNORECASE)
-_ACTIVE = frozenset({"script", "style"})
-_LOADING = frozenset(
-    "a img image iframe frame link object embed audio video source track svg use form input button "
-    "meta base area body table td th applet portal bgsound fencedframe".split()
-)
-_LOADING_ATTRIBUTE = re.compile(
-    r"[\s/\"'](?:(?:xlink:)?href|(?:image)?srcset|src(?:doc)?|style|(?:form)?action|background"
-    r"|poster|data|cite|ping|longdesc|manifest|codebase|archive|classid|dynsrc|lowsrc|xml:base"
-    r"|content|on[a-z]++)\s*+=",
     re.IGNORECASE,
 )
 
@@ -82,8 +76,11 @@ class Hygiene:
 
     def feed(self, delta: str) -> str:
         """What of the answer so far may be sent now, after what was sent before."""
-        self._held += delta
-        return self._drain(last=False)
+        given: list[str] = []
+        for start in range(0, len(delta), _PIECE):
+            self._held += delta[start : start + _PIECE]
+            given.append(self._drain(last=False))
+        return "".join(given)
 
     def end(self) -> str:
         """What was held back, now that nothing follows it."""
@@ -132,7 +129,9 @@ class Hygiene:
     def _remove(self, taken: int, instead: str = "") -> _Step:
         self.removed += 1
         before = self._tail[-1:]
-        if before == "<" or (instead and before and not before.isspace() and before != "("):
+        if before in tuple("</\\") or (
+            instead and before and not before.isspace() and before != "("
+        ):
             instead = " " + instead
         return _Step(taken, instead)
 
@@ -148,7 +147,10 @@ class Hygiene:
             target = link[1] if link[1] is not None else link[2]
             if not _ADDRESS_LIKE.search(target) and link[1] is None:
                 return _Step(1, "(")
-            if self._targets.allows(target, image=self._image):
+            if not self._image and _PLACE_OF_OWN.fullmatch(target):
+                return _Step(1, "(")
+            plain = _PLAIN_TITLE.fullmatch((link[3] or "").strip())
+            if plain and self._targets.allows(target, image=self._image):
                 return _Step(link.end(), link[0])
             return self._remove(link.end())
         if blank or last or _PROSE.match(text):
@@ -158,9 +160,13 @@ class Hygiene:
     def _aside(self, text: str) -> _Step:
         """No target by the rules; where a lenient reader might see one, it goes."""
         word = _FIRST_WORD.match(text)
-        if word and _ABSOLUTE.search(word[1]) and not self._targets.allows(word[1], image=True):
+        if word and self._suspect(word[1], word[1]):
             return self._remove(word.end(), "(")
         return _Step(1, "(")
+
+    def _suspect(self, word: str, target: str) -> bool:
+        leads = _ABSOLUTE.search(word) or _QUERY.search(word) or re.match(r"<?[/\\]\Z", word)
+        return bool(leads) and not self._targets.allows(target, image=True)
 
     def _definition(self, text: str, *, last: bool) -> _Step | None:
         """``]:`` was seen; an image may use what is defined."""
@@ -168,57 +174,55 @@ class Hygiene:
         if word is None:
             return self._remove(1) if len(text) >= LIMIT else None
         target = word[1].strip("<>")
-        if _ABSOLUTE.search(word[1]) and not self._targets.allows(target, image=True):
+        if self._suspect(word[1], target):
             return self._remove(word.end(1), REMOVED)
         return _Step(1, ":")
 
     def _url(self, text: str, *, last: bool) -> _Step | None:
-        """``:/`` or ``www.`` was seen; what stands before it has been let through."""
-        if text[0] == "/" and len(text) > 1 and text[1] != "/":
-            return _Step(1, "/")
-        run = _URL_RUN.match(text)
-        assert run is not None  # it may be empty
-        if run.end() == len(text) and not last:
-            return self._too_long(rf"[{URL_END}]", REMOVED) if len(text) >= LIMIT else None
-        if text in ("/", "."):  # the end of the answer
-            return _Step(1, text)
-        before = _SCHEME.search(self._tail) if text[0] == "/" else None
-        url = trimmed((before[0] if before else "http://www") + run[0])
-        if self._targets.allows(url, image=False) or self._copied_name(url, text):
-            return _Step(run.end(), run[0])
-        return self._remove(len(trimmed(run[0])), REMOVED)
-
-    def _copied_name(self, url: str, text: str) -> bool:
-        name = url.removeprefix("http://")
-        return text[0] == "." and self._targets.allows(name, image=False)
+        """What may begin a bare URL was seen; a scheme before it has been let through."""
+        url = BareUrl(self._tail, text)
+        if not last and len(text) < LIMIT and not url.settled:
+            return None
+        if url.end >= LIMIT:
+            return self._too_long(rf"[{URL_END}]", REMOVED)
+        if url.nothing:
+            return _Step(1, text[0])
+        allowed = url.allowed(self._targets, last=last)
+        if allowed is None and len(text) < LIMIT:
+            return None
+        if allowed:
+            return _Step(url.plain_end, text[: url.plain_end])
+        return self._remove(url.taken, REMOVED)
 
     def _tag(self, text: str, *, last: bool) -> _Step | None:
         """``<`` was seen: a tag, an autolink, or nothing of the kind."""
         if len(text) > 1 and not (text[1].isalpha() or text[1] in "/!?"):
             return _Step(1, "<")
-        end = re.search(r"[<>]", text[1:])
-        if end is None and not last:
-            return self._remove(1) if len(text) >= LIMIT else None
-        closed = end is not None and end[0] == ">"
-        tag = text[: end.start() + 1 + closed] if end else text
-        if autolink := _AUTOLINK.fullmatch(tag):
-            if self._targets.allows(autolink[1], image=False):
-                return _Step(len(tag), tag)
-            return self._remove(len(tag), REMOVED)
+        short = text[: text.find(">") + 1]
+        tag = whole_tag(text)
+        if autolink := _AUTOLINK.fullmatch(short):
+            if tag == short and self._targets.allows(autolink[1], image=False):
+                return _Step(len(short), short)
+            return self._remove(len(short), REMOVED)
+        if tag is None:
+            return self._open_tag(text, short, last=last)
         if self._allowed_tag(tag):
             return _Step(len(tag), tag)
-        return self._remove(len(tag)) if _may_load(tag) else _Step(1, "<")
+        if may_load(tag):
+            return self._remove(1 if "<" in tag[1:] else len(tag))
+        return self._remove(1) if may_change(tag) else _Step(1, "<")
+
+    def _open_tag(self, text: str, short: str, *, last: bool) -> _Step | None:
+        """A tag without an end, or with a quote that has none: ``short`` is what one may take."""
+        if not last:
+            return self._remove(1) if len(text) >= LIMIT else None
+        if short:
+            return self._remove(1 if "<" in short[1:] else len(short))
+        if may_load(text):
+            return self._remove(1 if "<" in text[1:] else len(text))
+        return self._remove(1) if may_change(text) else _Step(1, "<")
 
     def _allowed_tag(self, tag: str) -> bool:
         link, image = _LINK_TAG.fullmatch(tag), _IMAGE_TAG.fullmatch(tag)
         found = link or image
         return found is not None and self._targets.allows(found[1], image=link is None)
-
-
-def _may_load(tag: str) -> bool:
-    """Whether a browser might load something for ``tag``, or run it, or go somewhere by it."""
-    name = _TAG_NAME.match(tag)
-    lowered = name[1].lower() if name else ""
-    if lowered in _ACTIVE or _LOADING_ATTRIBUTE.search(tag):
-        return True
-    return lowered in _LOADING and "=" in tag

@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
 from helix.context import Source
-from helix.guardrails.patterns import BY_WORD, UNSPACED, UNSPACED_TRACES, words_of
+from helix.guardrails.patterns import (
+    BY_WORD,
+    KNOWN,
+    UNSPACED,
+    UNSPACED_TRACES,
+    has_run,
+    lower,
+    words_of,
+)
 from helix.prompt import defuse
 
 _INVISIBLE = (
@@ -39,7 +47,8 @@ _LOOK_ALIKES = str.maketrans("авеіјкмнорсѕтухАВЕІЈКМНОР
                              "abeijkmhopcstyxABEIJKMHOPCTYXoaveitpuABEHIKMNOPTYX")  # fmt: skip
 
 _RUN = 16  # letters and digits in a row, which any Base64 of some length has
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{24,}+={0,2}")
+_DIGITS = 24
+_BASE64 = re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{{_DIGITS},}}+={{0,2}}")
 _HEX = re.compile(r"(?:[0-9a-f]{2})+", re.IGNORECASE)
 _PERCENT = re.compile(r"(?:[A-Za-z]{0,20}+%[0-9A-Fa-f]{2}){3,}+[A-Za-z]*+")
 _ENTITIES = re.compile(r"(?:[\w ,.'-]{0,20}?&#[xX]?[0-9A-Fa-f]{1,6};){6,}")
@@ -82,14 +91,15 @@ def screen(sources: Sequence[Source]) -> list[Flag]:
 
 def passages(text: str) -> Iterator[_Span]:
     """Every instruction-like passage of one text, in no order; they may overlap."""
-    words = words_of(text)
+    low = lower(text)
+    words = words_of(low)
     yield from _phrases_of(text, words)
     disguised = not text.isascii() and _is_disguised(text)
     if disguised or b"sources" in words or b"id" in words:  # defusing looks at each line
         yield from _delimiters(text)
     if disguised:
         yield from _hidden(text)
-    if words and len(max(words, key=len)) >= _RUN:
+    if has_run(low, _DIGITS, _RUN):
         yield from _encoded(text, _BASE64, _from_digits)
     if "%" in text:
         yield from _encoded(text, _PERCENT, _from_percents)
@@ -113,16 +123,16 @@ def _encoded(text: str, looks: re.Pattern[str], decode: Callable[[str], str]) ->
 
 
 def _phrases(text: str) -> Iterator[_Span]:
-    yield from _phrases_of(text, words_of(text))
+    yield from _phrases_of(text, words_of(lower(text)))
 
 
-def _phrases_of(text: str, words: set[bytes]) -> Iterator[_Span]:
-    known = words & BY_WORD.keys()
-    phrases = {id(phrase): phrase for word in known for phrase in BY_WORD[word]}
+def _phrases_of(text: str, words: list[bytes]) -> Iterator[_Span]:
+    known = KNOWN.intersection(words)
+    phrases = {id(phrase): phrase for word in known for phrase in BY_WORD.get(word, ())}
     if not text.isascii() and any(trace in text for trace in UNSPACED_TRACES):
         phrases[0] = UNSPACED
     for phrase in phrases.values():
-        if phrase.also and words.isdisjoint(phrase.also):
+        if any(map(known.isdisjoint, phrase.also)):
             continue
         for found in phrase.pattern.finditer(text):
             yield found.start(), found.end(), phrase.kind

@@ -15,35 +15,55 @@ from typing import NamedTuple
 class Phrase(NamedTuple):
     """A pattern of one kind; each text that it is found in has one of ``words``, in lower case.
 
-    And, where there are any, one of ``also``.
+    And one of each of ``also``.
     """
 
     kind: str
     words: frozenset[bytes]
-    also: frozenset[bytes]
+    also: tuple[frozenset[bytes], ...]
     pattern: re.Pattern[str]
 
 
 _LETTERS = bytes(c if (c < 128 and chr(c).isalnum()) or c == 95 else 32 for c in range(256))
+_WORD_SHAPE = bytes(48 if letter != 32 else 32 for letter in _LETTERS)
+_DIGIT_SHAPE = bytes(48 if chr(c) in "+/-" else shape for c, shape in enumerate(_WORD_SHAPE))
 
 
-def words_of(text: str) -> set[bytes]:
-    """The words of a text in lower case, those with other than ASCII letters in pieces.
+def lower(text: str) -> bytes:
+    """A text in lower case as words_of and has_run look at it."""
+    low = text.lower()
+    if not low.isascii():  # re.IGNORECASE takes these two for s and i
+        low = low.replace("\u017f", "s").replace("\u0131", "i")
+    return low.encode(errors="replace")
+
+
+def words_of(low: bytes) -> list[bytes]:
+    """The words of ``lower``, those with other than ASCII letters in pieces.
 
     It takes a quarter of the time that a regular expression would.
     """
-    return set(text.lower().encode(errors="replace").translate(_LETTERS).split())
+    return low.translate(_LETTERS).split()
+
+
+def has_run(low: bytes, digits: int, letters: int) -> bool:
+    """Whether so many digits of Base64, in either alphabet, stand in it one after another.
+
+    And somewhere so many letters, for hyphens and slashes stand between words too.
+    """
+    if b"0" * digits not in low.translate(_DIGIT_SHAPE):
+        return False
+    return b"0" * letters in low.translate(_WORD_SHAPE)
 
 
 def _phrase(kind: str, words: str, *parts: str) -> Phrase:
-    """``words``, and after a slash ``also``; of each the longest piece is kept."""
-    needed, _, also = words.partition("/")
+    """``words``, and after each slash one of ``also``; of each word the longest piece is kept."""
+    needed, *also = map(_pieces, words.split("/"))
     pattern = re.compile("|".join(parts), re.IGNORECASE | re.MULTILINE)
-    return Phrase(kind, _pieces(needed), _pieces(also), pattern)
+    return Phrase(kind, needed, tuple(also), pattern)
 
 
 def _pieces(words: str) -> frozenset[bytes]:
-    return frozenset(max(words_of(word), key=len) for word in words.split())
+    return frozenset(max(words_of(lower(word)), key=len) for word in words.split())
 
 
 _GAP = r"[^.\n]{0,40}?\b"
@@ -60,7 +80,9 @@ _TO_MODEL = (
 PHRASES: tuple[Phrase, ...] = (
     _phrase(
         "override",
-        "ignore disregard forget override bypass follow attention",
+        "ignore disregard forget override bypass follow attention "
+        "/ instruction instructions prompt prompts rules guidelines directives programming training"
+        " constraints context message messages above before told",
         r"(?<!not )(?<!never )(?<!n't )\b(?:ignore|disregard|forget|override|bypass|do not follow"
         r"|pay no attention to)\b"
         + _GAP
@@ -77,12 +99,20 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     _phrase(
         "override",
-        "instruction instructions prompt ai llm llms chatbot chatbots language "
-        "/ new real actual updated model models ai llm llms chatbot chatbots",
+        "instruction instructions prompt / new real actual updated",
         r"^\W{0,6}(?:new|real|actual|updated) (?:system )?(?:instructions?|prompt)\s*:",
+    ),
+    _phrase(
+        "override",
+        "ai ais llm llms chatbot chatbots bot bots language "
+        "/ instruction instructions message note attention notice reminder",
         r"\b(?:instructions?|message|note|attention|notice|reminder)(?: to| for|:|,)? "
         r"(?:the |any |all |every )?(?:(?:ai|llm|chat ?bot|language model)s?\b)(?![ -](?:act"
         r"|system))",
+    ),
+    _phrase(
+        "override",
+        "ai llm chatbot bot language / you",
         r"\bif you are an? (?:ai|llm|language model|large language model|chat ?bot)\b",
     ),
     _phrase(
@@ -121,7 +151,7 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     _phrase(
         "format",
-        "reply respond answer response output",
+        "reply respond answer / only just exactly solely nothing exclusively always every any all",
         r"\b(?:reply|respond|answer)\b"
         + _GAP
         + r"(?:only|just|exactly|solely|nothing but|exclusively)"
@@ -130,17 +160,30 @@ PHRASES: tuple[Phrase, ...] = (
         r"|exactly|just)?:? ?"
         r"[\"“'][^\"”\n]{1,60}[\"”'] (?:to|for) (?:every|any|all)\b",
         r"\b(?:only|always) (?:reply|respond|answer) (?:with|by saying)\b",
+    ),
+    _phrase(
+        "format",
+        "reply answer response output / your",
         r"\byour (?:only|entire|whole|complete|full) (?:answer|reply|response|output) (?:must"
         r"|should|is"
         r"|shall|will)\b",
     ),
     _phrase(
         "citation",
-        "cite mention quote include add tell inform alert warn / not never don",
+        "cite mention quote include add / not never don / source sources citation citations marker"
+        " markers number numbers instruction instructions prompt",
         r"\b(?:do not|don't|never|must not) (?:ever )?(?:cite|mention|quote|include|add)\b"
         r"(?: (?:any|the|your|these|those|this|that|all|a|of|source)){0,3} (?:sources?|citations?"
         r"|markers?|source numbers?|instructions?|prompt)\b",
+    ),
+    _phrase(
+        "citation",
+        "cite / not never don",
         r"^\W{0,6}(?:do not|don't|never) cite\b",
+    ),
+    _phrase(
+        "citation",
+        "tell inform alert warn / not / user",
         r"\bdo not (?:tell|inform|alert|warn) the user\b",
     ),
     _phrase(
@@ -266,6 +309,9 @@ UNSPACED = _phrase(
 )
 UNSPACED_TRACES = ("忽略", "无视", "無視", "гнорируй", "абудь")
 """Without a Latin letter, so that no word leads to it, but one of these pieces does."""
+
+KNOWN = frozenset[bytes]().union(*(words for one in PHRASES for words in (one.words, *one.also)))
+"""Every word that a phrase may need."""
 
 BY_WORD: dict[bytes, list[Phrase]] = {}
 for _one in PHRASES:

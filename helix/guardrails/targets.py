@@ -20,8 +20,13 @@ _WEB = re.compile(
     r"(https?)://([a-z0-9](?:[a-z0-9.-]{0,252}))(?::(\d{1,5}))?(?:[/?#][^\s<>\"`\\]*+)?",
     re.IGNORECASE | re.ASCII,
 )
+_AUTHORITY = re.compile(
+    r"(https?)://([a-z0-9](?:[a-z0-9.-]{0,252}))(?::(\d{1,5}))?", re.IGNORECASE | re.ASCII
+)
 _SCHEME = re.compile(r"[\x00-\x20]*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-_BARE = re.compile(rf"[a-z][a-z0-9+.-]{{1,30}}://[^{URL_END}]+|\bwww\.[^{URL_END}]+", re.IGNORECASE)
+_BARE = re.compile(
+    rf"(?:[a-z][a-z0-9+.-]{{1,30}}://|\b(?:www\.|mailto:|xmpp:))[^{URL_END}]+", re.IGNORECASE
+)
 _IN_BRACKETS = re.compile(r"\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)?)|<([a-z][^\s<>]*)>")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _NEVER = ("javascript", "vbscript", "data", "blob", "filesystem")
@@ -54,6 +59,16 @@ class Targets:
         text, which carries nothing away; an image may not, for it is loaded unasked.
         """
         return self._known_host(target) or (not image and self._copied(target))
+
+    def host_end(self, url: str) -> int | None:
+        """Where the host and port that ``url`` begins with end, if they are a source's."""
+        found = _AUTHORITY.match(url)
+        known = found is not None and _place(found[1], found[2], found[3]) in self._hosts
+        return found.end() if found and known else None
+
+    def quotes(self, text: str) -> bool:
+        """Whether ``text`` stands in a source, word for word."""
+        return any(text in source.content for source in self._sources)
 
     def _known_host(self, target: str) -> bool:
         found = _WEB.fullmatch(target)

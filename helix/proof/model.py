@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 NO_MARKER = "no marker"
@@ -33,6 +34,17 @@ class Support:
     quote: str
     page: int | None
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "chunk_id": self.chunk_id,
+            "document_id": self.document_id,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+            "page": self.page,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -55,7 +67,7 @@ class Statement:
             "supported": self.problem is None,
             "numbers": list(self.numbers),
             "problem": self.problem,
-            "spans": [asdict(support) for support in self.supports],
+            "spans": [support.to_json() for support in self.supports],
         }
 
 
@@ -75,8 +87,16 @@ class Proof:
 
     def support_of(self, n: int) -> Support | None:
         """The first span of source ``n`` that supports a statement; None where none does."""
-        spans = (s for each in self.statements if each.problem is None for s in each.supports)
-        return next((span for span in spans if span.n == n), None)
+        return next(iter(self._spans_of(n)), None)
+
+    def quotes(self, n: int) -> list[str]:
+        """What stands in the spans of source ``n`` that support statements, each once."""
+        return list(dict.fromkeys(span.quote for span in self._spans_of(n)))
+
+    def _spans_of(self, n: int) -> Iterator[Support]:
+        for each in self.statements:
+            if each.problem is None:
+                yield from (span for span in each.supports if span.n == n)
 
     def to_json(self) -> dict[str, Any]:
         """The proof as the key ``support`` of an answer carries it; the ratio has 4 decimals."""

@@ -54,7 +54,10 @@ def settings_of(settings: Settings, dense_weight: float | str | None) -> Json:
 def receipt_of(ended: Ended, marks: Marks) -> Json:
     """The receipt of ``ended`` but for its id, time, question and feedback."""
     sources = ended.retrieval.sources
-    settings = {**marks.settings, "RETRIEVAL_MAX_DISTANCE": ended.debug["gate"]["ceiling"]}
+    gate = ended.debug["gate"]
+    settings = {**marks.settings, "RETRIEVAL_MAX_DISTANCE": gate["ceiling"]}
+    if gate.get("least") is not None:
+        settings["the gate's fit"] = gate["least"]
     return {
         "trace_id": ended.asked.trace_id,
         "scope": scope_json(ended.asked.scope),

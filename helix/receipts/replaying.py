@@ -17,6 +17,7 @@ from helix.receipts.prompts import Rebuilt, rebuilt
 from helix.receipts.receipt import (
     Json,
     Marks,
+    asked_model,
     digest,
     receipt_of,
     source_json,
@@ -155,11 +156,17 @@ def _prompt_differs(receipt: Mapping[str, Any], done: Ended) -> bool:
 
 def _causes(receipt: Mapping[str, Any], done: Ended, marks: Marks, old: Rebuilt) -> list[Cause]:
     settings = receipt_of(done, marks)["settings"]
-    return [
+    causes = [
         *_changed_settings(receipt["settings"], settings),
         *_changed_models(receipt, marks),
-        *_changed_index(receipt, done, old),
     ]
+    if causes and not asked_model(done) and not any(map(_differs, old.states.values())):
+        return causes  # the gate refuses what is stored as it was
+    return causes + _changed_index(receipt, done, old)
+
+
+def _differs(state: str) -> bool:
+    return state != "same"
 
 
 def _changed_settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[Cause]:
@@ -199,6 +206,9 @@ def _changed_index(receipt: Mapping[str, Any], done: Ended, old: Rebuilt) -> lis
         for mark in after
         if mark["sha256"] not in hashes
     ]
+    if before and not asked_model(done):  # then none of them is, for the gate's reason
+        told = told or ["nothing that is stored passes the gate now"]
+        return [Cause("index changed", each) for each in told]
     stays = {mark["sha256"] for mark in after}
     told += [
         f"source [{mark['n']}] (chunk {mark['chunk_id']} of document {mark['document_id']}) is"

@@ -12,7 +12,7 @@ from typing import Any
 
 _UNSTORABLE = re.compile("[\x00\ue000\ud800-\udfff]")
 _ESCAPED = re.compile("\ue000([0-9a-f]{4})")
-_SUSPECT = re.compile(r"[\ue000\ud800-\udfff]|\\u0000")
+_ESCAPED_NUL = "\\u0000"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -34,7 +34,8 @@ def storable_json(value: Any) -> str:
         ValueError: a number in it is not finite.
     """
     text = _encode(value)
-    return _encode(_each(value, storable)) if _SUSPECT.search(text) else text
+    suspect = _ESCAPED_NUL in text or (not text.isascii() and _UNSTORABLE.search(text))
+    return _encode(_each(value, storable)) if suspect else text
 
 
 def restored_json(value: Any) -> Any:

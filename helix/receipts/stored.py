@@ -18,6 +18,8 @@ from helix.store import ChunkStore
 
 Rating = Literal["up", "down"]
 MAX_NOTE_CHARS = 2000
+MOST_RATINGS = 100
+"""Of one answer; the latest are kept."""
 KEEP_SECONDS = 2.0
 """How long storing a receipt may hold up the end of its answer."""
 BATCH = 1000
@@ -31,12 +33,18 @@ INSERT INTO answers (tenant_id, id, question, document_ids, receipt)
 SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb FROM soon
 ON CONFLICT DO NOTHING RETURNING 1
 """
+# Words of a document that is deleted are not shown, whether or not they are out of the row yet.
 _READ = """
-SELECT a.created_at, a.question, a.receipt, coalesce((
+SELECT a.created_at, a.question,
+    CASE WHEN missing.ids = '{}' THEN a.receipt ELSE without_documents(a.receipt, missing.ids) END,
+    coalesce((
     SELECT jsonb_agg(jsonb_build_object(
         'rating', f.rating, 'note', f.note, 'created_at', f.created_at) ORDER BY f.id)
     FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = a.id), '[]')
-FROM answers a WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
+FROM answers a, LATERAL (
+    SELECT array(SELECT unnest(a.document_ids) EXCEPT
+                 SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
+WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
     AND a.created_at > now() - make_interval(days => %(days)s)
 """
 _RATE = """
@@ -46,20 +54,26 @@ WHERE tenant_id = %(tenant)s AND id = %(id)s
     AND created_at > now() - make_interval(days => %(days)s)
 RETURNING created_at
 """
+_LATEST = """
+DELETE FROM feedback WHERE tenant_id = %(tenant)s AND answer_id = %(id)s AND id NOT IN (
+    SELECT id FROM feedback WHERE tenant_id = %(tenant)s AND answer_id = %(id)s
+    ORDER BY id DESC LIMIT %(most)s)
+"""
 _EXPIRED = """
 DELETE FROM answers WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM answers WHERE created_at <= now() - make_interval(days => %(days)s)
     LIMIT %(most)s FOR UPDATE SKIP LOCKED)
 """
-# A document deleted while an answer from it was ending: the trigger saw no receipt yet.
+# What the trigger left: it takes the words out of some hundred receipts only, and saw none of an
+# answer that was ending just then.
 _MISSED = """
 UPDATE answers a SET receipt = without_documents(a.receipt, missed.ids),
     document_ids = array(SELECT unnest(a.document_ids) EXCEPT SELECT unnest(missed.ids))
 FROM (SELECT tenant_id, id, array_agg(document_id) AS ids
       FROM answers n, unnest(document_ids) AS document_id
-      WHERE created_at > now() - interval '1 hour' AND NOT EXISTS (
+      WHERE NOT EXISTS (
           SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = document_id)
-      GROUP BY tenant_id, id) missed
+      GROUP BY tenant_id, id LIMIT %(most)s) missed
 WHERE a.tenant_id = missed.tenant_id AND a.id = missed.id
 """
 
@@ -146,6 +160,7 @@ def rate(
     row = connection.execute(_RATE, values).fetchone()
     if row is None:
         raise no_answer(answer_id, days)
+    connection.execute(_LATEST, values | {"most": MOST_RATINGS})
     return {
         "answer_id": answer_id, "rating": rating, "note": note, "created_at": _moment(row[0])
     }  # fmt: skip
@@ -153,17 +168,21 @@ def rate(
 
 def drop_expired(connection: Connected, days: int) -> int:
     """Delete receipts older than ``days``, of all tenants, a batch a transaction; how many."""
-    dropped = 0
-    while True:
-        batch = connection.execute(_EXPIRED, {"days": days, "most": BATCH}).rowcount
-        dropped += batch
-        if batch < BATCH:
-            return dropped
+    return _in_batches(connection, _EXPIRED, {"days": days, "most": BATCH})
 
 
 def forget_missed(connection: Connected) -> int:
-    """Take the words of deleted documents out of receipts that their deletion did not see."""
-    return connection.execute(_MISSED).rowcount
+    """Take the words of deleted documents out of the receipts that their deletion left."""
+    return _in_batches(connection, _MISSED, {"most": BATCH})
+
+
+def _in_batches(connection: Connected, statement: str, values: dict[str, int]) -> int:
+    done = 0
+    while True:
+        batch = connection.execute(statement, values).rowcount
+        done += batch
+        if batch < BATCH:
+            return done
 
 
 def checked_id(text: str) -> str:

@@ -10,6 +10,7 @@ which is its row's length, is softened.
 
 from __future__ import annotations
 
+import re
 import threading
 import unicodedata
 from collections.abc import Sequence
@@ -41,8 +42,16 @@ _SHOUTED_WORDS = 3
 knows few words in capitals (nDCG@10 on SciFact falls from 0.53 to 0.14 for shouted questions)."""
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def normalise(text: str) -> str:
-    """The text as it is looked up: NFKC, one space for each run of white space, not shouted."""
+    """The text as it is looked up: NFKC, one space for each run of white space, not shouted.
+
+    A lone surrogate, which no tokenizer takes, becomes U+FFFD.
+    """
+    if not text.isascii():
+        text = _LONE_SURROGATE.sub("\ufffd", text)
     words = unicodedata.normalize("NFKC", text).split()
     plain = " ".join(words)
     return plain.lower() if len(words) >= _SHOUTED_WORDS and plain.isupper() else plain

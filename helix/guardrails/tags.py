@@ -1,0 +1,45 @@
+"""HTML tags in an answer: where one ends as a browser reads it, and what it might load."""
+
+from __future__ import annotations
+
+import re
+
+# Quotes count where a value begins: a browser, too, reads on over a ``>`` between them.
+_TAG = re.compile(r"<(?:[^=>]|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>")
+_TAG_NAME = re.compile(r"</?([a-z][^\s/>]*+)", re.IGNORECASE)
+_ACTIVE = frozenset({"script", "style"})
+_LOADING = frozenset(
+    "a img image iframe frame link object embed audio video source track svg use form input button "
+    "meta base area body table td th applet portal bgsound fencedframe".split()
+)
+_LOADING_ATTRIBUTE = re.compile(
+    r"[\s/\"'](?:(?:xlink:)?href|(?:image)?srcset|(?:attribution)?src|srcdoc|style"
+    r"|(?:form)?action|background|poster|data|cite|ping|longdesc|manifest|codebase|archive|classid"
+    r"|dynsrc|lowsrc|xml:base|content|usemap|profile|icon|on[a-z]++)\s*+="
+    r"|=[^>]*?(?:url\s*+\(|[/\\]{2}|:[/\\])",
+    re.IGNORECASE,
+)
+# What might be taken out of a tag, and so move its end.
+_INSIDE = re.compile(r"\][(:]|[/\\:][/\\]|www[.。．｡]|(?:https?|ftp|mailto|xmpp):\S", re.IGNORECASE)
+_INSIDE_NESTED = re.compile(r"[=:\"'`]|script|style", re.IGNORECASE)
+
+
+def whole_tag(text: str) -> str | None:
+    """The tag that ``text`` begins with; None where it has no end, or a quote has none."""
+    found = _TAG.match(text)
+    return found[0] if found else None
+
+
+def may_load(tag: str) -> bool:
+    """Whether a browser might load something for ``tag``, or run it, or go somewhere by it."""
+    name = _TAG_NAME.match(tag)
+    lowered = name[1].lower() if name else ""
+    if lowered in _ACTIVE or _LOADING_ATTRIBUTE.search(tag):
+        return True
+    return lowered in _LOADING and "=" in tag
+
+
+def may_change(tag: str) -> bool:
+    """Whether something inside ``tag`` might be taken out, after which it would end elsewhere."""
+    nested = "<" in tag[1:] and _INSIDE_NESTED.search(tag)
+    return bool(nested or _INSIDE.search(tag, 1))
