@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from evals.corpus import Stored
-from evals.golden import Case, Span, chosen, located
+from evals.golden import Case, CaseError, Span, chosen, located
 from evals.judges import AnswerJudge, Judgement
 from evals.metrics.retrieval import expected_ids, retrieval_scores
 from evals.metrics.wording import (
@@ -21,7 +21,6 @@ from evals.suites import Suite
 from helix.query_engine import AnswerStream
 from helix.records import Hit
 from helix.retrieval import Reason
-from helix.scope import Scope
 from helix.services import Services
 from helix.text import sentences
 
@@ -33,8 +32,8 @@ class Outcome:
     ``found`` are the retrieval metrics, empty for a case that must be refused. ``distance`` is the
     nearest chunk's. ``cited`` are the source_uris cited; ``right_source`` is whether one of the
     chunks cited shares characters with an expected passage. ``baseline`` is whether the first
-    sentence of the best chunk has a gold span. ``judgements`` are by the judge's name, none of a
-    refusal. ``seconds`` runs to the end of the answer.
+    sentence of the best chunk has a gold span. ``judgements`` are by the judge's name, the one that
+    decides first, none of a refusal. ``seconds`` runs to the end of the answer.
     """
 
     case: Case
@@ -61,13 +60,18 @@ class Outcome:
 
     @property
     def keywords(self) -> float | None:
-        """The share of the keywords that the answer has."""
-        return keyword_coverage(self.answer, self.case.keywords)
+        """The share of the keywords that the answer has; a refusal has none of them."""
+        return keyword_coverage("" if self.refused else self.answer, self.case.keywords)
 
     @property
     def gold(self) -> bool | None:
-        """Whether the answer has a gold span; None where the case has none."""
-        return has_gold(self.answer, self.case.golds)
+        """Whether the answer has a gold span, which a refusal has not; None of a case without."""
+        return has_gold("" if self.refused else self.answer, self.case.golds)
+
+    @property
+    def deciding(self) -> Judgement | None:
+        """What the first judge says; the others are there to compare with."""
+        return next(iter(self.judgements.values()), None)
 
     @property
     def faults(self) -> list[str]:
@@ -84,7 +88,7 @@ class Outcome:
                 ("keywords", (self.keywords or 0) < 1 if self.case.keywords else False),
                 ("gold", self.gold is False),
                 ("wrong source", not self.right_source),
-                ("unfaithful", any(not one.faithful for one in self.judgements.values())),
+                ("unfaithful", self.deciding is not None and not self.deciding.faithful),
             ]
         return [name for name, is_so in wrong if is_so]
 
@@ -102,16 +106,17 @@ class Asked:
         """The suite's cases with one of ``tags``, in order.
 
         Raises:
-            CaseError: a case cannot be used, or none has a tag.
+            CaseError: a case cannot be used, or none has a tag; before any is asked.
             HelixError: as the engine and the judges do.
         """
         cases = chosen(self.suite.cases, tags)
         spans = located(cases, self.stored.texts)
+        expected = {case.id: expected_of(case, spans[case.id], self.stored) for case in cases}
         for case in cases:
-            yield await self._outcome(case, spans[case.id])
+            yield await self._outcome(case, spans[case.id], expected[case.id])
 
-    async def _outcome(self, case: Case, spans: Sequence[Span]) -> Outcome:
-        scope, began = Scope(self.suite.tenant), time.perf_counter()
+    async def _outcome(self, case: Case, spans: Sequence[Span], expected: Sequence[str]) -> Outcome:
+        scope, began = case.scope.of(self.suite.tenant), time.perf_counter()
         stream = await self.services.engine.ask(case.question, scope)
         async with aclosing(stream):
             async for _ in stream:
@@ -120,8 +125,7 @@ class Asked:
         found: Mapping[str, float] = {}
         if spans:
             found = await retrieval_scores(
-                self.services.engine.retriever, scope, case.question,
-                expected_ids(spans, self.stored.chunks, by_document=case.by_document),
+                self.services.engine.retriever, scope, case.question, expected,
                 by_document=case.by_document,
             )  # fmt: skip
         retrieval = stream.retrieval
@@ -144,6 +148,14 @@ class Asked:
             judge.name: await judge.judge(case.question, stream.answer, sources)
             for judge in self.judges
         }
+
+
+def expected_of(case: Case, spans: Sequence[Span], stored: Stored) -> list[str]:
+    """The ids of what answers the case; raises CaseError where nothing that is stored does."""
+    ids = expected_ids(spans, stored.chunks, by_document=case.by_document)
+    if spans and not ids:
+        raise CaseError(f"case {case.id}: no stored chunk has its passage; ingest again")
+    return ids
 
 
 def _within(hit: Hit, span: Span) -> bool:

@@ -3,15 +3,15 @@
 The questions come from the corpus in the database itself (``--generate N``, the default), from a
 file (``--questions FILE.jsonl``: ``{"question": …, "covered": true}`` a line), or from a public set
 that is made the corpus of a database of its own (``--data DIR --set squad2``). Both gates are swept
-over them; the command prints what each would let pass and how often wrongly, recommends
-RETRIEVAL_MAX_DISTANCE, plots (``--html FILE``), and records the fit (``--apply``).
+over them; the command prints what each would let pass and how often wrongly, recommends a
+RETRIEVAL_MAX_DISTANCE whose risk is surely within the target, plots (``--html FILE``), and records
+the fit (``--apply``).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
@@ -23,7 +23,6 @@ import numpy as np
 from evals.calibration import generate
 from evals.calibration.asked import (
     COVERED,
-    NEAR_MISS,
     OFFLINE,
     Asked,
     Floats,
@@ -35,6 +34,7 @@ from evals.calibration.asked import (
 )
 from evals.calibration.curves import UNCOVERED_SHARE, Curve, Point, told, wilson
 from evals.calibration.fitting import cross_fitted, fitted
+from evals.calibration.labelled import read_questions
 from evals.calibration.plot import page
 from evals.calibration.world import NEIGHBOURS, ask_all
 from helix.calibration.fits import GateFit, corpus_size, record_fit
@@ -57,6 +57,8 @@ brings, and what the corpus tells is the level."""
 MADE_COVERAGE = 0.97
 """A model fitted to made questions refuses at least the rest of them: people's are worded less like
 the documents. On SQuAD and COVID-QA 0.87 and 0.94 of the real ones then pass."""
+LEAST_COVERAGE = 0.5
+"""A gate that refuses more of what the documents answer is recorded only with ``--force``."""
 _MOST_PASSAGES = 2000
 _PASSAGES = """
 SELECT document_id, content FROM chunks WHERE tenant_id = %(tenant)s
@@ -79,44 +81,65 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The curves of both gates, the points recommended, and the model fitted to all questions."""
+    """The curves of both gates, points of them, and the model fitted to all questions.
+
+    ``plain`` and ``best`` are recommended: the upper end of their risk's interval is within the
+    target. Of ``likely_plain`` and ``likely_best`` the risk itself is.
+    """
 
     distance: Curve
     estimate: Curve | None
     model: GateModel | None
     plain: Point
     best: Point | None
+    likely_plain: Point
+    likely_best: Point | None
+
+    @property
+    def served(self) -> Point:
+        """What ``--apply`` brings."""
+        return self.best or self.plain
 
 
 def calibrated(corpus: Corpus, target: float, uncovered: float) -> Calibrated:
     """Sweep both gates; the calibrated one is judged by fits that did not see the question.
 
     Raises:
-        BadRequest: there is no covered question, or no other.
+        BadRequest: there is no covered question, or no other, or no chunk is at any distance.
     """
     kinds = [one.kind for one in corpus.asked]
     if COVERED not in kinds or len(set(kinds)) < 2:
         raise BadRequest("calibration needs covered questions and others: see docs/calibration.md")
     distance = Curve(by_distance(corpus.asked), kinds, uncovered)
-    plain = distance.within(target)
+    if not any(point.coverage for point in distance.points()):
+        raise BadRequest("no covered question is near any chunk: ask of documents that are stored")
+    plain, likely = distance.surely_within(target), distance.within(target)
     if not any(one.signals for one in corpus.asked):
-        return Calibrated(distance, None, None, plain, None)
+        return Calibrated(distance, None, None, plain, None, likely, None)
     prior = PACKAGED.get(corpus.embedder) or next(iter(PACKAGED.values()), None)
     weights = prior.weights if prior else None
     penalty = GENERATED_PENALTY if corpus.generated else PENALTY
     scores = cross_fitted(
-        corpus.asked, corpus.embedder, ignored=corpus.ignored, prior=weights, penalty=penalty
-    )
+        corpus.asked, corpus.embedder, ignored=corpus.ignored, prior=weights, penalty=penalty,
+        ceiling=corpus.ceiling,
+    )  # fmt: skip
     model = fitted(
         corpus.asked, corpus.embedder, ignored=corpus.ignored, prior=weights, penalty=penalty
     )
     estimate = Curve(scores, kinds, uncovered)
-    whole = Curve(by_model(corpus.asked, model), kinds, uncovered)
-    best = whole.within(target)
-    if corpus.generated and best.coverage > MADE_COVERAGE:
-        best = whole.covering(MADE_COVERAGE)
-    return Calibrated(estimate=estimate, distance=distance, model=model.asking(best.least),
-                      plain=plain, best=estimate.at(best.least))  # fmt: skip
+    whole = Curve(by_model(corpus.asked, model, corpus.ceiling), kinds, uncovered)
+    least = max(whole.surely_within(target).least, estimate.surely_within(target).least)
+    loosest = whole.within(target).least
+    if corpus.generated:
+        least, loosest = (_tight(whole, one) for one in (least, loosest))
+    return Calibrated(distance, estimate, model.asking(least), plain, estimate.at(least),
+                      likely, estimate.at(loosest))  # fmt: skip
+
+
+def _tight(curve: Curve, least: float) -> float:
+    """``least``, or what lets MADE_COVERAGE pass where ``least`` lets pass more."""
+    bound = curve.covering(MADE_COVERAGE).least
+    return bound if curve.at(least).coverage > MADE_COVERAGE and np.isfinite(bound) else least
 
 
 def report(corpus: Corpus, found: Calibrated, target: float) -> Iterator[str]:
@@ -131,12 +154,13 @@ def report(corpus: Corpus, found: Calibrated, target: float) -> Iterator[str]:
     yield ""
     yield from _table(corpus, found, target)
     yield ""
-    ceiling = recommended(found)
-    if found.plain.risk > target:
-        yield f"no ceiling reaches a risk of {target:.3f}: the one of least risk is named"
-    yield f"recommended RETRIEVAL_MAX_DISTANCE={ceiling:.2f}"
-    if found.best and found.best.risk > 1.1 * target:
-        yield f"on held-out questions the calibrated gate's risk is {found.best.risk:.3f}"
+    for gate, curve, point in (
+        ("ceiling", found.distance, found.plain), ("calibrated gate", found.estimate, found.best)
+    ):  # fmt: skip
+        if curve and point and curve.intervals(point.least)[1][1] > target:
+            yield f"no {gate} is sure to reach a risk of {target:.3f}: the surest one is named"
+    yield f"recommended RETRIEVAL_MAX_DISTANCE={recommended(found):.2f}"
+    yield "recommended: the upper end of the risk's interval is within the target; likely: the risk"
 
 
 def recommended(found: Calibrated) -> float:
@@ -146,14 +170,18 @@ def recommended(found: Calibrated) -> float:
 
 def _table(corpus: Corpus, found: Calibrated, target: float) -> Iterator[str]:
     others = found.distance.others
-    head = f"{'gate':<30}{'coverage':<24}{'risk':<24}{'precision':<11}{'recall@5':<10}"
+    head = f"{'gate':<34}{'coverage':<24}{'risk':<24}{'precision':<11}{'recall@5':<10}"
     yield head + "".join(f"{kind + ' refused':<28}" for kind in others)
-    rows = [(f"distance <= {-found.plain.least:.3f}", found.distance, found.plain.least)]
+    rows = [
+        (f"distance <= {-point.least:.3f} ({name})", found.distance, point.least)
+        for name, point in (("recommended", found.plain), ("likely", found.likely_plain))
+    ]
     if corpus.ceiling is not None:
         now = f"distance <= {corpus.ceiling:.3f} (as set)"
         rows.insert(0, (now, found.distance, -corpus.ceiling))
-    if found.estimate and found.best:
-        rows.append((f"calibrated >= {found.best.least:.3f}", found.estimate, found.best.least))
+    if found.estimate and found.best and found.likely_best:
+        for name, point in (("recommended", found.best), ("likely", found.likely_best)):
+            rows.append((f"calibrated >= {point.least:.3f} ({name})", found.estimate, point.least))
         for coverage in (0.80, 0.85):
             for name, curve in (("distance", found.distance), ("calibrated", found.estimate)):
                 rows.append((f"{name} at {coverage:.2f}", curve, curve.covering(coverage).least))
@@ -164,7 +192,7 @@ def _table(corpus: Corpus, found: Calibrated, target: float) -> Iterator[str]:
 def _row(name: str, curve: Curve, least: float, asked: Sequence[Asked]) -> str:
     point = curve.at(least)
     coverage, risk = curve.intervals(least)
-    cells = f"{name:<30}{told(point.coverage, coverage):<24}{told(point.risk, risk):<24}"
+    cells = f"{name:<34}{told(point.coverage, coverage):<24}{told(point.risk, risk):<24}"
     cells += f"{1 - point.risk:<11.3f}{_recall(asked, curve.scores, least):<10}"
     for kind, refused in point.refused.items():
         count = len(curve.of(kind))
@@ -183,14 +211,17 @@ def _recall(asked: Sequence[Asked], scores: Floats, least: float) -> str:
 
 async def of_database(
     store: ChunkStore, questions: Sequence[Question], vectors: Sequence[Sequence[float]],
-    fusion: Fusion | None,
+    fusion: Fusion | None, *, lexical: bool = True,
 ) -> list[Asked]:  # fmt: skip
     """Ask the store's tenant; without ``fusion`` by distance alone."""
     rows = await store.fetch(
         "SELECT id FROM documents WHERE tenant_id = %(tenant)s", {"tenant": store.tenant}
     )
     found = await ask(store, questions, vectors, fusion or Fusion(1.0), [int(r[0]) for r in rows])
-    return [of(question, each, _found_again(question, each.hits)) for question, each in found]
+    return [
+        of(question, each, _found_again(question, each.hits), lexical=lexical)
+        for question, each in found
+    ]
 
 
 def _found_again(question: Question, hits: Sequence[object]) -> bool | None:
@@ -210,33 +241,6 @@ async def generated(store: ChunkStore, count: int, seed: int) -> list[Question]:
     return [*own, *(generate.left_out(own) if several else ()), *generate.foreign()]
 
 
-def read_questions(file: Path) -> list[Question]:
-    """Labelled questions, one JSON object a line: ``question``, ``covered``, and ``kind`` if any.
-
-    Raises:
-        BadRequest: it cannot be read, or a line is not of that form.
-    """
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise BadRequest(f"{file} cannot be read: it must be UTF-8 text") from None
-    return [_labelled(line, n) for n, line in enumerate(lines, 1) if line.strip()]
-
-
-def _labelled(line: str, number: int) -> Question:
-    try:
-        entry = json.loads(line)
-        text, covered = entry["question"], entry["covered"]
-        if not isinstance(text, str) or not text.strip() or not isinstance(covered, bool):
-            raise ValueError
-    except (ValueError, KeyError, TypeError):
-        raise BadRequest(
-            f'line {number} is malformed: write {{"question": "…", "covered": true}}'
-        ) from None
-    kind = COVERED if covered else f"not {COVERED}: {entry.get('kind') or NEAR_MISS}"
-    return Question(text, kind, -number)  # folds go by it; no document of the database is below 1
-
-
 async def _of_settings(arguments: argparse.Namespace, target: float) -> int:
     settings = load_settings()
     async with AsyncExitStack() as stack:
@@ -244,6 +248,9 @@ async def _of_settings(arguments: argparse.Namespace, target: float) -> int:
         stack.push_async_callback(embedder.aclose)
         store = await stack.enter_async_context(open_store(settings, embedder))
         store = store.of(tenant_name(arguments.tenant))
+        documents, chunks = await corpus_size(store)
+        if not chunks:
+            raise BadRequest(f"tenant {store.tenant} has no documents: ingest some first")
         questions = (
             read_questions(arguments.questions) if arguments.questions
             else await generated(store, arguments.generate, arguments.seed)
@@ -251,8 +258,9 @@ async def _of_settings(arguments: argparse.Namespace, target: float) -> int:
         vectors = [
             await embedder.model.aget_query_embedding(question.text) for question in questions
         ]
-        asked = await of_database(store, questions, vectors, fusion_of(settings, embedder))
-        documents, chunks = await corpus_size(store)
+        asked = await of_database(
+            store, questions, vectors, fusion_of(settings, embedder), lexical=settings.gate_lexical
+        )
         try:
             ceiling: float | None = gate_ceiling(settings, embedder)
         except HelixError:
@@ -262,6 +270,7 @@ async def _of_settings(arguments: argparse.Namespace, target: float) -> int:
         )
         found = _told(corpus, arguments, target)
         if arguments.apply:
+            check_coverage(found, force=arguments.force)
             fit = fit_of(corpus, found, target)
             number = await asyncio.to_thread(record_fit, store, fit)
             print(f"recorded as fit {number} of tenant {store.tenant}; HELIX_GATE=calibrated"
@@ -269,9 +278,19 @@ async def _of_settings(arguments: argparse.Namespace, target: float) -> int:
     return 0
 
 
+def check_coverage(found: Calibrated, *, force: bool) -> None:
+    """Raise BadRequest for a gate that refuses too much to be recorded, unless by ``force``."""
+    coverage = found.served.coverage
+    if coverage < LEAST_COVERAGE and not force:
+        raise BadRequest(
+            f"not recorded: the gate would let pass {coverage:.2f} of the covered questions, below"
+            f" {LEAST_COVERAGE:g}; raise --target-risk, label more questions, or give --force"
+        )
+
+
 def fit_of(corpus: Corpus, found: Calibrated, target: float) -> GateFit:
     """What ``--apply`` records."""
-    best = found.best or found.plain
+    best = found.served
     measured = {
         "questions": len(corpus.asked), "generated": corpus.generated,
         "distance": {"coverage": found.plain.coverage, "risk": found.plain.risk},
@@ -328,10 +347,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tenant", default=DEFAULT_TENANT)
     parser.add_argument("--html", type=Path, help="write the report with its plots here")
     parser.add_argument("--apply", action="store_true", help="record the fit in the database")
+    parser.add_argument("--force", action="store_true", help="record one that refuses too much")
     given = parser.parse_args(arguments)
     if bool(given.data) != bool(given.set) or (given.set and (given.questions or given.apply)):
         parser.error("--set goes with --data, and without --questions and --apply")
     try:
+        if given.html and not given.html.parent.is_dir():
+            raise BadRequest(f"{given.html} cannot be written: give a file in a folder")
         if given.set:
             return _of_set(given, given.target_risk)
         return asyncio.run(_of_settings(given, given.target_risk))

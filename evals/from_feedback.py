@@ -1,8 +1,9 @@
 """``python -m evals.from_feedback --out FILE``: what people said of answers, as cases.
 
-The last vote on an answer counts. An up vote becomes a case: its cited passages are what must be
-found, and a refusal must be refused again. A down vote, and an up vote whose passages are not
-stored any more, becomes a case with ``review``, which is run only once a person has completed it.
+The last vote on an answer counts. An up vote becomes a case, asked within the same scope: its cited
+passages are what must be found; of all documents, a refusal must be refused again. Anything else
+becomes a case with ``review``, which is run only once a person has completed it: a down vote, an up
+vote whose passages are not stored any more, and a refusal within some documents or for want of any.
 Cases that FILE has already stay as they are. Run it with ``evals.run --cases FILE --tenant NAME``.
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from evals.golden import Case, CaseError, Passage, load_cases
+from evals.golden import Case, CaseError, Passage, Within, load_cases
 from helix.connections import become
 from helix.errors import HelixError
 from helix.logs import configure_logging
@@ -91,9 +92,16 @@ def _passages(
     return found
 
 
+_UNANSWERED = ("below_gate", "model_refused")
+"""Reasons of a refusal that say something of the question, not of what was stored that day."""
+
+
 def _case(vote: Vote, passages: Sequence[Passage] | None) -> Case:
-    up, refused = vote["rating"] == "up", bool(vote["receipt"].get("abstained"))
-    settled = up and (refused or bool(passages))
+    receipt = vote["receipt"]
+    up, refused = vote["rating"] == "up", bool(receipt.get("abstained"))
+    scope = Within.model_validate(receipt.get("scope") or {})
+    again = receipt.get("reason") in _UNANSWERED and scope == Within()
+    settled = up and (again if refused else bool(passages))
     said = f"{vote['rating']}: {vote['note']}" if vote["note"] else vote["rating"]
     return Case(
         id=f"feedback-{vote['answer_id']}",
@@ -101,6 +109,7 @@ def _case(vote: Vote, passages: Sequence[Passage] | None) -> Case:
         tags=("feedback", vote["rating"]),
         passages=tuple(passages or ()) if up and not refused else (),
         refusal=settled and refused,
+        scope=scope,
         review=not settled,
         note=said,
     )

@@ -2,18 +2,21 @@
 
 ``evals/cases.json`` is a list of objects: ``id``, ``question``, ``tags``; then either ``refusal``
 (true) or ``passages``, each a ``source`` (source_uri) and the exact ``text`` that answers;
-``keywords`` that an answer must have, ``forbidden`` words that it must not.
+``keywords`` that an answer must have, ``forbidden`` words that it must not; ``scope`` where it is
+asked of some documents only.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from helix.errors import HelixError
+from helix.scope import Scope
 
 CASES = Path(__file__).with_name("cases.json")
 
@@ -38,11 +41,32 @@ class Passage(BaseModel):
     start: int | None = None
 
 
+class Within(BaseModel):
+    """The documents that a question is asked of, as ``helix.scope.Scope`` has them but the tenant.
+
+    ``document_ids`` are of the database that the case was made from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document_ids: tuple[int, ...] | None = None
+    source_prefix: str | None = None
+    tags: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def of(self, tenant: str) -> Scope:
+        """The scope within a tenant's documents."""
+        return Scope(
+            tenant, self.document_ids, self.source_prefix, self.tags, self.since, self.until
+        )
+
+
 class Case(BaseModel):
     """One question. Exactly one of ``passages`` and ``refusal`` is given.
 
     ``keywords`` are all wanted in the answer; of ``golds``, spans of published sets, one is enough.
-    A case with ``review`` waits for a person and is not run.
+    ``scope`` narrows what it is asked of. A case with ``review`` waits for a person and is not run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +79,7 @@ class Case(BaseModel):
     keywords: tuple[str, ...] = ()
     golds: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
+    scope: Within = Within()
     review: bool = False
     note: str = ""
 

@@ -36,7 +36,10 @@ _MARKER = re.compile(r"\s*\[[\d,\s]+\]")
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge says of one answer. ``verdict`` is None where the judge could not be read."""
+    """What a judge says of one answer. ``verdict`` is None where the judge could not be read.
+
+    ``unreadable`` counts its replies that could not be read, the verdict among them.
+    """
 
     faithful: bool
     relevant: bool
@@ -117,8 +120,9 @@ class ModelJudge:
             verdict = await self._verdicts.judge(question, answer, sources)
         except JudgeFailed:
             verdict = None
+        unreadable = _invalid(replies) + (verdict is None)
         return Judgement(
-            bool(replies[0].passing), bool(replies[1].passing), scores, verdict, _invalid(replies)
+            bool(replies[0].passing), bool(replies[1].passing), scores, verdict, unreadable
         )
 
 

@@ -42,16 +42,22 @@ class Result:
 
 async def attack(settings: Settings, probes: Sequence[Probe] = PROBES) -> list[Result]:
     """Run the probes, in order, over an empty database; each starts without documents."""
-    results: list[Result] = []
     async with opened(settings) as world:
-        for probe in probes:
-            results.append(await _tried(probe, world))
-            for tenant in ("default", RIVAL):
-                await world.store.of(tenant).aclear()
+        return await attacked(world, probes)
+
+
+async def attacked(world: World, probes: Sequence[Probe]) -> list[Result]:
+    """``attack`` in a world that is open already."""
+    results: list[Result] = []
+    for probe in probes:
+        results.append(await tried(probe, world))
+        for tenant in ("default", RIVAL):
+            await world.store.of(tenant).aclear()
     return results
 
 
-async def _tried(probe: Probe, world: World) -> Result:
+async def tried(probe: Probe, world: World) -> Result:
+    """What comes of one probe, which may leave documents behind."""
     began, problem = time.perf_counter(), ""
     try:
         await probe.run(world)

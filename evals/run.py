@@ -2,7 +2,8 @@
 
 Documents are ingested by the real pipeline into a database of the run's own, and asked through the
 engine that serves. The exit status is 1 where a measure is below its minimum (MIN_RECALL,
-MIN_FAITHFULNESS, MIN_REFUSAL, MIN_GATE, MIN_CITATIONS), 2 where the run could not be made.
+MIN_ANSWERED, MIN_FAITHFULNESS, MIN_REFUSAL, MIN_GATE, MIN_CITATIONS) or could not be measured, 2
+where the run could not be made.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rich.console import Console
 
 from evals.asking import Asked
 from evals.corpus import ingest, settings_of_run, stored
-from evals.golden import CASES, chosen
+from evals.golden import CASES, CaseError, chosen
 from evals.judges import OFFLINE, judge_name, model_judge, offline_judge
 from evals.report.data import (
     BASELINE,
@@ -36,8 +37,8 @@ from evals.report.data import (
 )
 from evals.report.page import page
 from evals.report.terminal import markdown, show
-from evals.suites import GOLDEN, SUITES, Suite, Wanted, stored_suite
-from evals.totals import agreements, failures, minima, totals
+from evals.suites import GOLDEN, OTHER, STORED, SUITES, Suite, Wanted, made, stored_suite
+from evals.totals import EVERY, agreements, due, failures, minima, totals
 from helix.errors import HelixError
 from helix.evals_report import last_report_file
 from helix.logs import configure_logging
@@ -95,10 +96,12 @@ async def measure(
         ceiling = services.engine.retriever.max_distance
     names = [one.name for one in judges]
     measured = totals(outcomes, names[0])
+    whole = suite.name == GOLDEN and not tags
+    wanted = EVERY if whole else due(outcome.case for outcome in outcomes)
     return Run(
         suite.name, tags, names, told(settings, embedder.identity, answering.identity),
         time.perf_counter() - began, ceiling, outcomes, measured, least,
-        failures(measured, least),
+        failures(measured, least, wanted),
         agreements(outcomes, names[0], OFFLINE) if len(names) > 1 else {},
     )  # fmt: skip
 
@@ -117,7 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
     add("--markdown", type=Path, metavar="FILE", help="write the totals for a pull request")
     add("--baseline", type=Path, help="compare with this one; default: the golden set's")
-    add("--save-baseline", action="store_true", help="make this run the baseline")
+    add(
+        "--save-baseline",
+        action="store_true",
+        help="make this run the baseline; with --baseline unless it is the whole golden set",
+    )
     add("--keep", action="store_true", help="keep the run's own database")
     add("--last", type=Path, help="where the last report is kept, if not in the user's data folder")
     return parser
@@ -128,6 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     configure_logging("warning")
     try:
+        _check(given)
         baseline = _baseline(given)
         run = _made(given)
         _report(given, run, baseline)
@@ -142,12 +150,20 @@ def _made(given: argparse.Namespace) -> Run:
         stored_cases = stored_suite(given.cases, tenant_name(given.tenant))
         return run_suite(load_settings(), stored_cases, tags=given.tag, judge=given.judge)
     with tempfile.TemporaryDirectory(prefix="helix-evals-set-") as folder:
-        suite = SUITES[given.suite](Wanted(given.data, Path(folder), given.limit, given.cases))
+        suite = made(given.suite, Wanted(given.data, Path(folder), given.limit, given.cases))
         with settings_of_run(given.keep) as settings:
             return run_suite(settings, suite, tags=given.tag, judge=given.judge)
 
 
 def _report(given: argparse.Namespace, run: Run, baseline: Json | None) -> None:
+    try:
+        _write(given, run, baseline)
+    except OSError as error:
+        named = error.filename2 or error.filename or "the report"
+        raise CaseError(f"{named} cannot be written: {error.strerror or error}") from None
+
+
+def _write(given: argparse.Namespace, run: Run, baseline: Json | None) -> None:
     compared = compare(run, baseline, whole=not given.tag) if baseline else None
     report = to_json(run, compared)
     console = Console()
@@ -165,16 +181,46 @@ def _report(given: argparse.Namespace, run: Run, baseline: Json | None) -> None:
         given.markdown.write_text(markdown(run, compared), "utf-8")
 
 
+def _check(given: argparse.Namespace) -> None:
+    """Raises CaseError for what would be in vain: told before it costs a run."""
+    if given.limit < 1:
+        raise CaseError("--limit is at least 1")
+    named = (given.json, given.html, given.markdown, given.last)
+    for path in [*named, given.baseline if given.save_baseline else None]:
+        if path is not None and (path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK)):
+            raise CaseError(f"{path} cannot be written: give a file in a folder that is there")
+    whole = _golden(given) and not given.tag
+    if given.save_baseline and not whole and (given.baseline or BASELINE).resolve() == BASELINE:
+        raise CaseError(
+            "this is not the whole golden set: say with --baseline FILE where its baseline is kept"
+        )
+
+
+def _name(given: argparse.Namespace) -> str:
+    """What the suite will be called."""
+    if given.tenant:
+        return STORED
+    other = given.suite == GOLDEN and given.cases.resolve() != CASES.resolve()
+    return OTHER if other else str(given.suite)
+
+
 def _golden(given: argparse.Namespace) -> bool:
-    return bool(given.suite == GOLDEN and given.cases == CASES and not given.tenant)
+    return _name(given) == GOLDEN
 
 
 def _baseline(given: argparse.Namespace) -> Json | None:
-    """What to compare with; raises CaseError where it was named and cannot be read."""
+    """What to compare with; raises CaseError where it cannot be read or is of another suite."""
     path: Path | None = given.baseline
     if path is None and _golden(given) and BASELINE.exists():
         path = BASELINE
-    return None if path is None or given.save_baseline else load_baseline(path)
+    if path is None or given.save_baseline:
+        return None
+    found = load_baseline(path)
+    if found.get("suite") != _name(given):
+        raise CaseError(
+            f"{path.name} is of the suite {found.get('suite')}, and this run of {_name(given)}"
+        )
+    return found
 
 
 if __name__ == "__main__":

@@ -15,6 +15,10 @@ from evals.offline_sets import Question, QuestionSet, load_covidqa, load_scifact
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = "golden"
+OTHER = "cases"
+"""Other cases over samples/."""
+STORED = "stored"
+"""Cases over what a tenant has stored."""
 SEED = 5
 
 
@@ -61,19 +65,37 @@ class Wanted:
         return [cases[place] for place in sorted(places)]
 
     def public(self) -> Path:
-        """The folder of the public sets; raises CaseError where none was given."""
+        """The folder of the public sets; raises CaseError where none was given or it is not one."""
         if self.data is None:
             raise CaseError("this suite reads a public set: say where with --data DIR")
+        if not self.data.is_dir():
+            raise CaseError(f"{self.data} is no folder: give the public sets' with --data DIR")
         return self.data
 
 
 def stored_suite(cases: Path, tenant: str) -> Suite:
     """Cases over what a tenant has stored, such as those of ``evals.from_feedback``."""
-    return Suite("stored", ROOT, None, load_cases(cases), tenant)
+    return Suite(STORED, ROOT, None, load_cases(cases), tenant)
+
+
+def made(name: str, wanted: Wanted) -> Suite:
+    """The suite of SUITES that has this name.
+
+    Raises:
+        CaseError: its cases or its public set cannot be read.
+    """
+    try:
+        return SUITES[name](wanted)
+    except OSError as error:
+        file = Path(str(error.filename)).name
+        raise CaseError(f"{file} cannot be read: --data is to have the set {name}") from None
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise CaseError(f"a file of the set {name} is malformed: bring it again") from None
 
 
 def _golden(wanted: Wanted) -> Suite:
-    return Suite(GOLDEN, ROOT, "samples", load_cases(wanted.cases))
+    name = GOLDEN if wanted.cases.resolve() == CASES.resolve() else OTHER
+    return Suite(name, ROOT, "samples", load_cases(wanted.cases))
 
 
 def _squad(wanted: Wanted) -> Suite:

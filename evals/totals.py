@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from evals.asking import Outcome
+from evals.golden import Case
 from evals.metrics.retrieval import NAMES
 from evals.metrics.statistics import Agreement, Estimate, agreement, mean, share
 from helix.errors import SettingsError
 
 MINIMA: Mapping[str, tuple[float, tuple[str, ...]]] = {
     "MIN_RECALL": (0.85, ("recall@k",)),
+    "MIN_ANSWERED": (0.75, ("answered of the answerable",)),
     "MIN_FAITHFULNESS": (0.90, ("faithfulness",)),
     "MIN_REFUSAL": (0.85, ("refusal recall",)),
     "MIN_GATE": (0.80, ("foreign refused by the gate",)),
@@ -42,7 +45,8 @@ def totals(outcomes: Sequence[Outcome], judge: str) -> dict[str, Estimate]:
         "foreign refused by the gate": share([o.gated for o in foreign]),
         "faithfulness": share([j.faithful for j in judged]),
         "relevancy": share([j.relevant for j in judged]),
-        "verdict grounded": share([j.verdict.grounded for j in judged if j.verdict]),
+        "verdict grounded": share([bool(j.verdict and j.verdict.grounded) for j in judged]),
+        "answers with unreadable replies": share([j.unreadable > 0 for j in judged]),
         "citation recall": mean([j.citations.recall for j in judged]),
         "citation precision": mean([j.citations.precision for j in judged]),
         # a bootstrap of ones alone has no width: Wilson tells how sure that is
@@ -51,13 +55,20 @@ def totals(outcomes: Sequence[Outcome], judge: str) -> dict[str, Estimate]:
         ),
         "answers without a false marker": share([not o.markers for o in answered]),
         "answers that cite an expected passage": share([o.right_source for o in said]),
-        "keyword coverage": mean([o.keywords for o in said if o.keywords is not None]),
-        "answers with a gold span": share([o.gold for o in said if o.gold is not None]),
-        "first sentence of the best chunk with one": share(
-            [o.baseline for o in said if o.baseline is not None]
-        ),
+        "keywords, of all answerable": mean(_known([o.keywords for o in wanted])),
+        "keywords, of the answered": mean(_known([o.keywords for o in said])),
+        "gold span, of all answerable": share(_known([o.gold for o in wanted])),
+        "gold span, of the answered": share(_known([o.gold for o in said])),
+        "first sentence's gold span, of the answered": share(_known([o.baseline for o in said])),
     }
     return {name: estimate for name, estimate in found.items() if estimate}
+
+
+_Value = TypeVar("_Value", float, bool)
+
+
+def _known(values: Iterable[_Value | None]) -> list[_Value]:
+    return [value for value in values if value is not None]
 
 
 def minima(environment: Mapping[str, str], *, defaults: bool) -> dict[str, float]:
@@ -85,14 +96,38 @@ def _least(name: str, text: str) -> float:
     return value
 
 
-def failures(measured: Totals, least: Mapping[str, float]) -> list[str]:
-    """A line for each measure below its minimum; what was not measured fails nothing."""
-    return [
-        f"{measure} {measured[measure].value:.3f} is below {variable}={value:g}"
-        for variable, value in least.items()
-        for measure in MINIMA[variable][1]
-        if measure in measured and measured[measure].value < value
-    ]
+EVERY = frozenset(measure for _, measures in MINIMA.values() for measure in measures)
+"""The measures that have a minimum."""
+
+
+def due(cases: Iterable[Case]) -> frozenset[str]:
+    """Those of EVERY that these cases are there for: of others nothing can be measured."""
+    of_refusals = {"refusal recall", "foreign refused by the gate"}
+    found: set[str] = set()
+    for case in cases:
+        if not case.refusal:
+            found |= EVERY - of_refusals
+        else:
+            found.add("refusal recall")
+            if "foreign" in case.tags:
+                found |= of_refusals
+    return frozenset(found)
+
+
+def failures(measured: Totals, least: Mapping[str, float], wanted: Collection[str]) -> list[str]:
+    """A line for each measure below its minimum, and for each that is ``wanted`` and is not there:
+    where nothing is answered there is nothing to judge."""
+    lines = []
+    for variable, value in least.items():
+        for measure in MINIMA[variable][1]:
+            if measure not in measured:
+                if measure in wanted and value > 0:
+                    lines.append(f"{measure} could not be measured, and has {variable}={value:g}")
+            elif measured[measure].value < value:
+                lines.append(
+                    f"{measure} {measured[measure].value:.3f} is below {variable}={value:g}"
+                )
+    return lines
 
 
 def agreements(outcomes: Iterable[Outcome], one: str, other: str) -> dict[str, Agreement]:

@@ -13,7 +13,8 @@ def merged(founds: Sequence[Found]) -> Found:
     """By reciprocal rank fusion (Cormack et al. 2009, k 60) of their orders; one stays as it is.
 
     A chunk that several found keeps what the first of them said of it, but for the lesser distance:
-    it is as near as its nearest wording. The question's words are counted by the first search.
+    it is as near as its nearest wording. Words and BM25 scores are of the first search, the
+    question's own: the gate weighs them by the question's words, not by those of other wordings.
     """
     if len(founds) == 1:
         return founds[0]
@@ -23,7 +24,7 @@ def merged(founds: Sequence[Found]) -> Found:
         for rank, candidate in enumerate(found.candidates, 1):
             chunk = candidate.hit.chunk_id
             fused[chunk] = fused.get(chunk, 0.0) + 1 / (RRF_K + rank)
-            own = candidate if found is founds[0] else replace(candidate, together=0)
+            own = candidate if found is founds[0] else _worded_otherwise(candidate)
             known[chunk] = _nearer(known.get(chunk, own), candidate)
     order = sorted(known, key=lambda chunk: (-fused[chunk], chunk))
     distances = [found.nearest for found in founds if found.nearest is not None]
@@ -36,6 +37,10 @@ def merged(founds: Sequence[Found]) -> Found:
         founds[0].frequencies,
         founds[0].chunks,
     )
+
+
+def _worded_otherwise(candidate: Candidate) -> Candidate:
+    return replace(candidate, score=None, score_rank=None, together=0)
 
 
 def _nearer(first: Candidate, other: Candidate) -> Candidate:

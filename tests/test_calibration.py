@@ -12,16 +12,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.calibrate import Corpus, calibrated, fit_of, read_questions, recommended, report
+from evals.calibrate import (
+    Corpus,
+    calibrated,
+    check_coverage,
+    fit_of,
+    recommended,
+    report,
+)
 from evals.calibration import generate
-from evals.calibration.asked import COVERED, Asked, Question
+from evals.calibration.asked import COVERED, Asked, Question, by_distance, by_model
+from evals.calibration.asked import of as kept
 from evals.calibration.curves import Curve, risk_of, wilson
+from evals.calibration.labelled import read_questions
 from evals.calibration.plot import page
 from helix.calibration import SIGNALS, GateModel, signals
 from helix.calibration.model import fit
 from helix.calibration.packaged import PACKAGED
 from helix.errors import BadRequest
 from helix.gate import Estimate, decide
+from helix.merging import merged
 from helix.records import Candidate, Found, Hit
 from helix.terms import question_words
 
@@ -85,6 +95,16 @@ def test_negation_and_the_kind_of_answer() -> None:
 def test_identifiers_and_scripts_without_spaces_are_met() -> None:
     assert of("GPT-4 §3", "As §3 says, GPT-4 is a model.")["passage"] == 1
     assert of("退款政策", "本公司的退款政策很简单。")["passage"] == 1
+
+
+def test_terms_beside_the_question_score_nothing_of_it() -> None:
+    question = "Within how many days of purchase are refunds accepted?"
+    own, terms = found(POLICY, question, score=2.0), found(POLICY, question, score=90.0)
+    (hit,) = terms.candidates
+    other = replace(hit, hit=replace(hit.hit, chunk_id=2))
+    both = merged([own, replace(terms, candidates=[other, hit])])
+    assert [one.score for one in both.candidates] == [2.0, None]
+    assert signals(question, both) == signals(question, own)
 
 
 @pytest.mark.parametrize("nearest", [None, float("nan")])
@@ -186,6 +206,29 @@ def test_an_estimate_decides_within_a_ceiling_that_was_set(
     assert decision.estimate is estimate
 
 
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("distance", [0.3, 0.6, 0.72, 0.9, None])
+@pytest.mark.parametrize("least", [0.0, 0.5, 1.0])
+def test_scores_of_either_gate_pass_what_is_served(
+    exact: bool, told: bool, distance: float | None, least: float
+) -> None:
+    text = "The code HX-9 is met." if exact else POLICY
+    each = found(text, question := "HX-9", 0.5 if distance is None else distance)
+    each = replace(each, nearest=distance, words=1, identifiers=1, chunks=100 * told)
+    each = replace(each, candidates=[replace(each.candidates[0], together=int(exact))])
+    asked, lexical = kept(Question(question, COVERED), each), each.lexical(5)
+    assert asked.exact is exact
+    distances = [] if distance is None else [distance]
+    plain = decide(distances, 0.72, lexical).passed
+    assert (by_distance([asked])[0] >= -0.72) == plain
+    estimate = None
+    if asked.signals:
+        estimate = Estimate(MODEL.probability(asked.signals), least)
+    served = decide(distances, 0.72, lexical, estimate).passed
+    assert (by_model([asked], MODEL, 0.72)[0] >= least) == served
+
+
 # --- curves -----------------------------------------------------------------------------------
 
 
@@ -209,6 +252,19 @@ def test_the_threshold_is_the_loosest_within_the_risk() -> None:
     looser = [point for point in curve.points() if point.least < best.least]
     assert looser and all(point.risk > 0.25 for point in looser)
     assert curve.covering(0.75).least == 0.7
+
+
+def test_a_sure_threshold_is_one_whose_interval_is_within_the_risk() -> None:
+    source = np.random.default_rng(3)
+    scores = np.concatenate([source.normal(0.7, 0.1, 200), source.normal(0.4, 0.1, 100)])
+    curve = Curve(scores, [COVERED] * 200 + ["near miss"] * 100)
+    likely, sure = curve.within(0.03), curve.surely_within(0.03)
+    assert curve.intervals(likely.least)[1][1] > 0.03 >= curve.intervals(sure.least)[1][1]
+    assert sure.least > likely.least and sure.coverage > 0.3
+    never = curve.surely_within(1e-6)
+    assert curve.intervals(never.least)[1][1] <= curve.intervals(sure.least)[1][1]
+    few = Curve(np.array([0.9] * 5 + [0.1] * 5), [COVERED] * 5 + ["near miss"] * 5)
+    assert few.intervals(0.5)[1][1] > 0.02, "none of five is not none"
 
 
 def test_coverage_falls_as_the_gate_tightens() -> None:
@@ -244,16 +300,38 @@ def _asked(count: int = 120) -> list[Asked]:
 
 
 def test_calibrating_recommends_a_ceiling_and_a_better_gate() -> None:
-    corpus = Corpus(_asked(), MODEL.embedder, 0.72, 12, 34)
-    result = calibrated(corpus, 0.05, 0.5)
-    assert result.best is not None and result.model is not None
-    assert result.plain.coverage < 0.5 < 0.9 < result.best.coverage
-    lines = list(report(corpus, result, 0.05))
+    corpus = Corpus(_asked(600), MODEL.embedder, 0.72, 12, 34)
+    result = calibrated(corpus, 0.003, 0.2)
+    assert result.best is not None and result.model is not None and result.estimate is not None
+    assert result.likely_plain.coverage < 0.6 < 0.9 < result.best.coverage
+    assert result.likely_best is not None
+    risks = [result.estimate.intervals(one.least)[1] for one in (result.best, result.likely_best)]
+    assert risks[0][1] <= 0.003 < risks[1][1] and result.likely_best.risk <= 0.003
+    lines = list(report(corpus, result, 0.003))
     assert f"recommended RETRIEVAL_MAX_DISTANCE={recommended(result):.2f}" in lines
+    assert [line for line in lines if line.startswith("no ")] == [
+        "no ceiling is sure to reach a risk of 0.003: the surest one is named"
+    ]
     assert recommended(result) <= -result.plain.least
-    recorded = fit_of(corpus, result, 0.05)
+    recorded = fit_of(corpus, result, 0.003)
     assert (recorded.documents, recorded.chunks) == (12, 34)
     assert recorded.model == result.model
+
+
+def test_a_gate_that_refuses_too_much_is_not_recorded_unless_forced() -> None:
+    result = calibrated(Corpus(_asked(), MODEL.embedder, 0.72, 12, 34), 0.05, 0.2)
+    assert result.best is not None
+    check_coverage(result, force=False)
+    poor = replace(result, best=replace(result.best, coverage=0.49))
+    with pytest.raises(BadRequest, match=r"not recorded: .* 0\.49 of the covered .* --force"):
+        check_coverage(poor, force=False)
+    check_coverage(poor, force=True)
+
+
+def test_questions_near_nothing_are_said_to_be() -> None:
+    far = [replace(one, distance=None, signals=None) for one in _asked()]
+    with pytest.raises(BadRequest, match="no covered question is near any chunk"):
+        calibrated(Corpus(far, MODEL.embedder, 0.72, 1, 1), 0.05, 0.2)
 
 
 def test_what_was_found_is_one_page_without_a_script() -> None:
@@ -276,10 +354,25 @@ def test_labelled_questions_are_read(tmp_path: Path) -> None:
     first, second = read_questions(file)
     assert (first.text, first.kind) == ("a?", COVERED)
     assert (second.text, second.kind) == ("b?", "not covered: near miss")
+    assert first.document != second.document
+    rows = [("a", None), ("b", "x"), ("c", 7), ("d", "x"), ("e", 7), ("f", None)]
+    lines = [{"question": q, "covered": True} | ({"document": d} if d else {}) for q, d in rows]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    alone, x, seven, also_x, also_seven, other = (q.document for q in read_questions(file))
+    assert x == also_x and seven == also_seven and len({alone, x, seven, other}) == 4
+    assert max(alone, x, seven, other) < 0
 
 
 @pytest.mark.parametrize(
-    "line", ["{", '{"question": 1, "covered": true}', '{"question": "a"}', "1"]
+    "line",
+    [
+        "{",
+        '{"question": 1, "covered": true}',
+        '{"question": "a"}',
+        "1",
+        "[]",
+        '{"question": "a", "covered": true, "document": [1]}',
+    ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "questions.jsonl"

@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from evals.calibrate import generated, of_database
+from evals.calibrate import generated, main, of_database
 from evals.calibration.asked import COVERED, LEFT_OUT
 from helix.calibration import Calibration, GateModel, build_calibration
 from helix.calibration.fits import GateFit, corpus_size, latest_fit, record_fit
@@ -157,6 +158,19 @@ async def test_questions_are_made_of_the_corpus_and_asked(database_url: str) -> 
         for one in asked:
             if one.kind == LEFT_OUT:
                 assert one.signals != own[one.question.text].signals
+
+
+def test_a_tenant_without_documents_is_told_in_a_line(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for name in ("HELIX_LLM", "HELIX_EMBEDDER"):
+        monkeypatch.setenv(name, "offline")
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    file = tmp_path / "asked.jsonl"
+    file.write_text('{"question": "a?", "covered": true}\n{"question": "b?", "covered": false}\n')
+    assert main(["--questions", str(file), "--tenant", "nobody"]) == 1
+    assert capsys.readouterr().err == "tenant nobody has no documents: ingest some first\n"
 
 
 def test_the_setting_chooses_and_an_explicit_ceiling_bounds() -> None:

@@ -15,6 +15,7 @@ from db.embedded import default_directory
 from evals import from_feedback
 from evals.corpus import ingest, settings_of_run, stored
 from evals.golden import load_cases, located
+from evals.report.data import BASELINE
 from evals.run import main, measure
 from evals.suites import GOLDEN, SUITES, Suite, Wanted
 from helix import retriever
@@ -30,6 +31,8 @@ from helix.settings import Settings, load_settings
 
 SMOKE = ["smoke"]
 QUESTION = "How many characters must a password have?"
+SALARY = "On which day is the salary paid?"
+WARRANTY = "How long is the warranty on electrical items?"
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +93,13 @@ def test_the_command_asks_and_writes_every_report(
         (["--judge", "model"], "set GEMINI_API_KEY, or HELIX_JUDGE"),
         (["--baseline", "no-such-file"], "no-such-file cannot be read"),
         (["--cases", "no-such-file"], "no-such-file cannot be read"),
+        (["--suite", "covidqa", "--data", "no-such-folder"], "no-such-folder is no folder"),
+        (["--limit", "-1"], "--limit is at least 1"),
+        (["--html", "no-such-folder/page.html"], "no-such-folder/page.html cannot be written"),
+        (["--save-baseline", "--tag", "smoke"], "say with --baseline FILE"),
+        (["--save-baseline", "--cases", "mine.json"], "say with --baseline FILE"),
+        (["--save-baseline", "--suite", "squad2", "--data", "."], "say with --baseline FILE"),
+        (["--baseline", str(BASELINE), "--tenant", "acme"], "is of the suite golden"),
     ],
 )
 def test_what_cannot_be_run_is_said_in_a_line_before_anything_is_ingested(
@@ -109,6 +119,7 @@ def test_a_missed_minimum_fails_the_command(
     suite: Suite, environment: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("MIN_RECALL", "1")
+    monkeypatch.setenv("MIN_ANSWERED", "0.5")
     report = tmp_path / "report.json"
     assert main(["--tag", "paraphrased", "--json", str(report)]) == 1
     (failed,) = json.loads(report.read_text())["failed"]
@@ -138,7 +149,7 @@ def test_the_last_report_lies_beside_the_embedded_database() -> None:
 
 async def _failed(settings: Settings, suite: Suite) -> list[str]:
     run = await measure(settings, suite, tags=SMOKE, judge="offline")
-    return [line.partition(" is below ")[2].partition("=")[0] for line in run.failed]
+    return [name for line in run.failed for name in re.findall(r"(MIN_[A-Z]+)=", line)]
 
 
 async def test_the_build_as_it_is_fails_nothing(suite: Suite, settings: Settings) -> None:
@@ -153,6 +164,15 @@ async def test_without_the_gate_the_refusals_fall(
 
     monkeypatch.setattr(retriever, "decide", opened)
     assert await _failed(settings, suite) == ["MIN_GATE"]
+
+
+async def test_an_answerer_that_refuses_everything_fails(
+    suite: Suite, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answerer, "_answer", lambda reading: REFUSAL)
+    assert await _failed(settings, suite) == [
+        "MIN_ANSWERED", "MIN_FAITHFULNESS", "MIN_CITATIONS", "MIN_CITATIONS",
+    ]  # fmt: skip
 
 
 async def test_markers_off_by_one_fail_by_their_citations(
@@ -170,8 +190,11 @@ async def test_markers_off_by_one_fail_by_their_citations(
 # --- feedback
 
 
-async def _answered(services: Services, question: str, suite: Suite) -> dict[str, Any]:
-    return await Inquiry(services.answering, question, Scope(suite.tenant)).answer()
+async def _answered(
+    services: Services, question: str, suite: Suite, within: str | None = None
+) -> dict[str, Any]:
+    scope = Scope(suite.tenant, source_prefix=within)
+    return await Inquiry(services.answering, question, scope).answer()
 
 
 async def _vote(services: Services, suite: Suite, answer_id: str, up: bool, note: str) -> None:
@@ -190,16 +213,22 @@ async def test_votes_become_cases_that_can_be_run(
         refused = await _answered(services, "What is the capital of Mongolia?", suite)
         bad = await _answered(services, "How long is the probation period?", suite)
         await _answered(services, "When is the canteen open?", suite)
-        assert refused["answer"] == REFUSAL
+        scoped = await _answered(services, SALARY, suite, "samples/onboarding")
+        nowhere = await _answered(services, WARRANTY, suite, "samples/travel")
+        assert refused["answer"] == nowhere["answer"] == REFUSAL
         await _vote(services, suite, good["answer_id"], False, "too late to tell")
         await _vote(services, suite, good["answer_id"], True, "")
         await _vote(services, suite, refused["answer_id"], True, "")
         await _vote(services, suite, bad["answer_id"], False, "wrong")
+        await _vote(services, suite, scoped["answer_id"], True, "")
+        await _vote(services, suite, nowhere["answer_id"], True, "")
         documents = await stored(services, suite)
         cases = await from_feedback.cases_of(settings, suite.tenant)
         assert await from_feedback.cases_of(settings, "somebody-else") == []
     found = {case.question: case for case in cases}
-    assert len(found) == len(cases) == 3
+    assert len(found) == len(cases) == 5
+    assert found[SALARY].scope.of("t") == Scope("t", source_prefix="samples/onboarding")
+    assert not found[SALARY].review and found[WARRANTY].review and not found[WARRANTY].refusal
     case = found[QUESTION]
     assert (case.id, case.tags) == (f"feedback-{good['answer_id']}", ("feedback", "up"))
     (span,) = located([case], documents.texts)[case.id]
@@ -213,7 +242,7 @@ async def test_votes_become_cases_that_can_be_run(
     assert from_feedback.merged(path, list(found.values())) == load_cases(path)
     asked = Suite("stored", tmp_path, None, load_cases(path), suite.tenant)
     run = await measure(settings, asked, judge="offline")
-    assert [outcome.faults for outcome in run.outcomes] == [[], []], "what waits is not run"
+    assert [outcome.faults for outcome in run.outcomes] == [[], [], []], "what waits is not run"
 
 
 async def test_a_changed_passage_is_to_be_reviewed(suite: Suite, settings: Settings) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import cast
 
 import psycopg
 import pytest
+import pytest_asyncio
 
 import helix.prompt
 import helix.searching
-from evals.redteam import PROBES, Result, attack, own_settings, report
-from evals.redteam_probes.world import KEY, Failed, Probe, World
+from evals.redteam import PROBES, Result, attack, attacked, own_settings, report, tried
+from evals.redteam_probes.world import KEY, Failed, Probe, World, opened
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SOME = {
     "plain", "zero-width", "BEGIN SOURCES again", "a source of its own", "replaced", "deleted",
@@ -25,6 +29,20 @@ SOME = {
 WALLED = ("documents", "chunks", "chunk_terms", "answers", "feedback")
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def _world(module_database_url: str) -> AsyncIterator[World]:
+    async with opened(own_settings(module_database_url)) as world:
+        yield world
+
+
+@pytest.fixture
+def world(_world: World) -> World:
+    """The one that all tests share, which has heard nothing yet."""
+    _world.said.clear()
+    _world.logged.clear()
+    return _world
+
+
 def some(*names: str) -> list[Probe]:
     return [probe for probe in PROBES if probe.name in (names or SOME)]
 
@@ -33,8 +51,8 @@ def through(results: list[Result]) -> set[str]:
     return {result.name for result in results if result.outcome == "fail"}
 
 
-async def test_the_build_as_it_is_holds(database_url: str) -> None:
-    results = await attack(own_settings(database_url), some())
+async def test_the_build_as_it_is_holds(world: World) -> None:
+    results = await attacked(world, some())
     assert len(results) == len(SOME)
     assert [(one.name, one.problem) for one in results if one.outcome != "pass"] == []
 
@@ -51,32 +69,34 @@ def _without_tenant(sql_of: Callable[..., str]) -> Callable[..., str]:
 
 
 async def test_a_dropped_tenant_predicate_is_caught_though_the_policies_hold(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("dense_sql", "hybrid_sql"):
         whole = getattr(helix.searching, name)
         monkeypatch.setattr(helix.searching, name, _without_tenant(whole))
-    tried = some("by question", "predicates alone, dense", "predicates alone, hybrid")
-    results = await attack(own_settings(database_url), tried)
+    probes = some("by question", "predicates alone, dense", "predicates alone, hybrid")
+    results = await attacked(world, probes)
     assert [one.problem for one in results] == ["", *["the search itself finds it"] * 2]
 
 
-async def test_dropped_policies_are_caught_though_the_predicates_hold(database_url: str) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
+async def test_dropped_policies_are_caught_though_the_predicates_hold(
+    world: World, module_database_url: str
+) -> None:
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
         for table in WALLED:
             connection.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
-    results = await attack(
-        own_settings(database_url), some("by question", "row-level security alone")
-    )
+        try:
+            results = await attacked(world, some("by question", "row-level security alone"))
+        finally:
+            for table in WALLED:
+                connection.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     assert through(results) == {"row-level security alone"}
 
 
-async def test_undefused_chunks_are_caught(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_undefused_chunks_are_caught(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helix.prompt, "defuse", lambda text: text)
     names = ("END SOURCES", "a source of its own", "END SOURCES in the question", "plain")
-    results = await attack(own_settings(database_url), some(*names))
+    results = await attacked(world, some(*names))
     assert through(results) == set(names) - {"plain"}
 
 
@@ -91,18 +111,18 @@ async def test_an_open_gate_is_caught(database_url: str) -> None:
     assert through(await attack(settings, some("foreign question"))) == {"foreign question"}
 
 
-async def test_a_key_that_comes_out_is_caught(database_url: str) -> None:
+async def test_a_key_that_comes_out_is_caught(world: World) -> None:
     async def leak(world: World) -> None:
         world.said.append(f"it is {KEY}")
         logging.getLogger("helix").info("one line")
 
     probes = [Probe("test", "leak", leak), *some("in any response or log line")]
-    results = await attack(own_settings(database_url), probes)
+    results = await attacked(world, probes)
     assert [one.problem for one in results] == ["", "the key is in a response"]
 
 
 async def test_what_is_known_does_not_fail_the_build_and_a_broken_probe_does(
-    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def fails(_: World) -> None:
         raise Failed("it got through")
@@ -111,7 +131,8 @@ async def test_what_is_known_does_not_fail_the_build_and_a_broken_probe_does(
         raise ZeroDivisionError("oh")
 
     known = Probe("test", "known", fails, known="by design")
-    results = await attack(own_settings(database_url), [known, Probe("test", "broken", breaks)])
+    nowhere = cast(World, None)  # neither looks at it
+    results = [await tried(one, nowhere) for one in (known, Probe("test", "broken", breaks))]
     assert report(results[:1], 0.1, None) == 0
     assert report(results, 0.1, tmp_path / "results.json") == 1
     written = json.loads((tmp_path / "results.json").read_text())

@@ -14,6 +14,7 @@ from helix.calibration.model import GateModel
 from helix.calibration.signals import SIGNALS, signals
 from helix.contract import DEFAULT_TOP_K
 from helix.hybrid_sql import Fusion
+from helix.providers.offline import MAX_DISTANCE
 from helix.providers.offline.vectors import IDENTITY, word_vectors
 from helix.records import Found, Hit
 from helix.scope import Scope
@@ -51,13 +52,14 @@ class Asked:
 
     ``distance`` is the nearest cosine distance, None where there is none; ``signals`` are None
     where there is nothing to tell by; ``found``: whether one of the first five chunks answers, None
-    where that is not known.
+    where that is not known. ``exact``: either gate lets it pass by its lexical match alone.
     """
 
     question: Question
     distance: float | None
     signals: tuple[float, ...] | None
     found: bool | None = None
+    exact: bool = False
 
     @property
     def kind(self) -> str:
@@ -68,11 +70,14 @@ class Asked:
         return self.kind == COVERED
 
 
-def of(question: Question, found: Found, answered: bool | None = None) -> Asked:
-    """What is kept of one search."""
+def of(
+    question: Question, found: Found, answered: bool | None = None, *, lexical: bool = True
+) -> Asked:
+    """What is kept of one search; ``lexical`` as HELIX_GATE_LEXICAL has it."""
     nearest = found.nearest
     distance = None if nearest is None or nearest != nearest else nearest
-    return Asked(question, distance, signals(question.text, found), answered)
+    exact = lexical and found.lexical(DEFAULT_TOP_K).exact
+    return Asked(question, distance, signals(question.text, found), answered, exact)
 
 
 async def ask(
@@ -139,16 +144,38 @@ def _answered(question: Question, hits: Sequence[Hit], places: dict[int, int]) -
     )
 
 
+PASSES, FAILS = np.inf, -np.inf
+"""Scores of what a gate lets pass, and refuses, whatever its threshold."""
+
+
 def by_distance(asked: Sequence[Asked]) -> Floats:
-    """Scores of the plain gate: the nearest distance, negated; -inf where there is none."""
-    return np.array([-np.inf if one.distance is None else -one.distance for one in asked])
+    """Scores of the plain gate, as helix.gate.decide goes: the nearest distance, negated."""
+    scores = [FAILS if one.distance is None else -one.distance for one in asked]
+    return _with_exact(asked, scores)
 
 
-def by_model(asked: Sequence[Asked], model: GateModel) -> Floats:
-    """Scores of the calibrated gate; -inf where it has nothing to tell by."""
-    return np.array(
-        [-np.inf if one.signals is None else model.probability(one.signals) for one in asked]
-    )
+def by_model(
+    asked: Sequence[Asked], model: GateModel, ceiling: float | None = MAX_DISTANCE
+) -> Floats:
+    """Scores of the calibrated gate, as helix.gate.decide goes where no ceiling was set.
+
+    Where there is nothing to tell by the distance decides, by the embedder's own ``ceiling``.
+    """
+    scores = [
+        _by_ceiling(one, ceiling) if one.signals is None else model.probability(one.signals)
+        for one in asked
+    ]
+    return _with_exact(asked, scores)
+
+
+def _by_ceiling(one: Asked, ceiling: float | None) -> float:
+    within = one.distance is not None and ceiling is not None and one.distance <= ceiling
+    return PASSES if within else FAILS
+
+
+def _with_exact(asked: Sequence[Asked], scores: Sequence[float]) -> Floats:
+    pairs = zip(asked, scores, strict=True)
+    return np.array([PASSES if one.exact else score for one, score in pairs])
 
 
 def matrix(asked: Sequence[Asked]) -> Floats:

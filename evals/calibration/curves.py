@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ Interval = tuple[float, float]
 UNCOVERED_SHARE = 0.2
 """Of the questions that are asked, assumed to be uncovered: a log knows better."""
 _Z = 1.96
-_RESAMPLED = 200
+_DRAWN = 1000
+_TRIED = 200  # thresholds whose intervals are looked at
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,17 @@ class Curve:
 
     def of(self, kind: str) -> Floats:
         """The scores of one kind."""
-        return np.asarray(self.scores[np.array(self.kinds) == kind], dtype=np.float64)
+        return self._by_kind.get(kind, np.empty(0))
 
-    @property
+    @cached_property
     def others(self) -> list[str]:
         """The kinds that are not covered."""
         return sorted(set(self.kinds) - {COVERED})
+
+    @cached_property
+    def _by_kind(self) -> dict[str, Floats]:
+        kinds = np.array(self.kinds)
+        return {kind: np.asarray(self.scores[kinds == kind]) for kind in set(self.kinds)}
 
     def at(self, least: float) -> Point:
         """What becomes of the questions at one threshold."""
@@ -79,21 +86,37 @@ class Curve:
             return max(allowed, key=lambda point: (point.coverage, point.least))
         return min(points, key=lambda point: (point.risk, point.least))
 
+    def surely_within(self, risk: float) -> Point:
+        """The loosest threshold whose risk is at most ``risk`` at the upper end of its interval.
+
+        Where there is none, that whose upper end is least.
+        """
+        points = [point for point in self.points(_TRIED) if point.coverage > 0]
+        highest = {point.least: self.intervals(point.least)[1][1] for point in points}
+        allowed = [point for point in points if highest[point.least] <= risk]
+        if allowed:
+            return max(allowed, key=lambda point: (point.coverage, point.least))
+        return min(points, key=lambda point: (highest[point.least], point.least))
+
     def intervals(self, least: float, seed: int = 0) -> tuple[Interval, Interval]:
-        """95% intervals of coverage (Wilson) and of risk (bootstrap by kind, percentiles)."""
+        """95% intervals of coverage (Wilson) and of risk.
+
+        That of the risk has the percentiles of draws of each kind's share by Jeffreys' prior
+        (Brown, Cai and DasGupta 2001): a kind of which none passed is not sure to have none.
+        """
         own = self.of(COVERED) >= least
         source = np.random.default_rng(seed)
-        rates = [
-            source.binomial(len(passed), passed.mean(), _RESAMPLED) / len(passed)
-            for passed in (own, *(self.of(kind) >= least for kind in self.others))
-        ]
-        others = np.mean(rates[1:], axis=0) if rates[1:] else np.zeros(_RESAMPLED)
-        risks = [
-            risk_of(float(c), float(p), self.uncovered)
-            for c, p in zip(rates[0], others, strict=True)
-        ]
-        low, high = np.percentile(risks, (2.5, 97.5))
+        shares = [_drawn(own, source)]
+        shares += [_drawn(self.of(kind) >= least, source) for kind in self.others]
+        passed = np.mean(shares[1:], axis=0) if self.others else np.zeros(_DRAWN)
+        wrong, right = self.uncovered * passed, (1 - self.uncovered) * shares[0]
+        low, high = np.percentile(wrong / (wrong + right), (2.5, 97.5))
         return wilson(int(own.sum()), len(own)), (float(low), float(high))
+
+
+def _drawn(passed: NDArray[np.bool_], source: np.random.Generator) -> Floats:
+    hits = int(passed.sum())
+    return source.beta(hits + 0.5, len(passed) - hits + 0.5, _DRAWN)
 
 
 def risk_of(coverage: float, passed: float, uncovered: float) -> float:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.calibration.asked import (
-    COVERED,
-    LEFT_OUT,
+    FOREIGN,
     NEAR_MISS,
     OFFLINE,
     Asked,
@@ -18,6 +17,7 @@ from evals.calibration.asked import (
     weights_of,
 )
 from helix.calibration.model import PENALTY, GateModel, fit
+from helix.providers.offline import MAX_DISTANCE
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +59,7 @@ def cross_fitted(
     ignored: Sequence[str] = (),
     prior: Sequence[float] | None = None,
     penalty: float = PENALTY,
+    ceiling: float | None = MAX_DISTANCE,
 ) -> Floats:
     """A score for each question by a fit without its document; foreign ones fall into folds."""
     folds = np.array([_fold(one, place) for place, one in enumerate(asked)])
@@ -70,11 +71,11 @@ def cross_fitted(
         if not own.any() or len({one.covered for one in kept}) < 2:
             continue
         model = fitted(kept, embedder, weights=weights[~own], prior=prior, penalty=penalty)
-        scores[own] = by_model([o for o, held_out in zip(asked, own, strict=True) if held_out],
-                               model)  # fmt: skip
+        judged = [one for one, held_out in zip(asked, own, strict=True) if held_out]
+        scores[own] = by_model(judged, model, ceiling)
     return scores
 
 
 def _fold(one: Asked, place: int) -> int:
-    own = one.kind in (COVERED, NEAR_MISS, LEFT_OUT)
+    own = not one.kind.startswith(FOREIGN)  # what is foreign is of other sets' documents
     return (one.question.document if own else place) % FOLDS

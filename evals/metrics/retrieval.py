@@ -37,15 +37,21 @@ class ServedRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         nodes = as_nodes(await self._retriever.search(query_bundle.query_str, self._scope))
-        found = {str(node.metadata[self._key]): node for node in reversed(nodes)}
-        named = [
-            NodeWithScore(node=TextNode(id_=name, text=node.text), score=node.score)
-            for name, node in reversed(found.items())
-        ]
-        return named or [NodeWithScore(node=TextNode(id_=_NOTHING, text=""))]
+        return named(nodes, self._key) or [NodeWithScore(node=TextNode(id_=_NOTHING, text=""))]
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         raise NotImplementedError("it is asked from an event loop only")
+
+
+def named(nodes: Iterable[NodeWithScore], key: str) -> list[NodeWithScore]:
+    """``nodes``, best first, by what their metadata has under ``key``; the best of each."""
+    found: dict[str, NodeWithScore] = {}
+    for node in nodes:
+        found.setdefault(str(node.metadata[key]), node)
+    return [
+        NodeWithScore(node=TextNode(id_=name, text=node.text), score=node.score)
+        for name, node in found.items()
+    ]
 
 
 def expected_ids(spans: Iterable[Span], chunks: Sequence[Chunk], *, by_document: bool) -> list[str]:

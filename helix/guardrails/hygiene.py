@@ -185,11 +185,12 @@ class Hygiene:
             return None
         if url.end >= LIMIT:
             return self._too_long(rf"[{URL_END}]", REMOVED)
-        if url.nothing:
-            return _Step(1, text[0])
-        allowed = url.allowed(self._targets, last=last)
-        if allowed is None and len(text) < LIMIT:
+        nothing = url.nothing(last=last)
+        allowed = nothing if nothing is not False else url.allowed(self._targets, last=last)
+        if allowed is None and not last and len(text) < LIMIT:
             return None
+        if nothing:
+            return _Step(1, text[0])
         if allowed:
             return _Step(url.plain_end, text[: url.plain_end])
         return self._remove(url.taken, REMOVED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Quotes count where a value begins: a browser, too, reads on over a ``>`` between them.
-_TAG = re.compile(r"<(?:[^=>]|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>")
+_TAG = re.compile(r"<(?:[^=>]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>")
 _TAG_NAME = re.compile(r"</?([a-z][^\s/>]*+)", re.IGNORECASE)
 _ACTIVE = frozenset({"script", "style"})
 _LOADING = frozenset(
@@ -15,10 +15,10 @@ _LOADING = frozenset(
 _LOADING_ATTRIBUTE = re.compile(
     r"[\s/\"'](?:(?:xlink:)?href|(?:image)?srcset|(?:attribution)?src|srcdoc|style"
     r"|(?:form)?action|background|poster|data|cite|ping|longdesc|manifest|codebase|archive|classid"
-    r"|dynsrc|lowsrc|xml:base|content|usemap|profile|icon|on[a-z]++)\s*+="
-    r"|=[^>]*?(?:url\s*+\(|[/\\]{2}|:[/\\])",
+    r"|dynsrc|lowsrc|xml:base|content|usemap|profile|icon|on[a-z]++)\s*+=",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"url\s*+\(|[/\\]{2}|:[/\\]", re.IGNORECASE)
 # What might be taken out of a tag, and so move its end.
 _INSIDE = re.compile(r"\][(:]|[/\\:][/\\]|www[.。．｡]|(?:https?|ftp|mailto|xmpp):\S", re.IGNORECASE)
 _INSIDE_NESTED = re.compile(r"[=:\"'`]|script|style", re.IGNORECASE)
@@ -26,7 +26,7 @@ _INSIDE_NESTED = re.compile(r"[=:\"'`]|script|style", re.IGNORECASE)
 
 def whole_tag(text: str) -> str | None:
     """The tag that ``text`` begins with; None where it has no end, or a quote has none."""
-    found = _TAG.match(text)
+    found = _TAG.match(text) if ">" in text else None
     return found[0] if found else None
 
 
@@ -36,7 +36,7 @@ def may_load(tag: str) -> bool:
     lowered = name[1].lower() if name else ""
     if lowered in _ACTIVE or _LOADING_ATTRIBUTE.search(tag):
         return True
-    return lowered in _LOADING and "=" in tag
+    return "=" in tag and bool(lowered in _LOADING or _ADDRESS.search(tag, tag.index("=")))
 
 
 def may_change(tag: str) -> bool:

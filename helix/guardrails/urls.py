@@ -22,7 +22,7 @@ STARTS = (
 
 _PLAIN_RUN = re.compile(rf"[^{URL_END}]*+")
 _RUN = re.compile(
-    rf"(?:[^{URL_END}]|[。\\]+(?=[!-~])|[\t\r\n]+(?=[.@:\\/%。．｡])"
+    rf"(?:[^{URL_END}]++|[。\\]+(?=[!-~])|[\t\r\n]+(?=[.@:\\/%。．｡])"
     r"|(?:\[\d{1,3}\]|[\"'|{}^`]+)(?=@))*+"
 )
 _RUN_MAY_GO_ON = re.compile(r"[。\\]*|[\t\r\n]*|\[\d{0,3}\]?|[\"'|{}^`]*")
@@ -33,6 +33,7 @@ _CLOSING = re.compile(
 _CLOSING_MAY_GO_ON = re.compile(r"\[\d{0,3}|</?(?:[a-z]{1,10}\d? ?/?)?", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:$", re.IGNORECASE | re.ASCII)
 _LINKED_SCHEMES = ("http:", "https:", "ftp:", "mailto:", "xmpp:")
+_LEAD = re.compile(r"[/\\.。．｡]*+")
 _LOCAL = re.compile(r"[/\\]*+[\w-]*+(?:/[\w-]++)*+/?+")  # a comment, an XPath: no host that is sold
 
 
@@ -62,17 +63,17 @@ class BareUrl:
         """Whether the run ends the same whatever follows the text."""
         return _RUN_MAY_GO_ON.fullmatch(self._text, self.end) is None
 
-    @property
-    def nothing(self) -> bool:
-        """Whether it is no URL: a slash, a comment, a full stop."""
-        run = trimmed(self._text[: self.end])
+    def nothing(self, *, last: bool) -> bool | None:
+        """Whether it is no URL: a slash, a comment, a full stop; None: what follows decides."""
         if self._scheme in _LINKED_SCHEMES or self._text[0] in ".。．｡":
-            return not run.lstrip("/\\.。．｡")
+            lead = _LEAD.match(self._text)
+            assert lead is not None  # it may be empty
+            only = not trimmed(self._text[: self.end]).lstrip("/\\.。．｡")
+            return self._closed(lead.end(), last=last) if only else False
         if not self._text.startswith("//"):
             return True
-        if self._scheme:
-            return not run.lstrip("/\\")
-        return _LOCAL.fullmatch(run) is not None
+        run = trimmed(self._text[: self.end])
+        return not run.lstrip("/\\") if self._scheme else _LOCAL.fullmatch(run) is not None
 
     @property
     def taken(self) -> int:
