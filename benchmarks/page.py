@@ -44,7 +44,7 @@ LINE = 1_000_000
 PAINT_MS = 1000
 FRAME_MS = 200
 """A page that answers within 200 ms feels at once: the bound of Interaction to Next Paint."""
-BLOCK_MS = 1000
+BLOCK_MS = 500
 ROWS_MS = 1000
 QUESTION = "How long do I have to request a refund?"
 _NO_CHROMIUM = "no Chromium: install it (Debian: apt install chromium), or put it on the PATH"
@@ -167,8 +167,8 @@ async def _answer(page: Page, address: str) -> list[Row]:
     total, frame, block = await _asked(page, address, QUESTION)
     return [
         (f"{TOKENS:,} tokens: from Enter to the whole answer", total, 0),
-        (f"{TOKENS:,} tokens: longest frame", frame, BLOCK_MS),
-        (f"{TOKENS:,} tokens: longest task of the page", block, BLOCK_MS),
+        (f"{TOKENS:,} tokens: longest frame", frame, FRAME_MS),
+        (f"{TOKENS:,} tokens: longest task of the page", block, FRAME_MS),
     ]
 
 
@@ -228,7 +228,7 @@ async def _fill(url: str, documents: int) -> None:
             "INSERT INTO documents"
             " (title, source_uri, content_hash, size, status, media, tags, updated_at)"
             " SELECT 'Quarterly report ' || n, 'reports/' || n || '.pdf', '', 40000 + n, 'ready',"
-            " 'pdf', ARRAY['report', 'year-' || n % 9], now() - n * interval '1 minute'"
+            " 'pdf', ARRAY['report', 'year-' || n %% 9], now() - n * interval '1 minute'"
             " FROM generate_series(1, %s - (SELECT count(*) FROM documents)) n",
             (documents,),
         )

@@ -1,5 +1,5 @@
-// The server's API. Every address stands here once, as "METHOD /path/{name}", and
-// tests/test_web.py holds each of them against the server's OpenAPI document.
+// The server's API. An endpoint is "METHOD /path/{name}" of endpoints.js, which has what may be
+// sent to it; anything else is an error of the page and thrown here.
 //
 //   await call("GET /v1/documents/{document_id}", { path: { document_id: 7 }, query: { text: false } })
 //       -> the JSON; throws ApiError(status, message). Status 0: the server was not reached.
@@ -8,6 +8,7 @@
 //          that was announced is for the caller to know.
 //
 // Tenant and API key of store.js go with each request; a 401 asks for a key (`session.keyWanted`).
+import { ENDPOINTS } from "./endpoints.js";
 import { session } from "./store.js";
 import { events } from "./sse.js";
 
@@ -24,9 +25,11 @@ export const api = {
     call("GET /v1/documents/{document_id}", { path: { document_id }, query, signal }),
   chunk: (chunk_id, signal) => call("GET /v1/chunks/{chunk_id}", { path: { chunk_id }, signal }),
   query: (body, signal) => stream("POST /v1/query", { body: { ...body, stream: true }, signal }),
+  askImage: (form, signal) => call("POST /ask-image", { form, signal }),
   receipt: (answer_id, signal) =>
     call("GET /v1/answers/{answer_id}", { path: { answer_id }, signal }),
-  verify: (answer_id) => call("GET /v1/answers/{answer_id}/verify", { path: { answer_id } }),
+  verify: (answer_id, signal) =>
+    call("GET /v1/answers/{answer_id}/verify", { path: { answer_id }, signal }),
   feedback: (answer_id, body) =>
     call("POST /v1/answers/{answer_id}/feedback", { path: { answer_id }, body }),
 };
@@ -50,6 +53,7 @@ export async function* stream(endpoint, options = {}) {
 }
 
 export async function send(endpoint, { path, query, body, form, signal } = {}, accept = "application/json") {
+  check(endpoint, { query, body, form });
   const [method, pattern] = endpoint.split(" ");
   const { tenant, key } = session.get();
   const headers = { Accept: accept };
@@ -68,6 +72,17 @@ export async function send(endpoint, { path, query, body, form, signal } = {}, a
   }
   if (response.ok) return response;
   throw await failure(response);
+}
+
+function check(endpoint, { query, body, form }) {
+  const known = ENDPOINTS[endpoint];
+  if (!known) throw new TypeError(`${endpoint} is not in endpoints.js`);
+  const sent = body ? Object.keys(body) : [...new Set(form?.keys() ?? [])];
+  const strange = [
+    ...Object.keys(query ?? {}).filter((name) => !known.query?.includes(name)),
+    ...sent.filter((name) => !known.body?.includes(name)),
+  ];
+  if (strange.length) throw new TypeError(`${endpoint} takes no ${strange.join(", ")}`);
 }
 
 async function failure(response) {

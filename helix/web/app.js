@@ -123,4 +123,11 @@ function KeyWanted() {
   </${Dialog}>`;
 }
 
+// A file that is let go of beside its place would be opened in place of the page.
+for (const name of ["dragover", "drop"]) {
+  window.addEventListener(name, (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+}
+
 render(html`<${App} />`, document.getElementById("app"));

@@ -34,6 +34,10 @@ const PATHS = {
   warn: "M12 4l9 16H3zM12 10v4M12 17v.5",
   check: "M5 12l5 5 9-11",
   document: "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
+  image: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9.5v.1",
+  label: "M4 4h8l8 8-8 8-8-8zM8.2 8.2v.1",
+  bin: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5",
+  add: "M12 16V5M7.5 9.5L12 5l4.5 4.5M5 16v4h14v-4",
   open: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 };
 

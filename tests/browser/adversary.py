@@ -14,6 +14,7 @@ from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
     ChatResponseAsyncGen,
+    ImageBlock,
     MessageRole,
 )
 
@@ -91,7 +92,17 @@ def _script(question: str, n: str) -> AsyncGenerator[str, None] | None:
 
 
 class Adversary(OfflineLLM):
-    """The scripts above over LlamaIndex's interface."""
+    """The scripts above over LlamaIndex's interface; of an image it tells how large it is."""
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        images = [block for block in messages[-1].blocks if isinstance(block, ImageBlock)]
+        if not images:
+            reply: ChatResponse = await super().achat(messages, **kwargs)
+            return reply
+        if "slowly" in (messages[-1].content or ""):
+            await asyncio.sleep(30)
+        told = f"It is **{len(images[0].resolve_image().read())} bytes** of red. [1] {HOSTILE}"
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=told))
 
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any

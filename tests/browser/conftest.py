@@ -1,4 +1,4 @@
-"""One server and one Chromium for the session: real documents, and a model that may misbehave."""
+"""Servers and one Chromium for the session: real documents, and a model that may misbehave."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -16,6 +17,7 @@ from psycopg import sql
 
 from db.embedded import DATABASE, EmbeddedPostgres
 from helix.app import create_app
+from helix.providers.base import LanguageModel
 from helix.settings import load_settings
 from tests.browser.adversary import adversary
 from tests.service import ROOT, run
@@ -26,6 +28,14 @@ _DOCUMENTS = {
         "# Hostile 🚀 notes\n\n<script>window.ran = 'document'</script>"
         "<img src='http://far.example/x.png' onerror=\"window.ran='image'\">\n\n"
         "The zebra 🦓 quarantine takes 77 days in the harbour of Ostend.\n"
+    ),
+    "hostile.html": (
+        "<title>&lt;img src=x onerror=window.ran='title'&gt; &amp;c.</title>"
+        "<h1>&lt;script&gt;window.ran='heading'&lt;/script&gt;</h1><p>The kiosk in Namur sells 19"
+        " kinds of waffle. Each kind of waffle has its day at the kiosk in Namur.</p>"
+        "<p>[press](javascript:window.ran='link')"
+        " &lt;svg onload=window.ran='svg'&gt;"
+        "<h2>![far](http://far.example/x.png)</h2><p>Nothing is fetched from there."
     ),
     "line.txt": "The tram depot in Ghent keeps 41 trams. " + "wordswordswords " * 62_500,
 }
@@ -61,14 +71,13 @@ def library_url(
     _admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-@pytest.fixture(scope="session")
-def site(library_url: str) -> Iterator[str]:
-    """Address of the server. Guards are off: what hostile text meets is the page alone."""
-    settings = load_settings(
-        database_url=library_url, llm="offline", embedder="offline", workers=0, guards=()
-    )
+@contextmanager
+def serving(database_url: str, llm: LanguageModel | None = None, **values: object) -> Iterator[str]:
+    """Address of a server with ``values`` for settings, in a thread of this process."""
+    offline: dict[str, object] = {"llm": "offline", "embedder": "offline", "workers": 0}
+    settings = load_settings(database_url=database_url, **{**offline, **values})
     config = uvicorn.Config(
-        create_app(settings, llm=adversary()), port=0, log_level="warning", access_log=False
+        create_app(settings, llm=llm), port=0, log_level="warning", access_log=False
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -76,9 +85,18 @@ def site(library_url: str) -> Iterator[str]:
     while not server.started:
         assert thread.is_alive(), "the server did not start"
         time.sleep(0.02)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(timeout=30)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def site(library_url: str) -> Iterator[str]:
+    """Address of the server. Guards are off: what hostile text meets is the page alone."""
+    with serving(library_url, adversary(), guards=(), judge="offline") as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +124,15 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext, site: str) -> Iterator[Page]:
-    """The Ask view. At its end: no request went elsewhere, nothing broke, the policy held."""
+    """The Ask view."""
+    with watched(context, site) as opened:
+        opened.wait_for_selector(".welcome h1")
+        yield opened
+
+
+@contextmanager
+def watched(context: BrowserContext, site: str, place: str = "") -> Iterator[Page]:
+    """A page at ``place``. At its end no request went elsewhere, and nothing broke or ran."""
     opened = context.new_page()
     asked: list[str] = []
     broken: list[str] = []
@@ -116,17 +142,39 @@ def page(context: BrowserContext, site: str) -> Iterator[Page]:
         "addEventListener('securitypolicyviolation', (e) =>"
         " (window.violations ??= []).push(`${e.effectiveDirective} ${e.blockedURI}`))"
     )
-    opened.goto(f"{site}/")
-    opened.wait_for_selector(".welcome h1")
+    opened.goto(f"{site}/{place}")
     yield opened
     assert not broken
     assert opened.evaluate("window.violations ?? []") == []
+    assert opened.evaluate("window.ran") is None
     assert [url for url in asked if not url.startswith((site, "blob:"))] == []
 
 
 def ask(page: Page, question: str) -> None:
     page.fill("#question", question)
     page.press("#question", "Enter")
+
+
+AXE = Path(__file__).with_name("vendor") / "axe.min.js"
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds serious or critical on the page as it stands."""
+    # past the page's own policy, as a tool of the tests; the page itself is what is looked at
+    page.evaluate(AXE.read_text())
+    return list(
+        page.evaluate(
+            "async () => (await axe.run()).violations"
+            ".filter((v) => ['serious', 'critical'].includes(v.impact))"
+            ".map((v) => `${v.id}: ${v.nodes.map((n) => n.target + ' ' + n.failureSummary)}`)"
+        )
+    )
+
+
+def fits(page: Page, width: int = 360) -> bool:
+    """Whether the page at this width has nothing beside it to scroll to."""
+    page.set_viewport_size({"width": width, "height": 740})
+    return bool(page.evaluate("document.documentElement.scrollWidth") <= width)
 
 
 def screenshots() -> Path:

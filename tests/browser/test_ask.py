@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import httpx
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import ask, screenshots
+from tests.browser.conftest import ask, screenshots, serious
 
 REFUND = "How long do I have to request a refund?"
 _GATE = re.compile(r"nearest passage is 0\.\d+ away; the gate lets through up to 0\.")
-AXE = Path(__file__).with_name("vendor") / "axe.min.js"
-
-
-def _serious(page: Page) -> list[str]:
-    # past the page's own policy, as a tool of the tests; the page itself is what is looked at
-    page.evaluate(AXE.read_text())
-    return list(
-        page.evaluate(
-            "async () => (await axe.run()).violations"
-            ".filter((v) => ['serious', 'critical'].includes(v.impact))"
-            ".map((v) => `${v.id}: ${v.nodes.map((n) => n.target + ' ' + n.failureSummary)}`)"
-        )
-    )
 
 
 def test_an_answer_streams_and_its_citation_opens_the_stored_span(page: Page, site: str) -> None:
@@ -74,6 +60,7 @@ def test_a_refusal_offers_the_closest_and_says_why(page: Page) -> None:
     expect(closest).to_contain_text("Closest, but not an answer")
     page.get_by_text("Why this answer").click()
     expect(page.locator(".gate svg")).to_have_attribute("aria-label", _GATE)
+    expect(page.locator(".why .table .text-button").first).to_be_visible()
     page.screenshot(path=screenshots() / "why.png")
     closest.locator("button").first.click()
     expect(page.locator("mark")).to_have_count(1)
@@ -177,33 +164,26 @@ def test_dark_light_and_phone(page: Page) -> None:
     ask(page, REFUND)
     page.locator(".chip:enabled").first.click()
     expect(page.locator("mark")).to_be_visible()
-    assert _serious(page) == []
+    assert serious(page) == []
     page.screenshot(path=screenshots() / "source-dark.png")
     page.set_viewport_size({"width": 360, "height": 740})
     expect(page.locator("mark")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.get_by_label("Close the source").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.screenshot(path=screenshots() / "phone-dark.png")
+    page.screenshot(path=screenshots() / "phone.png")
 
 
 def test_nothing_serious_is_found_by_axe(page: Page) -> None:
-    assert _serious(page) == []
+    assert serious(page) == []
     ask(page, "invented: how long do I have to request a refund?")
     expect(page.locator(".flag")).to_be_visible()
-    assert _serious(page) == []
+    assert serious(page) == []
     ask(page, "What is the capital of Mongolia?")
     page.locator(".turn").nth(1).get_by_text("Why this answer").click()
     expect(page.locator(".table")).to_be_visible()
-    assert _serious(page) == []
+    assert serious(page) == []
     page.keyboard.press("Escape")
     page.locator(".scope-open").click()
     expect(page.locator(".pick").first).to_be_visible()
-    assert _serious(page) == []
-
-
-def test_the_first_paint_and_the_size(page: Page, site: str) -> None:
-    page.reload()
-    page.wait_for_selector(".welcome h1")
-    painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    assert painted < 1000
+    assert serious(page) == []

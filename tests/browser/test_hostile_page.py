@@ -6,7 +6,7 @@ import httpx
 from playwright.sync_api import Page, expect
 
 from tests.browser.adversary import TOKENS
-from tests.browser.conftest import ask
+from tests.browser.conftest import ask, fits
 
 SUBJECT = "how long do I have to request a refund?"
 
@@ -58,15 +58,63 @@ def test_a_document_of_one_line(page: Page, site: str) -> None:
     expect(page.locator(".chosen")).to_contain_text("Line")
 
 
-def test_an_answer_of_20_000_tokens_stays_smooth(page: Page) -> None:
-    page.evaluate(
-        """() => { window.longest = 0; let last = performance.now();
-        const tick = (now) => { window.longest = Math.max(window.longest, now - last); last = now;
-        requestAnimationFrame(tick); }; requestAnimationFrame(tick); }"""
-    )
+def test_hostile_documents_in_the_library_are_text(page: Page, site: str) -> None:
+    page.goto(f"{site}/#/library?sort=title")
+    title = page.locator(".document", has_text="onerror=window.ran='title'")
+    expect(title).to_be_visible()
+    page.get_by_label("Search", exact=True).fill("line.txt")
+    expect(page.locator(".document")).to_have_count(1)
+    page.get_by_label("Search", exact=True).fill("")
+    rows = page.locator(".documents")
+    expect(rows).to_contain_text("Hostile")
+    assert rows.locator("script, img, iframe, [onerror], [onload]").count() == 0
+    title.get_by_label("Delete ").click()
+    expect(page.get_by_role("dialog")).to_contain_text("<img src=x")
+    page.keyboard.press("Escape")
+    assert fits(page)
+    title.locator("a").first.click()
+    text = page.locator(".document-text")
+    expect(text).to_contain_text("<script>window.ran='heading'</script>")
+    expect(text).to_contain_text("[press](javascript:window.ran='link')")
+    assert page.locator("main").locator("script, img, iframe, a[href^=javascript]").count() == 0
+    assert fits(page)
+
+
+def test_hostile_words_of_a_source_are_text(page: Page) -> None:
+    ask(page, "How many kinds of waffle does the kiosk in Namur sell?")
+    page.locator(".chip:enabled").first.click()
+    expect(page.locator("mark")).to_contain_text("19 kinds of waffle")
+    expect(page.locator(".source-title")).to_contain_text("<img src=x")
+    page.get_by_label("Close the source").click()
+    page.get_by_text("Why this answer").click()
+    expect(page.locator(".why .table")).to_contain_text("<img src=x")
+    assert page.locator("main").locator("script, img, iframe, a[href^=javascript]").count() == 0
+    _alive(page)
+
+
+_WORK = """
+() => {
+  window.work = [];  // characters drawn in one task
+  new MutationObserver((records) => {
+    const drawn = records.flatMap((record) => [...record.addedNodes])
+      .filter((node) => node.parentElement?.closest(".prose") && node.nodeType === 1
+        && node.classList.contains("block"))
+      .reduce((sum, node) => sum + node.textContent.length, 0);
+    if (drawn) window.work.push(drawn);
+  }).observe(document.body, { childList: true, subtree: true });
+}
+"""
+
+
+def test_an_answer_of_20_000_tokens_is_drawn_in_slices(page: Page) -> None:
+    page.evaluate(_WORK)
     ask(page, f"lengthy: {SUBJECT}")
     expect(page.locator(".actions")).to_be_visible(timeout=60_000)
-    longest = page.evaluate("window.longest")
     assert page.locator(".prose h2").count() == TOKENS // 200
-    assert longest < 1000, f"a frame took {longest:.0f} ms"
+    work = page.evaluate("window.work")
+    whole = len(page.locator(".prose").text_content() or "")
+    assert whole > 90_000
+    # what is drawn is drawn once, but for the block that still grows
+    assert len(work) > 10
+    assert max(work) < whole / 4
     _alive(page)

@@ -7,6 +7,7 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { Prose } from "../markdown.js";
 import { address } from "../router.js";
 import { placeOf, shortened } from "../text.js";
+import { Picture } from "./picture.js";
 import { listen, textOf } from "./turns.js";
 import { useChunks } from "./why.js";
 
@@ -20,13 +21,17 @@ const CLOSEST = 3;
 
 export function Turn({ turn, onOpen, onRetry, onRate }) {
   const running = turn.state === "waiting" || turn.state === "streaming";
+  const { picture } = turn;
   const done = turn.state === "done";
+  const cites = done && !picture && !turn.abstained;
   return html`<article class="turn" id=${`turn-${turn.id}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${running}>
     <h2 class="question" tabindex="-1">${turn.question}</h2>
-    ${turn.state === "waiting" && html`<${Spinner} label="Looking through the documents" />`}
+    ${picture && html`<${Picture} picture=${picture} />`}
+    ${turn.state === "waiting" && html`<${Spinner} label=${picture ? "Looking at the image" : "Looking through the documents"} />`}
+    ${done && picture && html`<p class="from-picture"><${Icon} name="image" /><span>From the image, not from your documents</span></p>`}
     ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} />` : html`<${Body} key=${turn.state === "waiting" ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
-    ${done && !turn.abstained && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
+    ${cites && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
     ${done && html`<${Actions} turn=${turn} onOpen=${onOpen} onRate=${onRate} />`}
   </article>`;
 }
@@ -76,11 +81,12 @@ export function panelOf(citation, opener) {
 }
 
 function Trouble({ turn, onRetry }) {
-  const again = html`<${Button} icon="retry" onClick=${onRetry}>Ask again</>`;
+  const lost = turn.picture && !turn.picture.file; // an image is not kept over a reload
+  const again = !lost && html`<${Button} icon="retry" onClick=${onRetry}>Ask again</>`;
   if (turn.state === "stopped") return html`<div class="stopped"><${Icon} name="stop" /><span>Stopped${turn.text ? ": this is not the whole answer" : ""}.</span> ${again}</div>`;
   if (turn.state === "cut") return html`<${Notice} kind="error" title="This is not the whole answer."><p>${turn.error}</p>${again}</>`;
   if (turn.state === "failed") return html`<${Notice} kind="error" title=${turn.text ? "This is not the whole answer." : "There is no answer."}><p>${turn.error}</p>${again}</>`;
-  const open = turn.state === "done" && !turn.abstained ? unsupported(turn.support).length : 0;
+  const open = turn.state === "done" && !turn.abstained && !turn.picture ? unsupported(turn.support).length : 0;
   if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${turn.support.statements.length} ${turn.support.statements.length === 1 ? "sentence is" : "sentences"} not borne out by a source, and marked above.</span></p>`;
   return null;
 }
@@ -129,7 +135,7 @@ function Sources({ turn, onOpen }) {
 
 function Actions({ turn, onOpen, onRate }) {
   const [noting, setNoting] = useState(false);
-  const copy = async () => toast((await copyText(asText(turn))) ? "Answer copied with its sources" : "It could not be copied");
+  const copy = async () => toast((await copyText(asText(turn))) ? (turn.picture ? "Answer copied" : "Answer copied with its sources") : "It could not be copied");
   const link = new URL(address("answer", [turn.answerId || ""]), location.href).href;
   const share = async () => toast((await copyText(link)) ? "Link copied" : "The link could not be copied");
   const rate = async (rating, note = "") => {
@@ -144,11 +150,11 @@ function Actions({ turn, onOpen, onRate }) {
     setNoting(!note);
   };
   return html`<div class="actions" role="group" aria-label="This answer">
-    <${IconButton} icon="copy" label="Copy the answer with its sources" onClick=${copy} />
+    <${IconButton} icon="copy" label=${turn.picture ? "Copy the answer" : "Copy the answer with its sources"} onClick=${copy} />
     ${turn.answerId && html`<${IconButton} icon="link" label="Copy a link to this answer" onClick=${share} />
       <${IconButton} icon="up" label="Good answer" pressed=${turn.rating === "up"} onClick=${() => rate("up")} />
       <${IconButton} icon="down" label="Bad answer" pressed=${turn.rating === "down"} onClick=${() => rate("down")} />`}
-    <button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>
+    ${!turn.picture && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
     <${Note} open=${noting} onClose=${() => setNoting(false)} onSend=${(note) => rate(turn.rating, note)} />
   </div>`;
 }
@@ -174,5 +180,6 @@ export function asText(turn) {
     const quote = citation.quote ? `\n    “${shortened(citation.quote, 300)}”` : "";
     return `[${citation.n}] ${citation.title}${where && `, ${where}`}${quote}\n    ${new URL(at, location.href).href}`;
   });
-  return [turn.question, "", turn.text, ...(sources.length ? ["", "Sources", ...sources] : [])].join("\n");
+  const asked = turn.picture ? `${turn.question} (about the image ${turn.picture.name})` : turn.question;
+  return [asked, "", turn.text, ...(sources.length ? ["", "Sources", ...sources] : [])].join("\n");
 }

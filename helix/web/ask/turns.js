@@ -3,10 +3,12 @@
 // and keeps what came, however it ended. One runs at a time: a new question stops the one before.
 //
 // A turn: { id, question, scope: { documents, tags }, state, text, citations, abstained, reason,
-// clarifying, answerId, support, verdict, debug, error, rating, note, asked }. `text` grows without
-// telling every component: `listen(id, f)` calls f at each token.
+// clarifying, answerId, support, verdict, judged, debug, error, rating, note, asked, picture }. `text` grows
+// without telling every component: `listen(id, f)` calls f at each token. `picture` is null, or the
+// { file, name, url } that was asked about; of a turn that was kept it is the name alone.
 import { api, ApiError } from "../api.js";
 import { createStore, recall, remember, session } from "../store.js";
+import { formOf, saidOf } from "./picture.js";
 
 const CUT = "The connection broke off before the answer had ended. What came is kept here.";
 const KEPT = 40;
@@ -44,6 +46,7 @@ export function update(id, patch) {
 
 export function forget() {
   stop();
+  for (const { picture } of turns.get().list) if (picture?.url) URL.revokeObjectURL(picture.url);
   turns.set({ list: [], panel: null });
   keep();
 }
@@ -71,10 +74,10 @@ export function textOf(id) {
   return texts.get(id) ?? find(id)?.text ?? "";
 }
 
-export function ask(question, scope) {
+export function ask(question, scope, picture = null) {
   stop();
   const id = nextId++;
-  const turn = { ...blank(), id, question, scope, asked: new Date().toISOString() };
+  const turn = { ...blank(), id, question, scope, picture, asked: new Date().toISOString() };
   turns.set({ list: [...turns.get().list, turn] });
   run(id);
   return id;
@@ -89,7 +92,7 @@ export function retry(id) {
 function blank() {
   return {
     state: "waiting", text: "", citations: [], abstained: false, reason: null, clarifying: null,
-    answerId: null, support: null, verdict: null, debug: null, error: "", rating: null, note: "",
+    answerId: null, support: null, verdict: null, judged: false, debug: null, error: "", rating: null, note: "",
   };
 }
 
@@ -99,7 +102,7 @@ async function run(id) {
   texts.set(id, "");
   const mine = () => running?.controller === controller;
   try {
-    await follow(id, controller.signal, mine);
+    await (find(id).picture ? look : follow)(id, controller.signal, mine);
   } catch (error) {
     if (mine()) update(id, { ...failed(error, textOf(id)), text: textOf(id) });
   }
@@ -128,7 +131,18 @@ async function follow(id, signal, mine) {
     }
   }
   if (!end) throw new ApiError(0, CUT);
-  if (mine()) update(id, { ...ended({ ...seen, ...end }), text: textOf(id) });
+  if (mine()) update(id, { ...ended({ ...seen, ...end }), judged: "verdict" in seen, text: textOf(id) });
+}
+
+// A question about an image: the whole answer at once, nothing cited, no receipt.
+async function look(id, signal, mine) {
+  const { question, picture } = find(id);
+  try {
+    const { text } = await api.askImage(formOf(picture, question), signal);
+    if (mine()) update(id, { state: "done", text });
+  } catch (error) {
+    if (mine()) update(id, { state: "failed", error: saidOf(error) });
+  }
 }
 
 function requestOf(question, scope) {
@@ -180,7 +194,8 @@ function failed(error, text) {
 function keep() {
   const list = turns.get().list
     .filter((turn) => turn.state !== "waiting" && turn.state !== "streaming")
-    .slice(-KEPT);
+    .slice(-KEPT)
+    .map((turn) => (turn.picture ? { ...turn, picture: { name: turn.picture.name } } : turn));
   while (list.length && JSON.stringify(list).length > LARGEST) list.shift();
   remember("turns", list.length ? JSON.stringify(list) : null);
 }

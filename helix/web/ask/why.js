@@ -21,6 +21,7 @@ export function Why({ turn, onClose, onOpen }) {
       ${debug && html`<${Gate} gate=${debug.gate} near=${debug.candidates.near} />
         ${turn.support && html`<${Support} support=${turn.support} />`}
         ${turn.verdict && html`<${Verdict} verdict=${turn.verdict} />`}
+        ${turn.judged && !turn.verdict && html`<h3>Verdict</h3><p>None: there was nothing to judge, or the judge failed.</p>`}
         <${Candidates} debug=${debug} onOpen=${onOpen} />
         <${Timings} seconds=${debug.seconds} />
         <${Facts} debug=${debug} receipt=${receipt} turn=${turn} />`}

@@ -1,34 +1,45 @@
 // The list of documents: search, sort, status; preview, read again, label, delete.
 import { Button, Dialog, Icon, IconButton, Notice, Spinner, toast, useDelayed } from "../components.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useCallback, useEffect, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
-import { follow } from "./follow.js";
+import { canReadAgain, isWeb, readAgain } from "./again.js";
+import { Labels } from "./labels.js";
 import { library } from "./library-api.js";
 
 const PAGE = 50;
+const MOST = 200; // of one request
 const STATES = { "": "All", ready: "Ready", processing: "Being read", failed: "Failed" };
+const MEDIA = { markdown: "md", text: "txt" };
 const SORTS = { updated: "Newest first", title: "By title", size: "Largest first" };
 
 export function Documents({ route, changed }) {
   const { q = "", sort = "updated", status = "" } = route.query;
   const [typed, setTyped] = useState(q);
   const late = useDelayed(typed, 250);
-  const choose = (change) => go(address("library", [], { q: late, sort, status, ...change }), true);
-  useEffect(() => { if (late !== q) choose({ q: late }); }, [late]);
-  const { documents, total, next, loading, error, more, drop } = usePages({ q, sort, status }, changed);
+  const choose = (change) => go(address("library", [], { q: typed, sort: sort === "updated" ? "" : sort, status, ...change }), true);
+  useEffect(() => { if (late !== q && late === typed) choose({ q: late }); }, [late]);
+  const { documents, total, next, loading, error, more, again, drop, put } = usePages({ q, sort, status }, changed);
   const [deleting, setDeleting] = useState(null);
+  // a row that was drawn is the same until its document is another: a thousand are not compared anew
+  const drawn = useRef(new WeakMap()).current;
+  const rowOf = (one) => {
+    if (!drawn.has(one)) drawn.set(one, html`<${Row} key=${one.id} one=${one} onDelete=${setDeleting} onChange=${put} />`);
+    return drawn.get(one);
+  };
+  const narrowed = q || status;
+  const empty = total === 0 && !loading && !error;
   return html`<section aria-label="Documents">
-    <div class="filters">
-      <label class="field search"><span>Search</span><input type="search" value=${typed} onInput=${(event) => setTyped(event.target.value)} placeholder="Title or source" /></label>
+    ${(narrowed || total !== 0) && html`<div class="filters">
+      <label class="field search">Search<input type="search" value=${typed} onInput=${(event) => setTyped(event.target.value)} placeholder="Title or source" /></label>
       <${Choice} label="Status" value=${status} options=${STATES} onChange=${(value) => choose({ status: value })} />
-      <${Choice} label="Order" value=${sort} options=${SORTS} onChange=${(value) => choose({ sort: value })} />
-    </div>
-    <p class="hint" role="status">${total === null ? "" : `${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"}`}</p>
-    ${error && html`<${Notice} kind="error" title="The library could not be read."><p>${error}</p></>`}
-    ${total === 0 && !loading && !error && html`<${Notice} title=${q || status ? "Nothing fits." : "Nothing is here yet."}><p>${q || status ? "Search for less, or look at all." : "Drop a file above. It is read, split and stored, and can then be asked."}</p></>`}
-    <ul class="documents">${documents.map((one) => html`<${Row} key=${one.id} one=${one} onDelete=${setDeleting} />`)}</ul>
+      <${Choice} label="Order" value=${sort} options=${SORTS} onChange=${(value) => choose({ sort: value === "updated" ? "" : value })} />
+    </div>`}
+    <p class="hint" role="status">${total ? `${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"}` : ""}</p>
+    ${error && html`<${Notice} kind="error" title="The library could not be read."><p>${error}</p><${Button} icon="retry" onClick=${again}>Try again</></>`}
+    ${empty && html`<${Notice} title=${narrowed ? "Nothing fits." : "Nothing is here yet."}><p>${narrowed ? "Search for less, or look at all." : "Drop a file above. It is read, split and stored on this server, and can then be asked."}</p></>`}
+    <ul class="documents">${documents.map(rowOf)}</ul>
     ${loading && html`<p><${Spinner} label="Reading the list" /></p>`}
-    ${next && !loading && html`<${Edge} onSeen=${more} />`}
+    ${next && !loading && !error && html`<${Edge} onSeen=${more} />`}
     <${Deleting} one=${deleting} onClose=${() => setDeleting(null)} onGone=${drop} />
   </section>`;
 }
@@ -38,29 +49,22 @@ function Choice({ label, value, options, onChange }) {
     ${Object.entries(options).map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}</select></label>`;
 }
 
-function Row({ one, onDelete }) {
+function Row({ one, onDelete, onChange }) {
   const ready = one.status === "ready";
-  const read = async () => {
-    try {
-      follow((await library.reread(one.id)).run_id);
-    } catch (error) {
-      toast(error.message);
-    }
-  };
-  return html`<li class="document">
-    <${Icon} name="document" />
+  const again = canReadAgain(one);
+  return html`<li class=${`document ${one.status}`}>
+    <span class="media" aria-hidden="true">${MEDIA[one.media] || one.media.slice(0, 5) || "…"}</span>
     <div class="document-main">
-      <p class="document-title">${ready ? html`<a href=${address("source", [one.id])}>${one.title}</a>` : one.title}
+      <p class="document-title">${ready ? html`<a href=${address("source", [one.id])}>${one.title}</a>` : html`<span>${one.title}</span>`}
         ${!ready && html`<span class=${`state ${one.status}`}>${STATES[one.status] || one.status}</span>`}</p>
-      <p class="hint">${facts(one)}</p>
-      ${one.tags.length > 0 && html`<p class="labels">${one.tags.map((tag) => html`<a key=${tag} class="label" href=${address("ask", [], { tags: tag })}>#${tag}</a>`)}</p>`}
-      ${one.status === "failed" && html`<p class="reason">${one.error} ${one.file && html`<${Button} icon="retry" onClick=${read}>Try again</>`}</p>`}
+      <div class="document-facts"><p class="hint">${facts(one)}</p>${ready && html`<${Labels} one=${one} onTags=${(tags) => onChange({ ...one, tags })} />`}</div>
+      ${one.status === "failed" && html`<p class="reason">${one.error} ${again && html`<${Button} icon="retry" onClick=${() => readAgain(one)}>Try again</>`}</p>`}
       ${one.warnings.length > 0 && html`<p class="hint warned">${one.warnings.join("; ")}</p>`}
     </div>
     <div class="document-tools">
       ${ready && html`<a class="icon-button" href=${address("ask", [], { docs: one.id })} aria-label=${`Ask ${one.title}`} title="Ask this document"><${Icon} name="ask" /></a>`}
-      ${one.file && html`<${IconButton} icon="retry" label=${`Read ${one.title} again`} onClick=${read} />`}
-      <${IconButton} icon="close" label=${`Delete ${one.title}`} onClick=${() => onDelete(one)} />
+      ${ready && again && html`<${IconButton} icon="retry" label=${`Read ${one.title} again`} onClick=${() => readAgain(one)} />`}
+      <${IconButton} icon="bin" label=${`Delete ${one.title}`} onClick=${() => onDelete(one)} />
     </div>
   </li>`;
 }
@@ -69,7 +73,7 @@ function facts(one) {
   const when = new Date(one.updated_at).toLocaleDateString(undefined, { dateStyle: "medium" });
   const pages = one.pages ? `${one.pages} ${one.pages === 1 ? "page" : "pages"}` : "";
   const chunks = `${one.chunks.toLocaleString("en")} ${one.chunks === 1 ? "passage" : "passages"}`;
-  return [one.media.toUpperCase(), bytes(one.size), pages, chunks, when].filter(Boolean).join(" · ");
+  return [bytes(one.size), pages, one.status === "ready" ? chunks : "", when].filter(Boolean).join(" · ");
 }
 
 export function bytes(count) {
@@ -96,11 +100,21 @@ function Deleting({ one, onClose, onGone }) {
     }
   };
   return html`<${Dialog} title="Delete this document?" open=${one !== null} onClose=${onClose}>
-    ${one && html`<p><strong>${one.title}</strong></p>
-    <p>What goes, at once and for good: its text, its ${one.chunks.toLocaleString("en")} passages with their vectors${one.file ? ", the file as it was uploaded" : ""}, and the quotes that answers kept of it. ${one.file ? "" : "The file on its own disk stays where it is."}</p>
+    ${one && html`<p class="deleted-title"><strong>${one.title}</strong></p>
+    <p>${goes(one)}</p><p class="hint">${stays(one)}</p>
     ${state.error && html`<${Notice} kind="error">${state.error}</>`}
     <div class="form-end"><${Button} onClick=${onClose}>Keep it</><${Button} kind="danger" disabled=${state.busy} onClick=${remove}>Delete</></div>`}
   </${Dialog}>`;
+}
+
+function goes({ chunks, file }) {
+  const passages = chunks ? `, its ${chunks.toLocaleString("en")} ${chunks === 1 ? "passage" : "passages"} with their vectors` : "";
+  return `What goes, at once and for good: its text${passages}${file ? ", the uploaded file itself" : ""}, and what answers that were kept quote of it.`;
+}
+
+function stays({ file, source_uri: source }) {
+  if (isWeb(source)) return "The page on the web stays where it is.";
+  return file ? "A copy of your own stays where it is." : "The file it was read from stays where it is.";
 }
 
 // More is read when the end of the list comes near; a button for whom it never does.
@@ -118,29 +132,37 @@ const EMPTY = { documents: [], total: null, next: null, loading: true, error: ""
 
 function usePages(wanted, changed) {
   const [state, setState] = useState(EMPTY);
-  const asked = useRef(0);
-  const key = JSON.stringify(wanted);
-  const load = async (after, before) => {
-    const turn = (asked.current += 1);
+  const [asked, ask] = useState(0);
+  const turn = useRef(0);
+  const now = useRef(state);
+  now.current = state;
+  const load = async (after, limit) => {
+    const mine = (turn.current += 1);
     try {
-      const page = await library.list({ ...wanted, limit: PAGE, after });
-      if (turn !== asked.current) return;
-      setState({ documents: [...before, ...page.documents], total: page.total, next: page.next, loading: false, error: "" });
+      const page = await library.list({ ...wanted, limit, after });
+      if (mine !== turn.current) return;
+      const documents = after ? [...now.current.documents, ...page.documents] : page.documents;
+      setState({ documents, total: page.total, next: page.next, loading: false, error: "" });
     } catch (error) {
-      if (turn === asked.current) setState((now) => ({ ...now, loading: false, error: error.message }));
+      if (mine === turn.current) setState({ ...now.current, loading: false, error: error.message });
     }
   };
   useEffect(() => {
-    setState((now) => ({ ...now, loading: now.total === null }));
-    load(undefined, []);
-  }, [key, changed]);
-  const more = () => {
-    if (state.loading) return;
-    setState({ ...state, loading: true });
-    load(state.next, state.documents);
-  };
-  const drop = (id) => setState((now) => ({
-    ...now, documents: now.documents.filter((one) => one.id !== id), total: Math.max(now.total - 1, 0),
-  }));
-  return { ...state, more, drop };
+    setState({ ...now.current, loading: now.current.total === null, error: "" });
+    // where something changed, as many as are shown, so that nobody is thrown back to the top
+    load(undefined, Math.min(Math.max(PAGE, now.current.documents.length), MOST));
+  }, [JSON.stringify(wanted), changed, asked]);
+  const more = useCallback(() => {
+    if (now.current.loading || !now.current.next) return;
+    setState({ ...now.current, loading: true });
+    load(now.current.next, PAGE);
+  }, [JSON.stringify(wanted)]);
+  const drop = (id) => setState({
+    ...now.current, documents: now.current.documents.filter((one) => one.id !== id),
+    total: Math.max(now.current.total - 1, 0),
+  });
+  const put = (changedOne) => setState({
+    ...now.current, documents: now.current.documents.map((one) => (one.id === changedOne.id ? changedOne : one)),
+  });
+  return { ...state, more, drop, put, again: () => ask((n) => n + 1) };
 }

@@ -1,5 +1,5 @@
 // The addresses of the library; see api.js for how they are sent.
-import { call, send, stream } from "../api.js";
+import { call, stream } from "../api.js";
 
 export const library = {
   list: (query, signal) => call("GET /v1/documents", { query, signal }),
@@ -11,8 +11,6 @@ export const library = {
   tag: (document_id, tags) =>
     call("PATCH /v1/documents/{document_id}", { path: { document_id }, body: { tags } }),
   runs: (query, signal) => call("GET /v1/runs", { query, signal }),
-  run: (run_id, signal) => call("GET /v1/runs/{run_id}", { path: { run_id }, signal }),
   cancel: (run_id) => call("POST /v1/runs/{run_id}/cancel", { path: { run_id } }),
   follow: (run_id, signal) => stream("GET /v1/runs/{run_id}/events", { path: { run_id }, signal }),
-  file: (document_id) => send("GET /v1/documents/{document_id}/file", { path: { document_id } }),
 };

@@ -15,11 +15,13 @@ export default function Answer({ route }) {
   useEffect(() => {
     const controller = new AbortController();
     openPanel(null);
+    setState({ turn: null, error: null, status: null });
+    // whichever of the two comes first
     api.receipt(id, controller.signal).then(
-      (receipt) => setState({ turn: fromReceipt(receipt), error: null, status: null }),
-      (error) => error.name !== "AbortError" && setState({ turn: null, error, status: null }),
+      (receipt) => setState((now) => ({ ...now, turn: fromReceipt(receipt) })),
+      (error) => error.name !== "AbortError" && setState((now) => ({ ...now, error })),
     );
-    api.verify(id).then(({ status }) => setState((now) => ({ ...now, status })), () => {});
+    api.verify(id, controller.signal).then(({ status }) => setState((now) => ({ ...now, status })), () => {});
     return () => controller.abort();
   }, [id]);
   const { turn, error } = state;

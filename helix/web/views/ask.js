@@ -15,9 +15,9 @@ export default function Ask({ route }) {
   const { list, panel } = useStore(turns);
   const scope = scopeOf(route);
   const running = list.some((turn) => turn.state === "waiting" || turn.state === "streaming");
-  const put = (question) => {
+  const put = (question, picture = null) => {
     openPanel(null);
-    reveal(ask(question, scope));
+    reveal(ask(question, scope, picture));
   };
   useEscape(running);
   return html`<div class=${`ask ${panel ? "with-panel" : ""} ${list.length ? "" : "empty"} ${list.length > 1 ? "with-list" : ""}`}>
@@ -26,7 +26,7 @@ export default function Ask({ route }) {
       ${list.length
         ? html`<h1 class="unseen">Questions and answers</h1><div class="turns">${list.map((turn) => html`<${Turn} key=${turn.id} turn=${turn} onOpen=${openPanel}
             onRetry=${() => retry(turn.id)} onRate=${(rating, note) => rate(turn.id, rating, note)} />`)}</div>`
-        : html`<${Welcome} scope=${scope} onAsk=${put} />`}
+        : html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box">
         <${ScopeBar} scope=${scope} onChange=${(chosen) => go(address("ask", [], queryOf(chosen)), true)} />
         <${Composer} running=${running} onAsk=${put} onStop=${stop} />

@@ -1,6 +1,6 @@
 // #/evals: the last report of `python -m evals.run` on this machine: totals, plots, cases.
 import { call } from "../api.js";
-import { Notice, Spinner } from "../components.js";
+import { Icon, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { Distances, Forest } from "../evals/plots.js";
 
@@ -28,15 +28,16 @@ function Report({ report }) {
   return html`<p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${new Date(report.created_at).toLocaleString()}, judged by ${report.judges.join(" and ")}.</p>
     ${report.failed.length > 0
       ? html`<${Notice} kind="error" title="Below what it must reach"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
-      : html`<${Notice} title="Everything it must reach was reached."><p>${Object.entries(report.minima).map(([name, value]) => `${name} ${value}`).join(", ")}</p></>`}
+      : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Everything it must reach was reached.</p>
+        <p class="hint">At least ${Object.entries(report.minima).map(([name, value]) => `${value} for ${name.replace("MIN_", "").toLowerCase()}`).join(", ")}.</p></div></div>`}
     <section aria-labelledby="totals"><h2 id="totals">Totals</h2>
       <p class="hint">Each with its 95% interval.</p>
-      <${Forest} rows=${report.totals} /><${Totals} rows=${report.totals} /></section>
+      <div class="table-scroll" tabindex="0" role="group" aria-label="Plot of the totals"><${Forest} rows=${report.totals} /></div><${Totals} rows=${report.totals} /></section>
     ${report.cases.length > 0 && html`<section aria-labelledby="near"><h2 id="near">How near the best passage was</h2>
       <p class="hint">One dot a question, by the distance of its nearest passage. Right of the line the gate refuses. Red: the answer had a fault.</p>
-      <${Distances} cases=${report.cases} ceiling=${report.ceiling} /></section>
+      <div class="table-scroll" tabindex="0" role="group" aria-label="Plot of the distances"><${Distances} cases=${report.cases} ceiling=${report.ceiling} /></div></section>
     <section aria-labelledby="cases"><h2 id="cases">Questions</h2><${Cases} cases=${report.cases} /></section>`}
-    <p class="hint">${Object.entries(report.settings).map(([name, value]) => `${name}: ${value}`).join(" · ")}</p>`;
+    <p class="hint page-end">${Object.entries(report.settings).map(([name, value]) => `${name}: ${value}`).join(" · ")}</p>`;
 }
 
 function Totals({ rows }) {

@@ -4,28 +4,20 @@ import { Documents } from "../library/documents.js";
 import { follow, runs } from "../library/follow.js";
 import { library } from "../library/library-api.js";
 import { Runs } from "../library/runs.js";
-import { toast } from "../components.js";
 import { html, useEffect } from "../html.js";
 import { useStore } from "../store.js";
 
 export default function Library({ route }) {
-  const { list, ended } = useStore(runs);
+  const { list, changes } = useStore(runs);
   useEffect(() => {
     // what somebody began elsewhere, or before this page was loaded
     const open = ["queued", "running"].map((status) => library.runs({ status, limit: 5 }));
     Promise.all(open).then((found) => found.flatMap(({ runs: some }) => some).forEach((run) => follow(run.id)), () => {});
   }, []);
-  const retry = async (file) => {
-    try {
-      follow((await library.reread(file.document_id)).run_id);
-    } catch (error) {
-      toast(error.message);
-    }
-  };
   return html`<div class="page library">
     <h1>Library</h1>
     <${Add} />
-    <${Runs} list=${list} onRetry=${retry} />
-    <${Documents} route=${route} changed=${ended} />
+    <${Runs} list=${list} />
+    <${Documents} route=${route} changed=${changes} />
   </div>`;
 }

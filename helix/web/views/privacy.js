@@ -31,7 +31,7 @@ function Report({ report }) {
     <section aria-labelledby="stored"><h2 id="stored">What is stored, and where</h2><${Stored} report=${report} /></section>
     <section aria-labelledby="models"><h2 id="models">Who reads your documents and questions</h2>
       <dl class="facts">${Object.entries(report.models).map(([role, name]) => html`<div key=${role}><dt>${ROLES[role] || role}</dt><dd>${name || "none"}${name?.startsWith("offline") ? html` <span class="hint">runs here, sends nothing</span>` : ""}</dd></div>`)}</dl></section>
-    <p class="hint">How it is counted: ${report.counted_by}.</p>`;
+    <p class="hint page-end">How it is counted: ${report.counted_by}.</p>`;
 }
 
 const ROLES = { embedder: "Embeddings", llm: "Answers", reranker: "Reranking", judge: "Judging" };

@@ -1,0 +1,24 @@
+// Read a document once more: an upload from the bytes that are kept, a web page from its address.
+//
+//   await readAgain(document or file of a run)     true when a run was begun; else it is told
+import { toast } from "../components.js";
+import { follow } from "./follow.js";
+import { library } from "./library-api.js";
+
+export const isWeb = (address) => /^https?:\/\//i.test(address ?? "");
+
+// What can be read again at all: files of the server's own disk are the command line's.
+export const canReadAgain = (document) => document.file || isWeb(document.source_uri);
+
+export async function readAgain({ id, document_id: documentId = id, source_uri: source }) {
+  try {
+    const { run_id: run } = isWeb(source)
+      ? await library.fetchUrl({ url: source })
+      : await library.reread(documentId);
+    follow(run);
+    return true;
+  } catch (error) {
+    toast(error.message);
+    return false;
+  }
+}

@@ -1,0 +1,139 @@
+"""Who asks: API keys and tenants; and what is set: the judge, a vote with a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import psycopg
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from helix.keys import create_key
+from tests.browser.conftest import ask, fits, serious, serving, watched
+from tests.live import make_ready
+
+TEXTS = {
+    "acme": ("Acme Rules", "The anvil is dropped on Tuesdays only."),
+    "umbra": ("Umbra Rules", "The parasol is opened at noon."),
+}
+
+
+@pytest.fixture(scope="module")
+def keys(module_database_url: str) -> dict[str, str]:
+    """A key of each tenant, and a document with one passage."""
+    made = {}
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        for tenant, (title, text) in TEXTS.items():
+            row = connection.execute(
+                "INSERT INTO documents (tenant_id, title, source_uri, content_hash, size)"
+                " VALUES (%s, %s, %s, '', 40) RETURNING id",
+                (tenant, title, f"{tenant}.md"),
+            ).fetchone()
+            assert row is not None
+            connection.execute("SELECT set_config('helix.tenant', %s, false)", (tenant,))
+            make_ready(connection, row[0], text, [(0, len(text))])
+            made[tenant] = create_key(connection, tenant)[1]
+    return made
+
+
+@pytest.fixture(scope="module")
+def guarded(module_database_url: str, keys: dict[str, str]) -> Iterator[str]:
+    with serving(module_database_url, auth="keys") as url:
+        yield url
+
+
+def test_a_key_is_asked_for_and_opens_its_tenant_only(
+    context: BrowserContext, guarded: str, keys: dict[str, str]
+) -> None:
+    with watched(context, guarded, "#/library") as page:
+        dialog = page.get_by_role("dialog", name="An API key is needed")
+        expect(dialog).to_be_visible()
+        assert serious(page) == []
+        dialog.get_by_label("API key").fill("hx_" + "a" * 43)
+        dialog.get_by_role("button", name="Continue").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("opens nothing here")
+        dialog.get_by_label("API key").fill(keys["acme"])
+        dialog.get_by_role("button", name="Continue").click()
+        expect(dialog).to_be_hidden()
+        expect(page.locator(".document")).to_have_count(1)
+        expect(page.locator(".document")).to_contain_text("Acme Rules")
+        assert keys["acme"] not in page.url
+        assert page.evaluate("JSON.stringify(localStorage)").count("hx_") == 0
+        page.get_by_role("button", name="Settings").click()
+        page.get_by_text("Forget the key").click()
+        expect(dialog).to_be_visible()
+        dialog.get_by_label("API key").fill(keys["umbra"])
+        dialog.get_by_label("API key").press("Enter")
+        expect(page.locator(".document")).to_have_count(1)
+        expect(page.locator(".document")).to_contain_text("Umbra Rules")
+
+
+def test_without_keys_the_tenant_is_chosen(
+    context: BrowserContext, module_database_url: str, keys: dict[str, str]
+) -> None:
+    with (
+        serving(module_database_url) as url,
+        watched(context, url, "#/library") as page,
+    ):
+        expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
+        page.get_by_role("button", name="Settings").click()
+        page.get_by_label("Tenant").fill("acme")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".document")).to_contain_text("Acme Rules")
+        page.get_by_label("Delete Acme Rules").click()
+        expect(page.get_by_role("dialog")).to_contain_text("The file it was read from stays")
+        page.keyboard.press("Escape")
+        page.reload()
+        expect(page.locator(".document")).to_contain_text("Acme Rules")
+
+
+def test_every_answer_is_judged_where_that_is_wanted(page: Page) -> None:
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_label("Have every answer judged").check()
+    page.get_by_role("button", name="Save").click()
+    ask(page, "How long do I have to request a refund?")
+    expect(page.locator(".actions")).to_be_visible()
+    page.get_by_text("Why this answer").click()
+    expect(page.locator(".why")).to_contain_text("Verdict")
+    expect(page.locator(".why")).to_contain_text("The sources bear the answer out.")
+    assert serious(page) == []
+
+
+def test_a_vote_and_its_note_are_stored_with_the_answer(page: Page, site: str) -> None:
+    with page.expect_response("**/v1/query") as answer:
+        ask(page, "How long do I have to request a refund?")
+    page.get_by_label("Bad answer").click()
+    note = page.get_by_role("dialog", name="Anything to add?")
+    note.get_by_label("Note").fill("It is 31 days.")
+    assert serious(page) == []
+    note.get_by_role("button", name="Send").click()
+    expect(note).to_be_hidden()
+    kept = httpx.get(f"{site}/v1/answers/{answer.value.headers['x-answer-id']}").json()["feedback"]
+    assert (kept[-1]["rating"], kept[-1]["note"]) == ("down", "It is 31 days.")
+
+
+def test_an_answer_whose_source_has_changed_says_so(
+    page: Page, site: str, library_url: str
+) -> None:
+    with page.expect_response("**/v1/query") as answer:
+        ask(page, "How long does the zebra quarantine take in the harbour of Ostend?")
+    expect(page.locator(".actions")).to_be_visible()
+    identity = answer.value.headers["x-answer-id"]
+    cited = httpx.get(f"{site}/v1/answers/{identity}").json()["citations"][0]
+    with psycopg.connect(library_url, autocommit=True) as connection:
+        original = connection.execute(
+            "SELECT text FROM documents WHERE id = %s", (cited["document_id"],)
+        ).fetchone()
+        assert original is not None
+        changed = original[0].replace("77 days", "78 days")
+        update = "UPDATE documents SET text = %s WHERE id = %s"
+        connection.execute(update, (changed, cited["document_id"]))
+        try:
+            page.goto(f"{site}/#/answer/{identity}")
+            expect(page.get_by_text("A source of this answer has changed since.")).to_be_visible()
+            page.locator(".chip:enabled").first.click()
+            expect(page.get_by_text("The document has changed since it was cited.")).to_be_visible()
+            assert fits(page)
+        finally:
+            connection.execute(update, (original[0], cited["document_id"]))
