@@ -31,10 +31,10 @@ os.environ["HELIX_WORKERS"] = "0"
 
 # A file is one process's: those that take longest begin first, or one is waited for at the end.
 _LONG = (
-    "test_kill.py", "test_contract_http.py", "test_detached.py", "test_serving_uploads.py",
-    "test_ingest.py", "test_reembed_interrupted.py", "test_crawl_end_to_end.py",
-    "test_run_faults.py", "test_runs_cli.py", "test_embedded.py", "test_rewriting.py",
-    "test_tenants_http.py", "test_every_format.py",
+    "test_kill.py", "test_detached.py", "test_embedded.py", "test_contract_http.py",
+    "test_serving_uploads.py", "test_crawl_end_to_end.py", "test_ingest.py",
+    "test_reembed_interrupted.py", "test_run_faults.py", "test_ingest_faults.py",
+    "test_rewriting.py", "test_tenants_http.py", "test_every_format.py", "test_cli.py",
 )  # fmt: skip
 
 
@@ -81,6 +81,7 @@ def postgres() -> Iterator[EmbeddedPostgres]:
             with psycopg.connect(server.url, autocommit=True) as connection:
                 # a killed server loses nothing by it, and there is a new database every second
                 connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("ALTER SYSTEM SET full_page_writes = off")
                 connection.execute("SELECT pg_reload_conf()")
             migrate(server.url)
             yield server

@@ -6,7 +6,6 @@ import asyncio
 import queue
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import psutil
 
 from tests.service import Service, environment, eventually
 from tests.site import Route, Website, serving
+from tests.warm import Process
 
 _LISTENING = re.compile(r"running on (http://127\.0\.0\.1:\d+)")
 
@@ -24,9 +24,9 @@ _LISTENING = re.compile(r"running on (http://127\.0\.0\.1:\d+)")
 def served(log: Path, **values: str) -> Iterator[Service]:
     """`helix serve --port 0`, listening when the block starts and gone after it."""
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "helix.cli", "serve", "--port", "0"],
-            cwd=log.parent, env=environment(**values), stdout=output, stderr=output,
+        process = Process(
+            "helix.cli", "serve", "--port", "0",
+            cwd=log.parent, env=environment(**values), output=output,
         )  # fmt: skip
     try:
 
@@ -47,7 +47,7 @@ def served(log: Path, **values: str) -> Iterator[Service]:
             process.wait()
 
 
-def children(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+def children(process: Process) -> list[psutil.Process]:
     """The processes that ``process`` started, and theirs."""
     return list(psutil.Process(process.pid).children(recursive=True))
 

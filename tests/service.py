@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 
 from helix.settings import HOW
+from tests.warm import Process
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,7 +30,19 @@ def environment(**values: str) -> dict[str, str]:
 
 
 def run(*arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
-    """Run ``python …`` away from any .env; both outputs are kept."""
+    """Run ``python -m module …`` away from any .env; both outputs are kept."""
+    _, *command = arguments
+    with tempfile.TemporaryDirectory() as folder:
+        process = Process(*command, cwd=folder, env=environment(**values))
+        try:
+            told, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(arguments, process.wait(), told, errors)
+
+
+def run_cold(*arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
+    """The same with an interpreter of its own, which imports everything anew."""
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run(
             [sys.executable, *arguments],
@@ -53,7 +66,7 @@ class Service:
     """A running server; ``log`` is the file that both its outputs go to."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Process
     log: Path
 
     def get(self, path: str, **params: str) -> httpx.Response:
@@ -75,9 +88,9 @@ def serving(**values: str) -> Iterator[Service]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
         with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "uvicorn", "helix.app:app", "--port", str(port)],
-                cwd=folder, env=environment(**values), stdout=output, stderr=output,
+            process = Process(
+                "uvicorn", "helix.app:app", "--port", str(port),
+                cwd=folder, env=environment(**values), output=output,
             )  # fmt: skip
         service = Service(f"http://127.0.0.1:{port}", process, log)
         try:

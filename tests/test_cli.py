@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from subprocess import CompletedProcess
 
 import psycopg
 import pytest
 
 from helix.contract import REFUSAL
 from tests.inside import helix
-from tests.service import ROOT, run
+from tests.service import ROOT, run, run_cold
 from tests.wire.gemini import GeminiWire
 from tests.wire.gemini_replies import refused_key
 
@@ -108,8 +109,7 @@ ENTRY_POINTS = [
 ]
 
 
-def _assert_stops(arguments: tuple[str, ...], told: str, **values: str) -> None:
-    done = run(*arguments, **values)
+def _assert_stops(done: CompletedProcess[str], told: str) -> None:
     output = done.stdout + done.stderr
     assert done.returncode not in (0, None), output
     assert told in output and "Traceback" not in output and "hunter2" not in output, output
@@ -118,15 +118,15 @@ def _assert_stops(arguments: tuple[str, ...], told: str, **values: str) -> None:
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_missing_variable_stops_the_process(arguments: tuple[str, ...]) -> None:
-    _assert_stops(arguments, "DATABASE_URL is not set: set it to postgresql://")
+    """Each with an interpreter of its own, as a user starts it; later ones have it imported."""
+    _assert_stops(run_cold(*arguments), "DATABASE_URL is not set: set it to postgresql://")
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_database_that_is_down_stops_the_process(arguments: tuple[str, ...]) -> None:
     url = "postgresql://u:hunter2@127.0.0.1:1/d"
-    _assert_stops(
-        arguments, "cannot reach postgresql://u:***@127.0.0.1:1/d", DATABASE_URL=url, **OFFLINE
-    )
+    done = run(*arguments, DATABASE_URL=url, **OFFLINE)
+    _assert_stops(done, "cannot reach postgresql://u:***@127.0.0.1:1/d")
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
@@ -134,16 +134,15 @@ def test_a_database_of_another_embedder_stops_the_process(
     arguments: tuple[str, ...], other_embedder: str
 ) -> None:
     told = "this database was filled by the embedder gemini:x:1536, but offline:"
-    _assert_stops(arguments, told, DATABASE_URL=other_embedder, **OFFLINE)
+    _assert_stops(run(*arguments, DATABASE_URL=other_embedder, **OFFLINE), told)
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
 def test_a_database_without_schema_stops_the_process(
     arguments: tuple[str, ...], bare_database_url: str
 ) -> None:
-    _assert_stops(
-        arguments, "run `python -m db.migrate`", DATABASE_URL=bare_database_url, **OFFLINE
-    )
+    done = run(*arguments, DATABASE_URL=bare_database_url, **OFFLINE)
+    _assert_stops(done, "run `python -m db.migrate`")
 
 
 PROVIDERS = [
@@ -157,7 +156,7 @@ PROVIDERS = [
 def test_an_unknown_provider_stops_the_process(database_url: str) -> None:
     variable, value, told = PROVIDERS[0]
     values = {"DATABASE_URL": database_url, **OFFLINE, variable: value}
-    _assert_stops(ENTRY_POINTS[0], told, **values)
+    _assert_stops(run(*ENTRY_POINTS[0], **values), told)
 
 
 @pytest.mark.parametrize(("variable", "value", "told"), PROVIDERS)
@@ -178,5 +177,5 @@ def test_help_of_a_command_needs_no_setting(command: str) -> None:
 
 @pytest.mark.parametrize("module", ["helix.cli", "pipelines.ingest", "db.migrate"])
 def test_help_needs_no_setting(module: str) -> None:
-    done = run("-m", module, "--help")
+    done = run_cold("-m", module, "--help")
     assert done.returncode == 0 and "usage" in done.stdout.lower(), done.stderr

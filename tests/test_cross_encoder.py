@@ -11,7 +11,7 @@ import pytest
 from helix.errors import SettingsError
 from helix.reranking import build_reranker
 from helix.reranking.ordering import reranked
-from tests.test_reranking import HITS, QUESTION, TEXTS
+from tests.reranking import HITS, QUESTION, TEXTS
 
 pytestmark = pytest.mark.soak
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from tests.documents import docx, pdf
 from tests.fakes import documents, embedded, rows
 from tests.service import environment, eventually, run
 from tests.texts import paragraphs
+from tests.warm import Process
 from tests.wire.gemini import GeminiWire
 from tests.wire.gemini_replies import Hang, Vectors
 
@@ -58,12 +57,9 @@ def fill(folder: Path, count: int) -> None:
         (folder / f"{number}.txt").write_text(f"Number {number} is kept in drawer {number * 7}.")
 
 
-def started(folder: Path, values: dict[str, str]) -> subprocess.Popen[str]:
+def started(folder: Path, values: dict[str, str]) -> Process:
     """An ingest of ``folder`` under way."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "pipelines.ingest", str(folder)], env=environment(**values),
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    return Process("pipelines.ingest", str(folder), cwd=folder, env=environment(**values))
 
 
 @pytest.mark.timeout(600)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import random
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -34,13 +35,14 @@ _texts = st.lists(st.one_of(st.text(), _markers, st.just("\n"), st.just("é☃�
     "".join
 )
 
+CUTTINGS = 4
+"""In how many ways each text is cut: finding a text takes longer than all else of a case."""
 
-@st.composite
-def split_texts(draw: st.DrawFn) -> tuple[str, list[str]]:
-    text = draw(_texts)
-    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8)))
-    edges = [0, *cuts, len(text)]
-    return text, [text[a:b] for a, b in itertools.pairwise(edges)]
+
+def cut(text: str, draw: random.Random) -> list[str]:
+    """``text`` in one to nine deltas, some of them empty."""
+    cuts = sorted(draw.randint(0, len(text)) for _ in range(draw.randint(0, 8)))
+    return [text[a:b] for a, b in itertools.pairwise([0, *cuts, len(text)])]
 
 
 def parse_stream(stream: bytes) -> tuple[str, list[Citation]]:
@@ -78,16 +80,25 @@ async def _streamed(deltas: list[str]) -> bytes:
     return b"".join([*frames, citations_frame(stream.citations)])
 
 
-@settings(max_examples=1000, deadline=None)
-@given(split_texts())
-def test_any_split_into_deltas_gives_the_same_text_and_citations(
-    case: tuple[str, list[str]],
-) -> None:
-    text, deltas = case
-    streamed_text, citations = parse_stream(asyncio.run(_streamed(deltas)))
-    assert streamed_text == text
-    assert citations == cite(text, HITS)
-    assert [c["n"] for c in citations] == [n for n in marker_numbers(text) if 1 <= n <= 5]
+@settings(max_examples=1000 // CUTTINGS)
+@given(_texts, st.integers(0, 2**32))
+def test_any_split_into_deltas_gives_the_same_text_and_citations(text: str, seed: int) -> None:
+    asyncio.run(_check_cuttings(text, random.Random(seed)))
+
+
+@pytest.mark.soak
+@settings(max_examples=1000)
+@given(_texts, st.integers(0, 2**32))
+def test_any_split_of_a_thousand_texts(text: str, seed: int) -> None:
+    asyncio.run(_check_cuttings(text, random.Random(seed)))
+
+
+async def _check_cuttings(text: str, draw: random.Random) -> None:
+    for _ in range(CUTTINGS):
+        streamed_text, citations = parse_stream(await _streamed(cut(text, draw)))
+        assert streamed_text == text
+        assert citations == cite(text, HITS)
+        assert [c["n"] for c in citations] == [n for n in marker_numbers(text) if 1 <= n <= 5]
 
 
 @settings(max_examples=1000, deadline=None)

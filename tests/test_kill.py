@@ -7,8 +7,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,10 +22,10 @@ from helix.embedding_cache import cache_key
 from helix.library.runs import create_run
 from pipelines.asking import this_host
 from tests.fakes import rows
-from tests.service import eventually
+from tests.service import environment, eventually
+from tests.warm import Process
 from tests.wire.gemini import GeminiWire
 
-ROOT = Path(__file__).resolve().parent.parent
 IDENTITY = "gemini:gemini-embedding-001:1536"
 SAYS = re.compile(r"Number (\d+) says in version (\d+)")
 """What every chunk starts its sentences with: whose it is, and of which version."""
@@ -64,20 +62,15 @@ class Ingest:
     def __init__(self, corpus: Corpus, url: str, wire: GeminiWire, *command: str) -> None:
         self._wire = wire
         self._seen = len(wire.requests)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "DATABASE_URL": url,
-            "GOOGLE_GEMINI_BASE_URL": wire.base_url,
-            "GEMINI_API_KEY": "test-key",
-            "HELIX_EMBEDDER": "gemini",
-            "HELIX_LLM": "offline",
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", *(command or ("pipelines.ingest", "."))],
-            cwd=corpus.folder, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        variables = environment(
+            DATABASE_URL=url,
+            GOOGLE_GEMINI_BASE_URL=wire.base_url,
+            GEMINI_API_KEY="test-key",
+            HELIX_EMBEDDER="gemini",
+            HELIX_LLM="offline",
+        )
+        arguments = command or ("pipelines.ingest", ".")
+        self.process = Process(*arguments, cwd=corpus.folder, env=variables)
 
     def requests(self) -> int:
         return len(self._wire.requests) - self._seen

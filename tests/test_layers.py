@@ -22,6 +22,8 @@ MAY_NOT_IMPORT = {
     "benchmarks": {"tests"},
 }
 
+VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
+
 
 def _imports(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text())):
@@ -42,21 +44,24 @@ def test_import_direction(room: str) -> None:
     assert not wrong
 
 
-def test_a_vendor_is_imported_only_when_it_is_chosen() -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", "import sys, helix.app; print([m for m in sys.modules"
-         " if m.startswith(('google.genai', 'wordllama', 'helix.providers.gemini'))])"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert told.stdout.strip() == "[]"
-
-
-def test_importing_the_app_reads_no_setting() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "import helix.app, helix.cli"],
+@pytest.fixture(scope="module")
+def imported() -> subprocess.CompletedProcess[str]:
+    """An interpreter without a variable that imports the application and tells of vendors."""
+    told = f"[name for name in sys.modules if name.startswith({VENDORS!r})]"
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys, helix.app, helix.cli; print({told})"],
         cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+
+
+def test_a_vendor_is_imported_only_when_it_is_chosen(
+    imported: subprocess.CompletedProcess[str],
+) -> None:
+    assert imported.stdout.strip() == "[]"
+
+
+def test_importing_the_app_reads_no_setting(imported: subprocess.CompletedProcess[str]) -> None:
+    assert imported.returncode == 0, imported.stderr
 
 
 @pytest.mark.parametrize("variable", sorted(HOW))

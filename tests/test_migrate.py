@@ -1,20 +1,17 @@
-"""The migration, what it refuses to work on, and the invariants that the schema holds by itself."""
+"""The migration, what it refuses to work on, and what cannot be reached."""
 
 from __future__ import annotations
 
-import json
 import re
 import socket
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from db.embedded import EmbeddedPostgres
 from db.errors import DatabaseError
@@ -27,12 +24,7 @@ from db.migrate import (
     postgres_problem,
 )
 from db.url import HOW, open_database, redact
-
-VECTOR = "[" + ",".join(["1"] + ["0"] * 1535) + "]"
-TEXT = "Refunds are accepted within 30 days."
-INSERT_CHUNK = (
-    "INSERT INTO data_chunks (text, metadata_, node_id, embedding) VALUES (%s, %s, %s, %s)"
-)
+from tests.rows_by_hand import add_chunk, add_document, count
 
 
 @pytest.fixture
@@ -40,41 +32,6 @@ def connection(database_url: str) -> Iterator[psycopg.Connection]:
     """A connection to the test's own migrated database."""
     with psycopg.connect(database_url, autocommit=True) as opened:
         yield opened
-
-
-def add_document(connection: psycopg.Connection, uri: str = "policy.txt") -> int:
-    row = connection.execute(
-        "INSERT INTO documents (title, source_uri, content_hash, text)"
-        " VALUES ('Policy', %s, 'ab', %s) RETURNING id",
-        (uri, TEXT),
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
-
-
-def add_chunk(
-    connection: psycopg.Connection,
-    document: int,
-    *,
-    ordinal: int = 0,
-    start: int | None = 0,
-    end: int | None = 7,
-    content: str = TEXT[:7],
-    node: str = "node",
-) -> None:
-    metadata = {"document_id": str(document), "ordinal": ordinal}
-    if start is not None:
-        metadata |= {"start_char": start}
-    if end is not None:
-        metadata |= {"end_char": end}
-    connection.execute(INSERT_CHUNK, (content, json.dumps(metadata), node, VECTOR))
-
-
-def count(connection: psycopg.Connection, table: str) -> int:
-    query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
-    row = connection.execute(query).fetchone()
-    assert row is not None
-    return int(row[0])
 
 
 def columns(url: str) -> dict[str, set[str]]:
@@ -328,73 +285,6 @@ def test_the_command_reads_the_environment_then_the_file(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert re.fullmatch(r"cannot reach postgresql://u:\*\*\*@127\.0\.0\.1:1/x .*\n", printed.err)
-
-
-# --- the invariants
-
-
-def test_a_chunk_goes_in_through_the_view(connection: psycopg.Connection) -> None:
-    document = add_document(connection)
-    add_chunk(connection, document)
-    add_chunk(connection, document, ordinal=1, start=None, end=None, node="other")
-    rows = connection.execute(
-        "SELECT document_id, ordinal, content, start_char, end_char FROM chunks ORDER BY ordinal"
-    ).fetchall()
-    assert rows == [(document, 0, "Refunds", 0, 7), (document, 1, "Refunds", None, None)]
-
-
-def test_deleting_a_document_deletes_its_chunks_only(connection: psycopg.Connection) -> None:
-    first, second = add_document(connection, "a.txt"), add_document(connection, "b.txt")
-    add_chunk(connection, first, node="a")
-    add_chunk(connection, second, node="b")
-    connection.execute("DELETE FROM documents WHERE id = %s", (first,))
-    assert connection.execute("SELECT node_id FROM chunks").fetchall() == [("b",)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"end": 8}, psycopg.errors.CheckViolation),
-        ({"end": None}, psycopg.errors.CheckViolation),
-        ({"start": None}, psycopg.errors.CheckViolation),
-        ({"start": -1, "end": 6}, psycopg.errors.CheckViolation),
-        ({"ordinal": -1}, psycopg.errors.CheckViolation),
-        ({"content": "", "end": 0}, psycopg.errors.CheckViolation),
-        ({"ordinal": 7}, psycopg.errors.UniqueViolation),
-        ({"node": "taken"}, psycopg.errors.UniqueViolation),
-        ({"document": 4711}, psycopg.errors.ForeignKeyViolation),
-    ],
-)
-def test_a_chunk_that_breaks_an_invariant_is_rejected(
-    connection: psycopg.Connection, changes: dict[str, Any], error: type[psycopg.Error]
-) -> None:
-    document = add_document(connection)
-    add_chunk(connection, document, ordinal=7, node="taken")
-    with pytest.raises(error):
-        add_chunk(connection, **({"document": document} | changes))
-    assert count(connection, "chunks") == 1
-
-
-def test_metadata_without_a_document_or_an_ordinal_is_rejected(
-    connection: psycopg.Connection,
-) -> None:
-    document = add_document(connection)
-    for metadata in ({"ordinal": 0}, {"document_id": str(document)}):
-        with pytest.raises(psycopg.errors.NotNullViolation):
-            connection.execute(INSERT_CHUNK, (TEXT, json.dumps(metadata), "node", VECTOR))
-    assert count(connection, "chunks") == 0
-
-
-def test_a_source_is_there_once(connection: psycopg.Connection) -> None:
-    add_document(connection)
-    with pytest.raises(psycopg.errors.UniqueViolation):
-        add_document(connection)
-
-
-def test_a_vector_of_another_width_is_rejected(connection: psycopg.Connection) -> None:
-    metadata = json.dumps({"document_id": str(add_document(connection)), "ordinal": 0})
-    with pytest.raises(psycopg.errors.DataException, match="expected 1536 dimensions"):
-        connection.execute(INSERT_CHUNK, (TEXT, metadata, "node", "[1,0]"))
 
 
 def test_outside_addresses_are_blocked() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 
@@ -31,6 +29,7 @@ from tests.reembedding import (
     write,
 )
 from tests.service import environment, eventually
+from tests.warm import Process
 from tests.wire.gemini import GeminiWire, word_vector
 
 
@@ -40,7 +39,7 @@ def wire() -> Iterator[GeminiWire]:
         yield wire
 
 
-def start(url: str, wire: GeminiWire, *arguments: str) -> subprocess.Popen[str]:
+def start(url: str, wire: GeminiWire, *arguments: str) -> Process:
     settings = {
         "DATABASE_URL": url,
         "GOOGLE_GEMINI_BASE_URL": wire.base_url,
@@ -51,10 +50,7 @@ def start(url: str, wire: GeminiWire, *arguments: str) -> subprocess.Popen[str]:
         "HELIX_EMBED_CACHE_MB": "0",  # it is the column that remembers
         "HELIX_EMBED_PARALLEL": "1",
     }
-    return subprocess.Popen(
-        [sys.executable, "-m", "pipelines.reembed", *arguments],
-        cwd="/", env=environment(**settings), text=True, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    return Process("pipelines.reembed", *arguments, cwd="/", env=environment(**settings))
 
 
 def asked_for(wire: GeminiWire) -> list[str]:

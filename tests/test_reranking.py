@@ -1,4 +1,4 @@
-"""Rerankers: the vendors' own packages over HTTP, failures that cost nothing, and abstaining."""
+"""Rerankers: the vendors' own packages over HTTP, failures that cost nothing, choosing one."""
 
 from __future__ import annotations
 
@@ -6,86 +6,31 @@ import asyncio
 import logging
 import math
 import sys
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from helix.errors import SettingsError, UpstreamError
-from helix.hybrid_sql import RRF_K
-from helix.records import Hit
-from helix.reranking import RERANKERS, Reranker, build_reranker
-from helix.reranking.abstaining import RRF_MIN_SCORE, relevant
+from helix.reranking import RERANKERS, build_reranker
 from helix.reranking.ordering import failures, reranked
-from helix.reranking.threads import Threads
+from tests.reranking import (
+    HITS,
+    KEY,
+    KEYS,
+    QUESTION,
+    SECRETS,
+    TEXTS,
+    VENDORS,
+    opened,
+)
 from tests.wire.rerank import Failure, Hang, Reply, RerankWire, Scores, Text, word_share
-
-KEY = "not-a-real-key"
-KEYS = {"COHERE_API_KEY": SecretStr(f" {KEY}\n"), "VOYAGE_API_KEY": SecretStr(KEY)}
-QUESTION = "may sold items be refunded"
-TEXTS = ["Shipping takes a day.", "Sold items may be refunded.", "Items leave on Monday."]
-VENDORS = ["cohere", "voyage"]
-SECRETS = [KEY, QUESTION, *TEXTS]
-
-
-def hit(content: str, number: int = 0) -> Hit:
-    return Hit(
-        chunk_id=number,
-        document_id=7,
-        title="A secret title",
-        source_uri="secret.txt",
-        ordinal=number,
-        content=content,
-        start_char=0,
-        end_char=len(content),
-        node_id=f"node-{number}",
-        distance=0.1 * number,
-        heading_path=("A secret heading",),
-    )
-
-
-HITS = [hit(text, number) for number, text in enumerate(TEXTS)]
-
-
-@dataclass
-class Scripted:
-    """A reranker that gives ``values``, after what ``before`` does."""
-
-    values: Sequence[float]
-    before: Callable[[], None] = field(default=lambda: None)
-    identity: str = "scripted:one"
-    min_score: float | None = None
-
-    async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        self.before()
-        return list(self.values)
-
-    async def aclose(self) -> None:
-        return None
 
 
 @pytest.fixture
 def wire() -> Iterator[RerankWire]:
     with RerankWire() as server:
         yield server
-
-
-@asynccontextmanager
-async def opened(wire: RerankWire, choice: str, timeout: float = 5.0) -> AsyncIterator[Reranker]:
-    reranker = build_reranker(choice, keys=KEYS, timeout=timeout, base_url=wire.base_url)
-    assert reranker is not None
-    try:
-        yield reranker
-    finally:
-        await reranker.aclose()
-
-
-# --- the vendors, over HTTP ---
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
@@ -320,132 +265,3 @@ def test_the_least_score_is_the_one_set_or_the_vendors(
 ) -> None:
     reranker = build_reranker(vendor, keys=KEYS, timeout=1, min_score=asked)
     assert reranker is not None and reranker.min_score == given
-
-
-# --- ordering ---
-
-FINITE = st.floats(-1e6, 1e6)
-
-
-@given(st.lists(FINITE, max_size=12))
-async def test_best_first_and_equal_ones_stay_in_their_order(values: list[float]) -> None:
-    hits = [hit("text", number) for number in range(len(values))]
-    result = await reranked(Scripted(values), QUESTION, hits, timeout=5)
-    assert result.scores == sorted(values, reverse=True)
-    pairs = [(-values[found.chunk_id], found.chunk_id) for found in result.hits]
-    assert pairs == sorted(pairs)
-
-
-@given(
-    st.lists(FINITE, min_size=1, max_size=6),
-    st.sampled_from([math.nan, math.inf, -math.inf]),
-    st.integers(0, 6),
-)
-async def test_a_score_that_is_not_finite_is_a_failure(
-    values: list[float], odd: float, place: int
-) -> None:
-    values.insert(place, odd)
-    hits = [hit("text", number) for number in range(len(values))]
-    result = await reranked(Scripted(values), QUESTION, hits, timeout=5)
-    assert (result.hits, result.scores) == (hits, None)
-
-
-@pytest.mark.parametrize("count", [0, 2, 4])
-async def test_another_number_of_scores_is_a_failure(count: int) -> None:
-    result = await reranked(Scripted([0.5] * count), QUESTION, HITS, timeout=5)
-    assert (result.hits, result.scores) == (HITS, None)
-
-
-async def test_an_error_of_another_ones_tells_only_its_class(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def fail() -> None:
-        raise ValueError(f"{KEY}: {QUESTION}")
-
-    result = await reranked(Scripted([], before=fail), QUESTION, HITS, timeout=5)
-    assert result.hits == HITS
-    (line,) = caplog.messages
-    assert line.startswith("scripted:one failed (ValueError)") and KEY not in line
-
-
-async def test_being_cancelled_is_no_failure(wire: RerankWire) -> None:
-    wire.script(Hang())
-    before = failures()
-    async with opened(wire, "cohere") as reranker:
-        task = asyncio.create_task(reranked(reranker, QUESTION, HITS, timeout=30))
-        while not wire.requests:
-            await asyncio.sleep(0.005)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        wire.released.set()
-    assert failures() == before
-
-
-async def test_threads_run_no_more_than_their_limit_and_drop_who_still_waits() -> None:
-    threads, running, seen = Threads(2), 0, 0
-    release, lock = threading.Event(), threading.Lock()
-
-    def work() -> None:
-        nonlocal running, seen
-        with lock:
-            running, seen = running + 1, seen + 1
-        release.wait(10)
-        with lock:
-            running -= 1
-
-    tasks = [asyncio.create_task(threads.run(work)) for _ in range(5)]
-    while running < 2:
-        await asyncio.sleep(0.005)
-    for task in tasks[2:]:
-        task.cancel()
-    await asyncio.gather(*tasks[2:], return_exceptions=True)
-    release.set()
-    await asyncio.gather(*tasks[:2])
-    await threads.run(lambda: None)  # whatever was queued before it is through
-    threads.close()
-    assert (seen, running) == (2, 0)
-
-
-# --- abstaining ---
-
-
-@pytest.mark.parametrize(
-    ("scores", "min_score", "fused", "fused_min", "expected"),
-    [
-        ([0.9, 0.1], 0.15, [], 0.03, True),
-        ([0.1, 0.15], 0.15, [], 0.03, True),  # reaching it is enough, wherever it stands
-        ([0.14, 0.1], 0.15, [0.0328], 0.03, False),  # the reranker's word counts, if it has one
-        ([0.0], None, [], 0.03, True),
-        ([], 0.15, [0.0328], 0.03, False),
-        ([], None, [], None, True),
-        (None, 0.15, [0.0328, 0.01], 0.03, True),
-        (None, 0.15, [0.0164], 0.03, False),
-        (None, 0.15, [], 0.03, False),
-        (None, 0.15, [0.01], None, True),
-        (None, 0.15, [math.nan, 0.0328], 0.03, True),
-    ],
-)
-def test_what_is_relevant(
-    scores: list[float] | None,
-    min_score: float | None,
-    fused: list[float],
-    fused_min: float | None,
-    expected: bool,
-) -> None:
-    assert relevant(scores, min_score, fused, fused_min) is expected
-
-
-@given(st.lists(st.floats(0, 1), max_size=6), st.floats(0, 1), st.floats(0, 1))
-def test_a_lower_threshold_never_abstains_more(scores: list[float], one: float, two: float) -> None:
-    low, high = sorted((one, two))
-    assert relevant(scores, low, [], None) >= relevant(scores, high, [], None)
-    assert relevant(None, None, scores, low) >= relevant(None, None, scores, high)
-
-
-def test_the_fallback_wants_both_lists_to_agree() -> None:
-    def rrf(*ranks: int) -> float:
-        return sum(1 / (RRF_K + rank) for rank in ranks)
-
-    assert rrf(1) < RRF_MIN_SCORE < rrf(1, 1)
-    assert rrf(6, 7) >= RRF_MIN_SCORE > rrf(7, 7)

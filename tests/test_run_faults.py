@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -28,6 +26,7 @@ from pipelines.worker import open_worker
 from tests.fakes import rows
 from tests.processes import served
 from tests.service import CuttableDatabase, environment, eventually
+from tests.warm import Process
 from tests.wire.gemini import GeminiWire
 
 PAID = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "gemini", "GEMINI_API_KEY": "test-key"}
@@ -249,11 +248,9 @@ async def test_runs_that_the_engine_does_not_know(
 @contextmanager
 def another_worker(url: str, folder: Path, *arguments: str) -> Iterator[None]:
     """A worker process, alive when the block starts."""
-    command = [sys.executable, "-m", "pipelines.worker", *arguments]
+    variables = environment(DATABASE_URL=url, **PAID)
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment(DATABASE_URL=url, **PAID), stdout=log, stderr=log
-        )
+        process = Process("pipelines.worker", *arguments, cwd=folder, env=variables, output=log)
     try:
         assert eventually(lambda: bool(rows(url, SIGNS_OF_LIFE, LIVE)), 60)
         yield

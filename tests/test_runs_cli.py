@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from helix.library.runs import NewFile, add_files, create_run, finish_run, set_file
 from tests.inside import helix
-from tests.service import environment
-
-HELIX = ("-m", "helix.cli", "runs")
+from tests.service import environment, eventually
+from tests.warm import Process
 
 
 @pytest.fixture
@@ -48,21 +46,21 @@ def test_list_show_and_cancel(values: dict[str, str]) -> None:
     assert (stopped.returncode, stopped.stdout) == (0, f"run {run_id} is cancelled\n")
 
 
-def test_following_to_the_end(values: dict[str, str]) -> None:
-    with psycopg.connect(values["DATABASE_URL"], autocommit=True) as sql:
+def test_following_to_the_end(values: dict[str, str], tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    with psycopg.connect(values["DATABASE_URL"], autocommit=True) as sql, told.open("wb") as output:
         run_id = _run(sql, "docs/one.txt")
         set_file(sql, run_id, 0, "reading", done=1, total=9)
-        with subprocess.Popen(
-            [sys.executable, *HELIX, "show", str(run_id), "--follow"],
-            env=environment(**values), stdout=subprocess.PIPE, text=True,
-        ) as following:  # fmt: skip
-            assert following.stdout is not None
-            assert following.stdout.readline() == "  docs/one.txt  read page 1 of 9\n"
-            assert following.stdout.readline() == f"run {run_id}  queued  1 reading\n"
-            set_file(sql, run_id, 0, "added", chunks=4)
-            finish_run(sql, run_id, "done")
-            rest = following.stdout.read().splitlines()
-        assert following.returncode == 0
+        following = Process(
+            "helix.cli", "runs", "show", str(run_id), "--follow",
+            cwd=tmp_path, env=environment(**values), output=output,
+        )  # fmt: skip
+        first = f"  docs/one.txt  read page 1 of 9\nrun {run_id}  queued  1 reading\n"
+        assert eventually(lambda: told.read_text() == first, 60), told.read_text()
+        set_file(sql, run_id, 0, "added", chunks=4)
+        finish_run(sql, run_id, "done")
+        assert following.wait(60) == 0
+    rest = told.read_text().removeprefix(first).splitlines()
     assert "  docs/one.txt  added, 4 chunks" in rest
     assert rest[-1] == f"run {run_id}  done  1 added"
 

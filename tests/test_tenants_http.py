@@ -8,9 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,106 +25,29 @@ from helix.hybrid_sql import Fusion
 from helix.keys import create_key
 from helix.providers import build_embedder
 from helix.providers.base import Embedder
-from helix.records import DocumentRecord, Found
+from helix.records import Found
 from helix.routes.asker import asker
 from helix.scope import Scope
 from helix.settings import Settings, load_settings
 from helix.store import ChunkStore
-from tests.fakes import nodes_of, opened, record, write
-from tests.live import OFFLINE, end_run, live, upload
+from tests.fakes import opened, record, write
+from tests.live import OFFLINE, live
+from tests.tenants_world import (
+    BY_ID,
+    NEVER,
+    OPEN,
+    QUESTION,
+    ROUTES,
+    TENANTS,
+    Ids,
+    World,
+    bring_in,
+    marker,
+    naming,
+    texts_of,
+)
 from tests.texts import paragraphs
 from tests.wire.gemini import word_vector
-
-TENANTS = ("alpha", "beta", "gamma")
-SHARED = "Refunds are accepted within thirty days of purchase."
-"""The bytes of alpha's and of beta's handbook."""
-NEVER = 987_654_321
-QUESTION = "What is the password of the vault?"
-
-
-def _marker(tenant: str) -> str:
-    return f"xyzzy{tenant}"
-
-
-def _texts(tenant: str) -> dict[str, str]:
-    """source_uri to text: two documents of alpha, three of beta, four of gamma."""
-    handbook = SHARED if tenant != "gamma" else "Gamma gives no refunds at all."
-    secret = f"The password of the vault is {_marker(tenant)}.\n\nThe vault is in the cellar."
-    more = {f"more/{n}": f"Note {n} of {_marker(tenant)}." for n in range(TENANTS.index(tenant))}
-    return {"handbook": handbook, "secret": secret, **more}
-
-
-@dataclass(frozen=True)
-class Ids:
-    """Something that there is, or never was."""
-
-    document: int = NEVER
-    chunk: int = NEVER
-    run: int = NEVER
-    answer: str = f"{NEVER:032x}"
-
-
-Sent = dict[str, Any]
-"""What httpx sends: params, json, data, files."""
-ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
-    ("GET", "/ask"): lambda ids: {"params": {"q": QUESTION, "document_id": ids.document}},
-    ("POST", "/v1/query"): lambda ids: {
-        "json": {"question": QUESTION, "document_ids": [ids.document], "debug": True}
-    },
-    ("POST", "/v1/documents"): lambda _: {"files": {"file": ("n.txt", b"words")}, "data": {}},
-    ("POST", "/v1/documents/url"): lambda _: {"json": {"url": "https://example.com/guide"}},
-    ("GET", "/v1/documents"): lambda _: {},
-    ("GET", "/v1/documents/{document_id}"): lambda _: {},
-    ("PATCH", "/v1/documents/{document_id}"): lambda _: {"json": {"tags": ["taken"]}},
-    ("DELETE", "/v1/documents/{document_id}"): lambda _: {},
-    ("GET", "/v1/documents/{document_id}/file"): lambda _: {},
-    ("POST", "/v1/documents/{document_id}/reingest"): lambda _: {},
-    ("GET", "/v1/chunks/{chunk_id}"): lambda _: {},
-    ("GET", "/v1/runs"): lambda _: {},
-    ("GET", "/v1/runs/{run_id}"): lambda _: {},
-    ("GET", "/v1/runs/{run_id}/events"): lambda _: {},
-    ("POST", "/v1/runs/{run_id}/cancel"): lambda _: {},
-    ("GET", "/v1/answers/{answer_id}"): lambda _: {},
-    ("GET", "/v1/answers/{answer_id}/verify"): lambda _: {},
-    ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
-    ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
-    ("GET", "/v1/privacy"): lambda _: {},
-    ("GET", "/v1/evals/last"): lambda _: {},
-}
-OPEN = {("GET", path) for path in ("/healthz", "/metrics", "/", "/web/{path:path}")}
-BY_ID = [route for route in ROUTES if "{" in route[1] or route[1] in ("/ask", "/v1/query")]
-
-
-@dataclass(frozen=True)
-class World:
-    """The tenants with what each has, asked with keys or without."""
-
-    client: httpx.Client
-    keys: dict[str, str]
-    ids: dict[str, Ids]
-    documents: dict[str, set[int]]
-    runs: dict[str, set[int]]
-
-    def send(
-        self, tenant: str | None, route: tuple[str, str], ids: Ids = Ids(), **more: Any
-    ) -> httpx.Response:
-        """The route's request as ``tenant``; None sends neither a key nor a tenant."""
-        method, path = route
-        sent = ROUTES[route](ids) | more
-        if tenant is not None and self.keys:
-            sent["headers"] = {"Authorization": f"Bearer {self.keys[tenant]}"}
-        elif tenant is not None:
-            sent = naming(sent, tenant)
-        path = path.format(
-            document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer
-        )
-        return self.client.request(method, path, **sent)
-
-
-def naming(sent: Sent, tenant: str) -> Sent:
-    """``sent`` with a tenant_id where the route has it."""
-    place = next((kind for kind in ("json", "data") if kind in sent), "params")
-    return sent | {place: {**sent.get(place, {}), "tenant_id": tenant}}
 
 
 @pytest.fixture(scope="module")
@@ -139,45 +60,13 @@ def embedder(settings: Settings) -> Embedder:
     return build_embedder(settings)
 
 
-async def _write(url: str, embedder: Embedder, tenant: str, record: DocumentRecord, at: int) -> int:
-    """Do what a worker does; a chunk's id."""
-    nodes = nodes_of(record, str(at))
-    for node in nodes:
-        node.embedding = embedder.model.get_text_embedding(node.text)
-    async with opened(url, embedder.identity) as store:
-        await store.of(tenant).write(record, nodes, at, expected=True)
-        rows = await store.of(tenant).fetch(
-            "SELECT min(id) FROM chunks WHERE document_id = %(id)s", {"id": at}
-        )
-    return int(rows[0][0])
-
-
-def _bring_in(
-    client: httpx.Client, url: str, embedder: Embedder, tenant: str, uri: str, text: str
-) -> Ids:
-    data = text.encode()
-    fields = {"source_uri": uri, "tenant_id": tenant, "tags": "shared"}
-    answer = upload(client, data, "note.txt", **fields).json()
-    (told,) = answer["documents"]
-    assert not told["duplicate"], "the same bytes and source of another tenant"
-    digest = sha256(data).hexdigest()
-    record = DocumentRecord(uri, f"Notes on {uri}", digest, "t", text, "text", len(data),
-                            file_hash=digest)  # fmt: skip
-    chunk = asyncio.run(_write(url, embedder, tenant, record, told["id"]))
-    with psycopg.connect(url, autocommit=True) as connection:
-        end_run(connection, answer["run_id"])
-    asked = {"question": QUESTION, "tenant_id": tenant}
-    answered = client.post("/v1/query", json=asked).json()["answer_id"]
-    return Ids(told["id"], chunk, answer["run_id"], answered)
-
-
 @pytest.fixture(scope="module")
 def off(module_database_url: str, embedder: Embedder) -> Iterator[World]:
     with live(module_database_url) as client:
         brought = {
             tenant: {
-                uri: _bring_in(client, module_database_url, embedder, tenant, uri, text)
-                for uri, text in _texts(tenant).items()
+                uri: bring_in(client, module_database_url, embedder, tenant, uri, text)
+                for uri, text in texts_of(tenant).items()
             }
             for tenant in TENANTS
         }
@@ -270,7 +159,7 @@ def test_anothers_id_answers_as_one_that_never_was(
         foreign, never = world.send(tenant, route, theirs), world.send(tenant, route)
         numbers = (theirs.document, theirs.chunk, theirs.run, theirs.answer)
         assert _told(foreign, *numbers) == _told(never, NEVER, Ids.answer)
-        assert _marker(other) not in foreign.text
+        assert marker(other) not in foreign.text
     assert _stored(module_database_url) == before
 
 
@@ -284,7 +173,7 @@ def test_what_a_tenant_reads_is_its_own(world: World, tenant: str) -> None:
     for route in reads:
         answer = world.send(tenant, route, ids)
         assert answer.status_code == 200, (route, answer.text)
-        assert not [other for other in TENANTS if other != tenant and _marker(other) in answer.text]
+        assert not [other for other in TENANTS if other != tenant and marker(other) in answer.text]
     listed = world.send(tenant, ("GET", "/v1/documents")).json()
     assert ({d["id"] for d in listed["documents"]}, listed["total"]) == (own, len(own))
     assert {d["chunks"] for d in listed["documents"]} <= {1, 2}
@@ -292,7 +181,7 @@ def test_what_a_tenant_reads_is_its_own(world: World, tenant: str) -> None:
     assert ({run["id"] for run in runs}, len(runs)) == (world.runs[tenant], len(own))
     assert {run["total"] for run in runs} == {1}
     read = world.send(tenant, ("GET", "/v1/documents/{document_id}"), ids).json()
-    assert len(read["chunks"]) == 2 and _marker(tenant) in read["text"]
+    assert len(read["chunks"]) == 2 and marker(tenant) in read["text"]
     chunk = world.send(tenant, ("GET", "/v1/chunks/{chunk_id}"), ids).json()
     assert (chunk["previous"], chunk["next"]) == (None, read["chunks"][1]["id"])
 
@@ -326,14 +215,14 @@ def test_a_question_finds_the_tenants_own_chunks_alone(world: World) -> None:
             asked = {"question": QUESTION, "top_k": 50, "debug": True}
             asked |= {"document_ids": document_ids} if document_ids else {}
             answer = world.send(tenant, ("POST", "/v1/query"), json=asked | _who(world, tenant))
-            assert answer.status_code == 200 and _marker(tenant) in answer.json()["answer"]
+            assert answer.status_code == 200 and marker(tenant) in answer.json()["answer"]
             named = re.findall(r'"document_id":\s*(\d+)', answer.text)
             assert named and {int(number) for number in named} <= world.documents[tenant]
         told = world.send(tenant, ("GET", "/ask"), params={"q": QUESTION} | _who(world, tenant))
-        assert _marker(tenant) in told.text and "event: citations" in told.text
-        assert not [o for o in TENANTS if o != tenant and _marker(o) in told.text]
-        nobodys = {"q": f"Who wrote note 0 of {_marker('gamma')}?"} | _who(world, tenant)
-        assert (_marker("gamma") in world.send(tenant, ("GET", "/ask"), params=nobodys).text) == (
+        assert marker(tenant) in told.text and "event: citations" in told.text
+        assert not [o for o in TENANTS if o != tenant and marker(o) in told.text]
+        nobodys = {"q": f"Who wrote note 0 of {marker('gamma')}?"} | _who(world, tenant)
+        assert (marker("gamma") in world.send(tenant, ("GET", "/ask"), params=nobodys).text) == (
             tenant == "gamma"
         )
 
@@ -350,8 +239,8 @@ def test_a_stream_of_a_question_is_the_tenants_own(world: World) -> None:
         asked = {"question": QUESTION, "stream": True} | _who(world, tenant)
         told = world.send(tenant, ("POST", "/v1/query"), json=asked)
         assert told.headers["content-type"].startswith("text/event-stream")
-        assert _marker(tenant) in told.text
-        assert not [o for o in TENANTS if o != tenant and _marker(o) in told.text]
+        assert marker(tenant) in told.text
+        assert not [o for o in TENANTS if o != tenant and marker(o) in told.text]
 
 
 def test_following_a_run_tells_of_that_run_alone(world: World) -> None:
@@ -367,7 +256,7 @@ def test_deleting_leaves_another_tenants_same_document(
 ) -> None:
     text = f"The same bytes, of {'keys' if world.keys else 'nobody'}."
     made = {
-        tenant: _bring_in(off.client, module_database_url, embedder, tenant, "same", text)
+        tenant: bring_in(off.client, module_database_url, embedder, tenant, "same", text)
         for tenant in TENANTS
     }
     file, deletion = ("GET", "/v1/documents/{document_id}/file"), "/v1/documents/{document_id}"
