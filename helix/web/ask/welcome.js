@@ -5,7 +5,6 @@ import { Icon, Notice } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address } from "../router.js";
 import { shortened } from "../text.js";
-import { hasView } from "../views/index.js";
 
 const DOCUMENTS = 4;
 const QUESTIONS = 4;
@@ -16,9 +15,7 @@ export function Welcome({ scope, onAsk }) {
     <h1>Ask your documents</h1>
     <p class="lead">Each sentence of an answer carries the passage it rests on. Where the documents have no answer, you are told so.</p>
     ${error && html`<${Notice} kind="error" title="The library could not be read."><p>${error}</p></>`}
-    ${total === 0 && html`<${Notice} title="The library is empty."><p>${hasView("library")
-      ? html`<a href=${address("library")}>Add documents</a> to ask them.`
-      : html`Add documents with <code>helix ingest</code> or over HTTP, then ask.`}</p></>`}
+    ${total === 0 && html`<${Notice} title="The library is empty."><p><a href=${address("library")}>Add documents</a> to ask them.</p></>`}
     ${questions.length > 0 && html`<section aria-labelledby="examples"><h2 id="examples" class="eyebrow">For example</h2>
       <ul class="examples">${questions.map((question) => html`<li key=${question}><button type="button" onClick=${() => onAsk(question)}><span>${question}</span><${Icon} name="after" /></button></li>`)}</ul></section>`}
     ${total > 0 && html`<p class="hint">${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"} to ask.</p>`}

@@ -9,7 +9,3 @@ export const VIEWS = [
   { name: "source", load: () => import("./source.js") },
   { name: "answer", load: () => import("./answer.js") },
 ];
-
-export function hasView(name) {
-  return VIEWS.some((view) => view.name === name);
-}
