@@ -34,8 +34,8 @@ __all__ = [
 ]  # fmt: skip
 
 _TRIES = 2
-_LONG = 2_000
-"""Characters of an answer from which its proof may take over 5 ms."""
+_LONG = 400
+"""Characters of an answer from which its proof may take over 5 ms, if it does not quote."""
 _CLOSE_SECONDS = 5.0
 
 _logger = logging.getLogger(__name__)

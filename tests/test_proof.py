@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -241,15 +242,16 @@ def test_numbers_are_compared_by_value(claim: str, text: str) -> None:
 
 
 def test_pairs_written_by_hand() -> None:
-    """Of the unsupported one passes, another's prize, for rules do not see who did what; nine
-    tenths of the paraphrases do."""
-    pairs = json.loads(PAIRS.read_text("utf-8"))
-    judged = {True: [0, 0], False: [0, 0]}
-    for pair in pairs:
+    """One in twenty of the unsupported ones passes (hearsay, who won what); seven in eight
+    paraphrases do. Of the first set as it was."""
+    judged: Counter[tuple[str, bool, bool]] = Counter()
+    for pair in json.loads(PAIRS.read_text("utf-8")):
         passed = problems(f"{pair['claim']} [1]", source(1, pair["passage"])) == [None]
-        judged[pair["supported"]][passed] += 1
-    assert judged[False][True] <= 1
-    assert judged[True][True] >= 0.9 * sum(judged[True])
+        judged[pair["set"], pair["supported"], passed] += 1
+    for name, most, share in (("first", 1, 0.9), ("review", 6, 0.85), ("held out", 2, 0.8)):
+        assert judged[name, False, True] <= most, name
+        right = judged[name, True, True]
+        assert right >= share * (right + judged[name, True, False]), name
 
 
 # Offline answers over the sample, as they are and altered

@@ -7,73 +7,26 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
-from helix.proof.numbers import BOUND_PHRASE, UNIT_WORDS, Number, implied_ones, numbers_of
+from helix.proof.lexicon import DENYING, EXCEPTIONS, NEGATIONS
+from helix.proof.numbers import BOUND_PHRASE, Number, canonical, counts, implied_ones, numbers_of
+from helix.proof.units import WORDS as UNIT_WORDS
 from helix.terms import STOP_WORDS, terms
 
-# Longer lists than helix.context's, which only has to tell near copies apart.
-NEGATIONS = frozenset(
-    "not no never none nor neither without nobody nothing nowhere non except unless excluding "
-    "barring nicht kein keine keinen keiner keinem keines nie niemals nichts niemand weder ohne "
-    "außer ausgenommen pas jamais sans nunca jamás".split()
-)
 UNIT_STEMS = frozenset(terms(" ".join(UNIT_WORDS)))
-_EXCEPTIONS = frozenset("except unless excluding barring außer ausgenommen".split())
-# Words that deny as `not` does, for texts that say the same in other words.
-_DENYING = re.compile(
-    r"(?:exclu|prohibit|forbid|forbad|ban(?:s|ned)?$|refus|reject|den(?:y|ie)|declin|lack|fail|void"
-    r"|prevent|avoid|absen|only$|other|instead|rather|hardly|rarely|barely|seldom|little$|few$|miss"
-    r"|dis[a-z]{5}|un(?!i|der|til|cle)[a-z]{4}|in(?:eligib|valid|suffic|complet|admiss|capab"
-    r"|correct|activ)|im(?:poss|proper)|il(?:leg|lic)|ir(?:reg|rev)|ausgeschlossen|verboten)"
-)
-_OPPOSITES = tuple(
-    (frozenset(one.split()), frozenset(other.split()))
-    for one, other in (
-        (
-            "allow allows allowed permit permits permitted accept accepts accepted",
-            "forbid forbids forbidden prohibit prohibits prohibited reject rejects rejected refuse "
-            "refuses refused deny denies denied ban bans banned disallow disallowed",
-        ),
-        (
-            "increase increases increased increasing rise rises rose risen rising grow grows grew "
-            "grown raise raised gain gained",
-            "decrease decreases decreased decreasing fall falls fell fallen falling decline "
-            "declines declined drop dropped drops reduce reduced reduces shrink shrank",
-        ),
-        ("before", "after"),
-        ("more greater higher larger above", "less fewer lower smaller below"),
-        ("maximum max most", "minimum min least"),
-        ("include includes included including", "exclude excludes excluded excluding"),
-        ("required mandatory compulsory obligatory", "optional voluntary"),
-        ("always", "never rarely"),
-        ("with", "without"),
-        ("possible", "impossible"),
-        ("legal lawful", "illegal unlawful"),
-        ("valid", "invalid void"),
-        ("win wins won", "lose loses lost"),
-        ("success successful successfully succeeded", "failure unsuccessful failed"),
-        ("earlier earliest", "later latest"),
-        ("buy buys bought", "sell sells sold"),
-        ("positive", "negative"),
-        ("refundable", "nonrefundable"),
-        ("open opened", "closed unopened"),
-        ("used", "unused"),
-    )
-)
-OPPOSITE = {
-    word: other
-    for pair in _OPPOSITES
-    for one, other in (pair, pair[::-1])
-    for word in one
-}  # fmt: skip
-
 _TOKEN = re.compile(
     r"(?P<dotted>(?:[^\W\d_]\.){2,}(?:[^\W\d_](?![^\W_]))?)"  # U.S. is one name
+    r"|(?P<number>\d+(?:[.,]\d+)+[^\W\d_]*)"  # 3.90 is one token, not 3 and 90
     r"|(?P<word>(?:[^\W_]|[\u0300-\u036f])+(?:['’][^\W_]+)?)"
     r"|(?P<stop>[.!?…:;,()\[\]—–。！？\n|])"
 )
 _CLAUSE_ENDS = frozenset(".!?…:;,()[]—–。！？|")
 _SENTENCE_ENDS = frozenset(".!?…:\n。！？|")
 _NUMERO = re.compile(r"\bno\.\s?(?=\d)", re.IGNORECASE)
+_COUNT = re.compile(r"\d+(?:[.,]\d+)*([^\W\d_]*)\Z")
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]{1,30}(?:[-‐‑_/][^\W_]{1,30}){1,6}(?![^\W_])")
+_ADDRESS = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}|https?://[^\s\])>]+[^\s\])>.,;:]"
+)
 _LONGEST_WORD = 100
 _LONG_RUN = re.compile(r"[^\W_]{101,}+")
 # scripts that write no spaces, which `terms` takes in pairs, are left alone
@@ -89,11 +42,15 @@ _MONTHS = {
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word as it compares: ``low`` is case-folded; ``first`` of its sentence or not."""
+    """A word as it compares: ``low`` is case-folded; ``first`` of its sentence or not.
+
+    It stands at ``text[at:]``.
+    """
 
     low: str
     raw: str
     first: bool
+    at: int = 0
 
     @property
     def capital(self) -> bool:
@@ -103,8 +60,9 @@ class Token:
     def code(self) -> bool:
         """Whether it names something by its spelling alone: 404B, GPT, iPhone."""
         raw = self.raw
-        if raw.isdigit():
-            return False
+        count = _COUNT.match(raw)
+        if count:  # 5G is a name, 5g and 5th are none
+            return bool(count[1]) and not counts(count[1])
         return any(c.isdigit() for c in raw) or any(c.isupper() for c in raw[1:])
 
 
@@ -127,7 +85,7 @@ class Negation:
 
     @property
     def excepts(self) -> bool:
-        return self.word in _EXCEPTIONS
+        return self.word in EXCEPTIONS
 
 
 class Facts:
@@ -158,6 +116,24 @@ class Facts:
     @cached_property
     def numbers(self) -> list[Number]:
         return numbers_of(self.text)
+
+    def number_at(self, token: Token) -> Number | None:
+        """The number that a token is a part of; its unit is none of its parts."""
+        return next((n for n in self.numbers if n.start <= token.at < n.end), None)
+
+    def measures(self, token: Token) -> bool:
+        """Whether a token is a part of a number or of its unit."""
+        return any(n.start <= token.at < n.until for n in self.numbers)
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """Part numbers and addresses, each whole: HX-2210, help@acme.example."""
+        if not any(c in self.text for c in "-‐‑_/@"):
+            return frozenset()
+        found = {m[0] for m in _COMPOUND.finditer(self.text) if _is_code(m[0])}
+        if "@" in self.text or "://" in self.text:
+            found.update(m[0].casefold() for m in _ADDRESS.finditer(self.text))
+        return frozenset(found)
 
     @cached_property
     def implied(self) -> list[Number]:
@@ -201,7 +177,13 @@ class Facts:
     @cached_property
     def denies(self) -> frozenset[str]:
         """Its words that deny without being negations."""
-        return frozenset(low for low in self.lows if _DENYING.match(low))
+        return frozenset(low for low in self.lows if DENYING.match(low))
+
+
+def _is_code(compound: str) -> bool:
+    """Whether it has a digit and a part in capitals, as AU-300S has and mid-1990s has not."""
+    parts = re.split("[-‐‑_/]", compound)
+    return any(map(str.isupper, parts)) and any(c.isdigit() for c in compound)
 
 
 def _is_plain(word: str) -> bool:
@@ -233,11 +215,13 @@ def _scanned(text: str) -> tuple[list[Token], list[Negation]]:
                     marks[at] = (*marks[at][:3], len(tokens))
                 clause, open_marks = len(tokens), len(marks)
             continue
-        for part in _words(raw, dotted=match.lastgroup == "dotted"):
-            low = _low(part)
+        number = match.lastgroup == "number"
+        parts = (raw,) if number else _words(raw, dotted=match.lastgroup == "dotted")
+        for part in parts:
+            low = canonical(part) if number else _low(part)
             if low in NEGATIONS and not any(a <= match.start() < b for a, b in silent):
                 marks.append((len(tokens), low, clause, -1))
-            tokens.append(Token(low, part, first))
+            tokens.append(Token(low, part, first, match.start()))
             first = False
     return tokens, [_negation(tokens, *mark) for mark in marks]
 

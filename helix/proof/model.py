@@ -12,10 +12,11 @@ UNPLACED = "unplaced"
 NUMBER = "number"
 NAME = "name"
 NEGATION = "negation"
+CLAIM = "claim"
 WORDS = "words"
 """Why a statement is unsupported: it cites nothing; it cites a number beyond the sources; what it
 cites does not say where in its document it lies; else the first condition that its closest span
-fails."""
+fails, ``claim`` being another quantity (all for some), duty (must for may) or no condition."""
 
 
 @dataclass(frozen=True, slots=True)

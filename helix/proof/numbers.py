@@ -1,4 +1,4 @@
-"""The numbers of a text by value: digits or words, with unit, sign and bound. English words."""
+"""The numbers of a text by value: digits or words, with unit, sign and bound; English, German."""
 
 from __future__ import annotations
 
@@ -6,77 +6,37 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
+from helix.proof import units
 from helix.proof.folding import folded_words
+from helix.proof.number_words import NUMBER_WORDS, ORDER, ORDINAL, PARTS, SCALE, SMALL
+from helix.proof.units import Unit, unit_at, unit_of
+from helix.terms import terms
 
-_SMALL = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
-    )
-}
-_SMALL |= {
-    word: 10 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-_SMALL |= {"dozen": 12, "twice": 2, "thrice": 3}
-_ORDINAL = {
-    word: value
-    for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-        "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split(),
-        1,
-    )
-}
-_ORDINAL |= {"twentieth": 20, "thirtieth": 30, "fortieth": 40, "fiftieth": 50, "hundredth": 100}
-_SCALE = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
-_SCALE |= {"trillion": 10**12, "k": 10**3, "mn": 10**6, "mio": 10**6, "bn": 10**9}
-NUMBER_WORDS = frozenset({*_SMALL, *_ORDINAL, "hundred", "thousand", "million", "billion"})
-_COUNTING = NUMBER_WORDS | {"trillion"}
-_DIGIT = re.compile(r"\d")
-
-_UNITS = {
-    "%": "percent pct prozent % percentage",
-    "°": "° degree degrees °c °f",
-    "minute": "minute minutes min mins minuten",
-    "second": "seconds sec secs sekunden",
-    "hour": "hour hours h hr hrs stunde stunden",
-    "day": "day days tag tage tagen",
-    "week": "week weeks woche wochen",
-    "month": "month months monat monate monaten",
-    "year": "year years yr yrs jahr jahre jahren",
-    "decade": "decade decades",
-    "century": "century centuries",
-    "usd": "$ usd dollar dollars us$",
-    "eur": "€ eur euro euros",
-    "gbp": "£ gbp",
-    "yen": "¥ yen jpy",
-    "chf": "chf franc francs",
-    "km": "km kilometre kilometres kilometer kilometers",
-    "m": "metre metres meter meters m",
-    "cm": "cm centimetre centimetres centimeter centimeters",
-    "mm": "mm millimetre millimetres millimeter millimeters",
-    "mile": "mile miles mi",
-    "kg": "kg kilogram kilograms kilogramme",
-    "g": "g gram grams",
-    "mg": "mg milligram milligrams",
-    "litre": "l litre litres liter liters",
-    "ml": "ml millilitre millilitres milliliter milliliters",
-    "gb": "gb gigabyte gigabytes",
-    "mb": "mb megabyte megabytes",
-}
-_UNIT_OF = {word: unit for unit, several in _UNITS.items() for word in several.split()}
-UNIT_WORDS = frozenset(_UNIT_OF) - {"m", "h", "l", "g", "min"}
+_SIGNS = {"½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
+_COUNTING = NUMBER_WORDS | {"trillion", *PARTS, *(f"{part}s" for part in PARTS), *SCALE}
+_DIGIT = re.compile(r"[\d½¼¾⅓⅔]")
+_VALUE = re.compile(r"-?\d+(?:\.\d+)?\Z", re.ASCII)
 
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_WORDS = "|".join(sorted({*_SMALL, *_ORDINAL}, key=len, reverse=True))
+_WORDS = "|".join(sorted({*SMALL, *ORDINAL}, key=len, reverse=True))
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+MONTH_NUMBERS = {name: str(number) for number, name in enumerate(_MONTHS, 1)}
 _ONE = rf"(?:(?:{_TENS})[\s-](?:{_WORDS})|{_WORDS})(?![^\W_])"
-_BIG = "(?:hundred|thousand|million|billion|trillion|dozen)(?![^\\W_])"
+_BIG = (
+    "(?:hundred|thousand|million|billion|trillion|dozen|tausend|millionen|milliarden?)(?![^\\W_])"
+)
 _NUMBER = re.compile(
     r"(?<![^\W_])(?:"
-    r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?[ \u00a0]?(?P<half>[ap])\.?m\b"
+    r"(?P<part>(?P<half>half|hälfte|halbe[rn]?)(?=\s(?:of|an?|the|all|der|des|liter)\b)"
+    r"|(?P<count>one|two|three|an?|ein|zwei|drei)[\s-]"
+    rf"(?P<name>{'|'.join(PARTS)})s?(?=\s(?:of|an?|the|all|der|des|liter)\b)"
+    r"|(?P<top>\d{1,3})/(?P<below>\d{1,3})(?![\d/])|[½¼¾⅓⅔])"
+    r"|(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?[ \u00a0]?(?P<noon>[ap])\.?m\b"
     r"|(?P<hour2>\d{1,2}):(?P<minute2>\d\d)(?![\d:])"
     r"|(?P<date>\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4})(?!\d)"
     r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)(?P<suffix>[^\W\d_]+)?"
@@ -94,16 +54,40 @@ _MINUS = re.compile(r"(?:^|[\s($€£])[-−–][$€£]?\Z")
 _UPPER = (
     r"not? (?:more|later|longer|greater|higher) than|not exceed(?:ing)?|at most|up to"
     r"|(?:at (?:the|a) )?max(?:imum)?(?: of)?|less than|fewer than|under|below|within|before|until"
+    r"|höchstens|maximal|bis zu|weniger als|innerhalb von|vor|unter"
 )
 _LOWER = (
     r"not? (?:less|fewer|earlier|lower) than|at least|min(?:imum)?(?: of)?|more than|over|above"
     r"|exceed(?:s|ing)?|after|longer than|greater than|higher than"
+    r"|mindestens|minimal|mehr als|über|nach"
 )
-BOUND = re.compile(rf"\b(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER}))(?: the)?\s+\W?\Z", re.I)
+BOUND = re.compile(
+    rf"\b(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER}))(?: (?:the|dem|den))?\s+\W?\Z", re.I
+)
+_BOUND_BEHIND = re.compile(
+    r"(?:\s[^\W\d_]+){0,3}\s(?:or|oder)\s"
+    r"(?:(?P<lower>more|longer|later|above|mehr)|(?P<upper>less|fewer|earlier|below|weniger))\b",
+    re.IGNORECASE,
+)
 BOUND_PHRASE = re.compile(r"\bnot? (?:more|later|longer|greater|higher|less|fewer|earlier) than\b")
+_OF_A = re.compile(r"[\s-](?:of\s)?an?(?=\s)", re.IGNORECASE)
+_PER = re.compile(
+    r"(?:[^\S\n]+(?!per\b|pro\b|an?\b|each\b|every\b|je\b)[^\W\d_]+){0,2}[^\S\n]*"
+    r"(?:(?:/|\b(?:per|pro)\b)[^\S\n]*(?:calendar|working|full|business)?[^\S\n]*([^\W\d_]+)"
+    r"|\b(?:an?|each|every|je)\s+(?:full |calendar |working )?"
+    r"(minute|second|hour|day|week|month|year|night|person|minute|stunde|tag|woche|monat|jahr)\b"
+    r"|\b(hourly|daily|weekly|monthly|yearly|annually|täglich|wöchentlich|monatlich|jährlich)\b)",
+    re.IGNORECASE,
+)
+_LY = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
+_LY |= {"annually": "year", "annum": "year", "täglich": "day", "wöchentlich": "week"}
+_LY |= {"monatlich": "month", "jährlich": "year"}
+_A_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)}|(?:{'|'.join(m[:3] for m in _MONTHS)})\b)", re.I)
+MONTH_PLACES = {name[:3]: place for place, name in enumerate(_MONTHS)}
 _A_UNIT = re.compile(
     r"\ban? (hour|day|week|month|year|decade|century|minute|dozen|hundred)\b", re.I
 )
+_IN = re.compile(r"\b(?:in|im)\s\Z", re.IGNORECASE)
 _OWNED = re.compile(r"\b(?:the|an?|its|his|her|their|our|your|every|each)\s+\Z", re.IGNORECASE)
 _NOT_COUNTED = re.compile(
     r"\s*(?:\Z|[^\w\s-]|(?:of|is|are|was|can|may|must|has|have|had|should|will|or|and|who|that|in|on"
@@ -115,24 +99,63 @@ _NOT_COUNTED = re.compile(
 class Number(NamedTuple):
     """A number at ``text[start:end]``: the values it may be read as, what it counts, its bound.
 
-    ``unit`` is "" where none is known; ``bound`` is 1 of a lower bound, -1 of an upper one, else 0.
+    ``unit`` is None where none is known; it ends at ``until``. ``bound`` is 1 of a lower bound, -1
+    of an upper one, else 0; ``within`` is true of `in 2010`. ``per`` is what it is counted by.
     ``sure`` is false of what may be no number: `one`, `first` and `second` as other words.
     """
 
     values: tuple[str, ...]
-    unit: str
+    unit: Unit | None
     bound: int
     start: int
     end: int
     sure: bool = True
+    until: int = 0
+    per: frozenset[str] = frozenset()
+    within: bool = False
 
     def agrees(self, other: Number) -> bool:
         """Whether both may be the same; what only one of them says does not part them."""
-        if not any(value in other.values for value in self.values):
+        if self.per and other.per and self.per.isdisjoint(other.per):
             return False
-        if self.unit and other.unit and self.unit != other.unit:
+        if (self.within and other.bound) or (other.within and self.bound):
             return False
-        return self.bound * other.bound >= 0
+        return self.bound * other.bound >= 0 and self._equals(other)
+
+    def comparable(self, other: Number) -> bool:
+        """Whether both could stand for each other: of one dimension, years with years."""
+        if self.is_year != other.is_year:
+            return False
+        if self.unit is None or other.unit is None:
+            return self.unit is other.unit
+        return self.unit.dimension == other.unit.dimension
+
+    @property
+    def is_year(self) -> bool:
+        value = self.values[0]
+        return self.unit is None and len(value) == 4 and value[:2] in ("17", "18", "19", "20")
+
+    def _equals(self, other: Number) -> bool:
+        one, two = self.unit, other.unit
+        if one == two or not one or not two:
+            return any(value in other.values for value in self.values)
+        if one.dimension != two.dimension:
+            # degrees without a scale may be of either
+            return (
+                one.dimension[0] == two.dimension[0] == "°"
+                and "°" in (one.dimension, two.dimension)
+                and self.values == other.values
+            )
+        return bool(_amounts(self.values, one) & _amounts(other.values, two))
+
+
+def _amounts(values: tuple[str, ...], unit: Unit) -> frozenset[Decimal]:
+    return frozenset(Decimal(v) * unit.factor for v in values if len(v) <= 20 and _VALUE.match(v))
+
+
+def counts(suffix: str) -> bool:
+    """Whether digits with these letters directly behind them are a number, and no identifier."""
+    return suffix.casefold() in ORDER or suffix == "M" or units.is_attached(suffix)
 
 
 def numbers_of(text: str) -> list[Number]:
@@ -142,10 +165,11 @@ def numbers_of(text: str) -> list[Number]:
 
 def implied_ones(text: str) -> list[Number]:
     """`a year` as one year: what a text implies, but need not be found for."""
-    return [
-        Number(("1",), _UNIT_OF.get(m[1].lower(), ""), 0, m.start(), m.end())
-        for m in _A_UNIT.finditer(text)
-    ]
+    found = [Number(("1",), unit_of(m[1]), 0, m.start(), m.end()) for m in _A_UNIT.finditer(text)]
+    for m in _A_MONTH.finditer(text):
+        month = _MONTHS[MONTH_PLACES[m[1][:3].lower()]]
+        found.append(Number((month,), None, 0, m.start(), m.end()))
+    return found
 
 
 def _may_count(text: str) -> bool:
@@ -157,47 +181,88 @@ def _may_count(text: str) -> bool:
 
 def _found(text: str) -> Iterator[Number]:
     for match in _NUMBER.finditer(text):
-        if match["date"]:
+        if match["part"]:
+            yield from _part(text, match)
+        elif match["date"]:
             yield from _date(match)
-        elif match["half"] or match["hour2"]:
-            yield Number((_clock(match),), "", 0, *match.span())
+        elif match["noon"] or match["hour2"]:
+            yield Number((_clock(match),), None, 0, *match.span(), until=match.end())
         elif match["digits"]:
             yield from _digits(text, match)
         else:
             yield _spelled(text, match)
 
 
+def _part(text: str, match: re.Match[str]) -> Iterator[Number]:
+    """`half of`, `two thirds of`, `1/2`; a half that is `second half` or `half time` is none."""
+    if match["half"]:
+        part = Fraction(1, 2)
+    elif match["name"]:
+        count = {"two": 2, "zwei": 2, "three": 3, "drei": 3}.get(match["count"].lower(), 1)
+        part = Fraction(count, PARTS[match["name"].lower()])
+    else:
+        top, _, below = _SIGNS.get(match[0], match[0]).partition("/")
+        if int(below) == 0:
+            return
+        part = Fraction(int(top), int(below))
+    unit, until, _ = _unit(text, match)
+    value = format(Decimal(part.numerator) / Decimal(part.denominator), "f")[:12]
+    # `half of the staff` is 50 percent of it, and `half a litre` 0.5 litres
+    yield Number((value,), unit or Unit("share", Decimal(1)),
+                 _bound(text, *match.span()), *match.span(), until=until)  # fmt: skip
+
+
 def _date(match: re.Match[str]) -> Iterator[Number]:
-    for part in re.finditer(r"\d+", match[0]):
-        yield Number((_plain(part[0], ""),), "", 0, match.start(), match.end())
+    parts = re.findall(r"\d+", match[0])
+    for place, part in enumerate(parts):
+        value = _plain(part, "")
+        month = _MONTHS[int(value) - 1 : int(value)] if int(value) and len(part) < 3 else []
+        if match[0][4] == "-" and place != 1:
+            month = []
+        yield Number((value, *month), None, 0, *match.span(), until=match.end())
 
 
 def _clock(match: re.Match[str]) -> str:
-    if not match["half"]:
+    if not match["noon"]:
         return f"{int(match['hour2'])}:{match['minute2']}"
-    hour = int(match["hour"]) % 12 + 12 * (match["half"].lower() == "p")
+    hour = int(match["hour"]) % 12 + 12 * (match["noon"].lower() == "p")
     return f"{hour}:{match['minute'] or '00'}"
 
 
 def _digits(text: str, match: re.Match[str]) -> Iterator[Number]:
     suffix = (match["suffix"] or "").casefold()
-    if suffix and suffix not in ("st", "nd", "rd", "th", *_SCALE, *_UNIT_OF):
+    if suffix and not counts(match["suffix"]):
         return  # an identifier, or a decade: a name
-    if not suffix and _part_of_identifier(text, match.start()):
+    if _part_of_identifier(text, match.start()):
         return
-    scale = _SCALE.get((match["scale"] or suffix).lower(), 1)
+    money = _BEFORE.search(text, max(0, match.start() - 5), match.start())
+    millions = bool(suffix == "m" and money)
+    scale = 10**6 if millions else SCALE.get((match["scale"] or suffix).lower(), 1)
     values = tuple(_scaled(value, scale) for value in _readings(_ascii(match["digits"])))
     if _MINUS.search(text, max(0, match.start() - 3), match.start()):
         values = tuple(f"-{value}" for value in values)
-    end = match.end()
-    yield Number(
-        values, _unit(text, match, suffix), _bound(text, match.start()), match.start(), end
+    yield _number(text, match, values, suffix=match["suffix"] or "")
+
+
+def _number(
+    text: str, match: re.Match[str], values: tuple[str, ...], *, suffix: str = "", sure: bool = True
+) -> Number:
+    start, end = match.span()
+    unit, until, per = _unit(text, match, suffix)
+    within = (
+        unit is None and len(values[0]) == 4 and bool(_IN.search(text, max(0, start - 4), start))
     )
+    return Number(values, unit, _bound(text, start, end), start, end, sure, until, per, within)
 
 
 def _part_of_identifier(text: str, start: int) -> bool:
     """`COVID-19`: a number behind letters and a hyphen is part of a name."""
     return start >= 2 and text[start - 1] in "-_‐‑" and text[start - 2].isalpha()
+
+
+def canonical(digits: str) -> str:
+    """One spelling of digits with separators, as they compare word by word."""
+    return _readings(_ascii(digits))[0]
 
 
 def _readings(digits: str) -> list[str]:
@@ -242,43 +307,65 @@ def _spelled(text: str, match: re.Match[str]) -> Number:
     said = match["words"].casefold()
     total = current = 0
     for word in re.split(r"[\s-]+", said):
-        if word in _SCALE and word != "hundred":
-            total, current = total + (current or 1) * _SCALE[word], 0
+        if word in SCALE and word != "hundred":
+            total, current = total + (current or 1) * SCALE[word], 0
         elif word == "hundred":
             current = (current or 1) * 100
         elif word == "dozen":
             current = (current or 1) * 12
         else:
-            current += _SMALL.get(word, _ORDINAL.get(word, 0))
-    start, end = match.span()
-    bound = _bound(text, start)
-    return Number(
-        (str(total + current),), _unit(text, match), bound, start, end, _sure(text, match)
-    )
+            current += SMALL.get(word, ORDINAL.get(word, 0))
+    return _number(text, match, (str(total + current),), sure=_sure(text, match))
 
 
 def _sure(text: str, match: re.Match[str]) -> bool:
     said = match["words"].casefold()
-    if said == "one":
+    if said in ("one", "elf"):
         return not _NOT_COUNTED.match(text, match.end())
     if said in ("first", "second"):
         return bool(_OWNED.search(text, max(0, match.start() - 8), match.start()))
     return True
 
 
-def _unit(text: str, match: re.Match[str], suffix: str = "") -> str:
+def _unit(
+    text: str, match: re.Match[str], suffix: str = ""
+) -> tuple[Unit | None, int, frozenset[str]]:
+    """The unit, where it ends, and what it is counted by."""
+    end = match.end()
+    unit = None
     before = _BEFORE.search(text, max(0, match.start() - 5), match.start())
     if before:
-        return _UNIT_OF.get((before[1] or before[2]).lower(), "")
-    if suffix in _UNIT_OF:
-        return _UNIT_OF[suffix]
-    after = _AFTER.match(text, match.end())
-    if not after:
-        return ""
-    word = after[1].casefold()
-    return "%" if word == "per cent" else _UNIT_OF.get(word, "°" if word[0] == "°" else "")
+        unit = unit_of(before[1] or before[2])
+    elif suffix and unit_of(suffix):
+        unit = unit_of(suffix)
+    else:
+        whole = _OF_A.match(text, end) if match["part"] else None
+        after = _AFTER.match(text, whole.end() if whole else end)
+        if after and after[1].casefold() == "per cent":
+            unit, end = unit_of("%"), after.end()
+        elif after:
+            word = re.sub(r"\s", "", after[1])
+            unit, until = unit_at(text, word, after.end())
+            end = until if unit else end
+    return unit, end, _per(text, end)
 
 
-def _bound(text: str, start: int) -> int:
+def _per(text: str, end: int) -> frozenset[str]:
+    """What a number is counted by, time by its English name: `5 euros per month per user`."""
+    found = set()
+    while match := _PER.match(text, end, end + 60):
+        word = (match[1] or match[2] or match[3]).casefold()
+        if word == "cent":
+            break
+        unit = unit_of(_LY.get(word, word))
+        time = unit and unit.dimension in ("time", "months")
+        found.add(str(unit) if time else "".join(terms(word)[:1]) or word)
+        end = match.end()
+    return frozenset(found)
+
+
+def _bound(text: str, start: int, end: int) -> int:
     match = BOUND.search(text, max(0, start - 28), start)
+    if match is None:
+        match = _BOUND_BEHIND.match(text, end, end + 60)
     return 0 if match is None else (-1 if match["upper"] else 1)

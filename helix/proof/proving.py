@@ -13,9 +13,11 @@ from helix.proof.agreement import (
     polarity_differs,
     same_numbers,
 )
+from helix.proof.clauses import contradicted, misplaced
 from helix.proof.facts import Facts
 from helix.proof.folding import folded_words
 from helix.proof.model import (
+    CLAIM,
     NAME,
     NEGATION,
     NO_MARKER,
@@ -28,6 +30,7 @@ from helix.proof.model import (
     Support,
 )
 from helix.proof.passages import Passage, is_placed
+from helix.proof.qualifiers import claims_more, roles_swapped
 from helix.proof.statements import Part, Said, statements_of
 from helix.text import Span
 
@@ -75,6 +78,7 @@ class _Prover:
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = sources
         self._passages: dict[int, list[Passage]] = {}
+        self._judged: dict[tuple[str, tuple[int, ...]], tuple[list[Support], str | None]] = {}
 
     def prove(self, answer: str) -> Proof:
         said = self._joined(answer, statements_of(answer))
@@ -136,11 +140,18 @@ class _Prover:
         supports: list[Support] = []
         problem = None
         for part in said.parts:
-            found, wrong = self._part(part)
+            found, wrong = self._part_once(part)
             supports += [support for support in found if support not in supports]
             problem = problem or wrong
         return Statement(said.start, said.end, numbers, tuple(supports) if not problem else (),
                          problem)  # fmt: skip
+
+    def _part_once(self, part: Part) -> tuple[list[Support], str | None]:
+        """Each text that an answer repeats is judged once."""
+        key = part.text, part.numbers
+        if key not in self._judged:
+            self._judged[key] = self._part(part)
+        return self._judged[key]
 
     def _part(self, part: Part) -> tuple[list[Support], str | None]:
         said = Facts(part.text)
@@ -250,10 +261,24 @@ def _problem(
         problem = NEGATION
     elif not enough:
         problem = WORDS
-    if problem != WORDS:
-        altered = alteration(said, facts[0] if len(facts) == 1 else _whole(facts))
-        return (altered, True) if altered else (problem, False)
-    return problem, False
+    if problem == WORDS:
+        return problem, False
+    whole = facts[0] if len(facts) == 1 else _whole(facts)
+    altered = alteration(said, whole)
+    if altered:
+        return altered, True
+    return problem or _misread(said, whole, one=len(facts) == 1), False
+
+
+def _misread(said: Facts, span: Facts, *, one: bool) -> str | None:
+    """What is wrong though every word, number and name is there."""
+    if misplaced(said, span):
+        return NUMBER
+    if contradicted(said, span):
+        return NEGATION
+    if one and roles_swapped(said, span):
+        return NAME
+    return CLAIM if claims_more(said, span) else None
 
 
 def _whole(facts: tuple[Facts, ...]) -> Facts:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from helix.citations import MARKER, is_refusal
+from helix.proof.number_words import NUMBER_WORDS
 from helix.terms import terms
 from helix.text import Span, sentence_spans
 
@@ -19,6 +20,31 @@ _RULE = re.compile(r"\s*(?:\|?[\s:|\-=_*~]*|`{3,}\w*|~{3,}\w*)\s*\Z")
 _UNDERLINE = re.compile(r"\s*\|?\s*:?-{2,}[\s:|-]*\Z")
 _COLON = re.compile(r":[*_\s]*\Z")
 _QUESTION = re.compile(r"[?？][\"'”’)*_\s]*\Z")
+
+# What a heading has that claims something; a number that only counts headings is none.
+_MOST_HEADING = 9  # words
+_LABEL = re.compile(
+    r"\A\W*(?:\d+(?:\.\d+)*|[a-z])[.):]?(?:\s|\Z)"
+    r"|\b(?:step|section|chapter|part|option|table|figure|phase|appendix|article|question|item|point"
+    r"|source|document|schritt|abschnitt|kapitel|teil|tabelle)\s+\d+(?:\.\d+)*",
+    re.IGNORECASE,
+)
+_FINITE = frozenset(
+    "is are was were am has have had does do did can cannot could may might must shall should will "
+    "would isn't aren't wasn't weren't don't doesn't didn't can't won't lasts covers costs applies "
+    "includes requires expires gets ist sind war waren wird werden wurde hat haben kann können "
+    "darf dürfen muss müssen gilt gelten dauert kostet no not never nicht kein keine".split()
+)
+_ASKING = frozenset(
+    "what how when where why who which whose was wie wann wo warum wer welche welcher".split()
+)
+_NUMBERED = re.compile(rf"\d|\b(?:{'|'.join(sorted(NUMBER_WORDS - {'one', 'first', 'second'}))})\b")
+_TELLING = re.compile(
+    r"\W*(?:did|do|have|wussten|wusstest|haben|hast)\s+(?:you|sie|du)\s+(?:know|hear|see|realise"
+    r"|realize|heard|gewusst)\b|\b(?:that|dass)\s|\b(?:isn|aren|wasn|doesn|don|didn|won|can)['’]t\b"
+    r"|\b(?:right|correct|nicht wahr|oder)\s*[?？]",
+    re.IGNORECASE,
+)
 
 # Words of a sentence that only announces an answer or closes it, and claims nothing of its subject.
 _ANNOUNCING = frozenset(
@@ -63,8 +89,10 @@ def statements_of(answer: str) -> list[Said]:
     """The statements of an answer, in order; none of a refusal.
 
     A heading, a table's header, a rule, a question and a sentence that only announces the answer
-    are none, unless they cite. Markers on their own belong to the sentence in front of them. A
-    sentence that ends in a colon and cites nothing is cited to what its list's first item is.
+    are none, unless they cite. A heading with a number, a verb or a full stop is a statement, and
+    so is a question that tells something: `Did you know that …?` Markers on their own belong to the
+    sentence in front of them. A sentence that ends in a colon and cites nothing is cited to what
+    its list's first item is.
     """
     if is_refusal(answer):
         return []
@@ -94,10 +122,26 @@ def _says_nothing(text: str, plain: str) -> bool:
         return True
     if MARKER.search(text):
         return False
-    if _HEADING.match(text) or _QUESTION.search(text):
-        return True
+    if _HEADING.match(text):
+        return not _claims(plain)
+    if _QUESTION.search(text):
+        return not (_TELLING.search(plain) or _NUMBERED.search(_LABEL.sub(" ", plain.casefold())))
     content = terms(plain[:400])
     return all(term in _ANNOUNCING for term in content) and len(plain) <= 400
+
+
+def _claims(heading: str) -> bool:
+    """Whether a heading says something: a number, a finite verb, a full stop, or many words."""
+    bare = heading.strip(" #*_:\n\t")
+    words = bare.casefold().replace("’", "'").split()
+    if not words or words[0].strip("*_") in _ASKING:
+        return False
+    return (
+        bare[-1] in ".!。！"
+        or len(words) > _MOST_HEADING
+        or not _FINITE.isdisjoint(words)
+        or bool(_NUMBERED.search(_LABEL.sub(" ", bare.casefold())))
+    )
 
 
 def _numbers(text: str) -> tuple[int, ...]:
