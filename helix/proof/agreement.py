@@ -250,7 +250,25 @@ def _exchanged(theirs: list[Token], ours: list[Token], span: Facts, said: Facts)
         letters = "".join(t.raw[0] for t in theirs)
         if not all(set(terms(t.low)) & known or t.raw in letters for t in names):
             return NAME
-    return None
+    return NAME if _renamed(theirs, ours, said) else None
+
+
+def _renamed(theirs: list[Token], ours: list[Token], said: Facts) -> bool:
+    """Whether one capitalised word stands where another did, which the statement has nowhere.
+
+    At the start of a sentence too, where a capital says nothing: the rest of it is a copy, and
+    `Returns` for `Refunds` changes whom it is about as `Rome` for `Carthage` does.
+    """
+    if len(ours) != len(theirs):
+        return False
+    pairs = [(one, other) for one, other in zip(theirs, ours, strict=True) if one.low != other.low]
+    return any(
+        one.capital and other.capital and one.first == other.first
+        and one.low not in STOP_WORDS and one.low not in said.lows
+        and not set(terms(one.low)) & set(terms(other.low))
+        and not (one.first and other.low in STOP_WORDS)
+        for one, other in pairs
+    )  # fmt: skip
 
 
 def _contrasted(ours: set[str], theirs: set[str]) -> bool:
