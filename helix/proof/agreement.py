@@ -227,6 +227,8 @@ def _difference(
     near = inner and len(theirs) <= _SHORT + 1
     if denied < 0 and near and not said.denies - span.denies:
         return NEGATION
+    if near and _stops_denying(theirs, ours, said):
+        return NEGATION
     if not theirs or not ours or len(ours) > _SHORT:
         return None
     if len(theirs) > _SHORT:
@@ -253,6 +255,16 @@ def _exchanged(theirs: list[Token], ours: list[Token], span: Facts, said: Facts)
     return NAME if _renamed(theirs, ours, said) else None
 
 
+def _stops_denying(theirs: list[Token], ours: list[Token], said: Facts) -> bool:
+    """Whether a denying word of the span has gone: `fails to start`, `ineffective`."""
+    if any(STRONG_DENIAL.match(t.low) or t.low in NEGATIONS for t in ours):
+        return False
+    if any(STRONG_DENIAL.match(t.low) and t.low not in said.words for t in theirs):
+        return True
+    plain = {t.low for t in ours}
+    return any(t.low.removeprefix(p) in plain for t in theirs for p in _UN if t.low.startswith(p))
+
+
 def _renamed(theirs: list[Token], ours: list[Token], said: Facts) -> bool:
     """Whether one capitalised word stands where another did, which the statement has nowhere.
 
@@ -264,11 +276,14 @@ def _renamed(theirs: list[Token], ours: list[Token], said: Facts) -> bool:
     pairs = [(one, other) for one, other in zip(theirs, ours, strict=True) if one.low != other.low]
     return any(
         one.capital and other.capital and one.first == other.first
-        and one.low not in STOP_WORDS and one.low not in said.lows
+        and (one.low not in STOP_WORDS or one.low == "there") and one.low not in said.lows
         and not set(terms(one.low)) & set(terms(other.low))
         and not (one.first and other.low in STOP_WORDS)
         for one, other in pairs
     )  # fmt: skip
+
+
+_UN = ("un", "in", "im", "il", "ir", "non", "dis")
 
 
 def _contrasted(ours: set[str], theirs: set[str]) -> bool:
