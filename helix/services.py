@@ -119,14 +119,9 @@ async def open_services(
             stack.push_async_callback(rewriter.aclose)
         await asyncio.to_thread(count_tokens, "")  # the tokenizer, or the first question waits
         retriever = GatedRetriever(
-            store,
-            first,
-            top_k=settings.retrieval_top_k,
-            following=others,
-            rewriter=rewriter,
-            reranking=reranking,
-            calibration=build_calibration(settings),
-        )
+            store, first, top_k=settings.retrieval_top_k, following=others, rewriter=rewriter,
+            reranking=reranking, calibration=build_calibration(settings),
+        )  # fmt: skip
         filling = asyncio.create_task(_fill_terms(store))
         stack.callback(filling.cancel)
         workers = WorkerProcesses(settings)
@@ -141,19 +136,10 @@ async def open_services(
             engine, judge, frozenset(settings.guards), settings.withhold, receipts, metrics=metrics
         )
         stack.push_async_callback(answering.aclose)
-        library = Library(store)
         yield Services(
-            settings,
-            store,
-            engine,
-            answering,
-            receipts,
-            marks,
-            library,
-            llm,
-            workers.ensure,
-            metrics,
-        )
+            settings, store, engine, answering, receipts, marks, Library(store), llm,
+            workers.ensure, metrics,
+        )  # fmt: skip
 
 
 async def _judge(settings: Settings, llm: LanguageModel, stack: AsyncExitStack) -> Judge:
