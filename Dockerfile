@@ -1,12 +1,11 @@
 FROM python:3.12-slim AS build
 WORKDIR /app
 RUN python -m venv /venv
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml setup.py constraints.txt README.md LICENSE ./
 COPY helix helix
 COPY db db
 COPY pipelines pipelines
-COPY evals evals
-COPY benchmarks benchmarks
+COPY samples samples
 RUN /venv/bin/pip install --no-cache-dir -c constraints.txt .
 
 FROM python:3.12-slim

@@ -2,62 +2,68 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+RUN    := $(VENV)/.installed
+ALL    := $(VENV)/.installed-dev
 
-.PHONY: help install demo test test-browser lint types check migrate seed serve eval redteam bench soak clean
+.PHONY: help install demo test test-browser lint types check migrate seed serve eval redteam bench soak docs clean
 
 help: ## List the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-install: $(STAMP) ## The virtual environment in .venv
+install: $(RUN) ## What running needs, in .venv; EXTRAS=ocr,openai adds extras
+	@$(if $(EXTRAS),PYTHON=$(PYTHON) scripts/install $(VENV) $(EXTRAS))
 
-$(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo 'Helix needs Python 3.11 or newer: make PYTHON=/path/to/python3 install'; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) \
-	  || { echo 'No venv module: install it (Debian: apt install python3-venv)'; exit 1; }
-	@echo 'Installing into $(VENV) ...'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $(STAMP)
+$(RUN): pyproject.toml constraints.txt scripts/install
+	@PYTHON=$(PYTHON) scripts/install $(VENV)
+	@touch $@
 
-demo: install ## From a file to a cited, streamed answer and a refusal: no key, no Docker
-	@$(BIN)/python scripts/demo.py
+$(ALL): pyproject.toml constraints.txt scripts/install
+	@PYTHON=$(PYTHON) scripts/install $(VENV) dev
+	@touch $@ $(RUN)
 
-test: install ## Every test
+demo: $(RUN) ## From a file to a cited, streamed answer and a refusal: no key, no Docker
+	@$(BIN)/helix demo
+
+test: $(ALL) ## Every test
 	@$(BIN)/python -m pytest -m 'not soak and not browser' -n 3 --dist loadfile
 
-test-browser: install ## The page in headless Chromium (Debian: apt install chromium)
+test-browser: $(ALL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser
 
-lint: install ## Ruff, rules and formatting
+lint: $(ALL) ## Ruff, rules and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
-types: install ## mypy, strict
+types: $(ALL) ## mypy, strict
 	@$(BIN)/mypy
 
 check: test lint types ## Tests, lint, types
 
-migrate: install ## Apply the schema to DATABASE_URL
-	@$(BIN)/python -m db.migrate
+migrate: $(RUN) ## Apply the schema to DATABASE_URL
+	@$(BIN)/helix migrate
 
 seed: migrate ## Ingest samples/
-	@$(BIN)/python -m pipelines.ingest samples
+	@$(BIN)/helix ingest samples
 
-serve: install ## Serve on http://127.0.0.1:8080
+serve: $(RUN) ## Serve on http://127.0.0.1:8080
 	@$(BIN)/helix serve
 
-eval: install ## Ask the golden set over samples/; ARGS="--suite squad2 --data DIR" and the like
+eval: $(ALL) ## Ask the golden set over samples/; ARGS="--suite squad2 --data DIR" and the like
 	@$(BIN)/python -m evals.run $(ARGS)
 
-redteam: install ## Attack a service with the offline provider; fails where a probe gets through
+redteam: $(ALL) ## Attack a service with the offline provider; fails where a probe gets through
 	@$(BIN)/python -m evals.redteam
 
-bench: install ## Ratios against named floors, measured in one run
+bench: $(ALL) ## Ratios against named floors, measured in one run
 	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
 
-soak: install ## The full counts: kills, fuzz, load; and a model in the process (PyTorch)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,cross-encoder]'
+soak: $(ALL) ## The full counts: kills, fuzz, load; and a model in the process (PyTorch)
+	@PYTHON=$(PYTHON) scripts/install $(VENV) dev,cross-encoder
 	@$(BIN)/python -m pytest -m 'soak and not browser' --timeout 1800 --durations=10
+
+docs: $(ALL) ## The documentation as a site in build/site; a broken link fails
+	@rm -rf build/docs && mkdir -p build/docs
+	@tar cf - *.md LICENSE docs evals/*.md benchmarks/*.md tests/*.md | tar xf - -C build/docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

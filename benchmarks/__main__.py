@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks import (
-    costs,
-    formats,
-    hybrid,
-    ingest,
-    memory,
-    page,
-    receipts,
-    search,
-    serving,
-    workers,
+from importlib import import_module
+
+from benchmarks.harness import main
+
+NAMES = (
+    "ingest", "search", "hybrid", "serving", "receipts", "page", "formats", "costs", "workers",
+    "memory",
 )  # fmt: skip
-from benchmarks.options import main
 
 if __name__ == "__main__":
-    main(
-        {
-            "ingest": ingest.run,
-            "search": search.run,
-            "hybrid": hybrid.run,
-            "serving": serving.run,
-            "receipts": receipts.run,
-            "page": page.run,
-            "formats": formats.run,
-            "costs": costs.run,
-            "workers": workers.run,
-            "memory": memory.run,
-        }
-    )
+    main({name: import_module(f"benchmarks.{name}").run for name in NAMES})

@@ -16,9 +16,13 @@ from pathlib import Path
 import numpy as np
 from llama_index.core.schema import BaseNode, Document, NodeRelationship, TextNode
 
+from benchmarks.harness import MissingData
 from helix.contract import EMBEDDING_DIMENSIONS
-from helix.embedding_cache import cache_key
-from helix.records import EMBEDDING_KEY, END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.domain.records import EMBEDDING_KEY, END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.providers import build_embedder
+from helix.retrieval.embedding_cache import cache_key
+from helix.settings import load_settings
+from helix.store import ChunkStore
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -27,10 +31,6 @@ ABSTRACTS = 5_183
 _NOISE = 0.2  # length of what is added to a repeated vector, whose own length is 1
 _LEAST, _MOST = 20, 50  # chunks a document
 _SEPARATOR = "\n\n"
-
-
-class MissingData(Exception):
-    """The data is not where it was looked for."""
 
 
 @dataclass(frozen=True)
@@ -94,23 +94,25 @@ def node_id(row: int) -> str:
     return f"{row:032x}"
 
 
+def scifact_file(data: Path, name: str) -> Path:
+    """A file of SciFact below ``data``; raises MissingData where it is not there."""
+    path = data / "scifact" / name
+    if not path.is_file():
+        raise MissingData(f"no {path}: give --data the folder that holds scifact/")
+    return path
+
+
 def load(data: Path, rows: int) -> Corpus:
     """``rows`` chunks and 300 queries of SciFact below ``data``.
 
     Raises:
         MissingData: a file is not there.
     """
-    folder = data / "scifact"
-    try:
-        with (folder / "corpus.jsonl").open(encoding="utf-8") as lines:
-            papers = [json.loads(line) for line in lines]
-        with np.load(folder / "minilm.npz") as stored:
-            own, queries = stored["documents"], stored["queries"]
-            order = {identifier: i for i, identifier in enumerate(stored["document_ids"])}
-    except FileNotFoundError as error:
-        raise MissingData(
-            f"no {error.filename}: give --data the folder that holds scifact/"
-        ) from None
+    with scifact_file(data, "corpus.jsonl").open(encoding="utf-8") as lines:
+        papers = [json.loads(line) for line in lines]
+    with np.load(scifact_file(data, "minilm.npz")) as stored:
+        own, queries = stored["documents"], stored["queries"]
+        order = {identifier: i for i, identifier in enumerate(stored["document_ids"])}
     own = own[[order[paper["_id"]] for paper in papers]]
     texts = [f"{paper['title']}\n{paper['text']}".strip() for paper in papers]
     return _grown(texts, own.astype(np.float32), queries.astype(np.float32), rows)
@@ -175,3 +177,25 @@ def _unit(vectors: Matrix) -> Matrix:
 def _padded(vectors: Matrix) -> Matrix:
     """Zeros up to the stored width change no cosine."""
     return np.pad(vectors, ((0, 0), (0, EMBEDDING_DIMENSIONS - vectors.shape[1])))
+
+
+async def fill(store: ChunkStore, papers: Corpus) -> dict[int, int]:
+    """Load ``papers``, the index built at the end; documents.id by the document's first row."""
+    ids = {}
+    async with store.bulk_load():
+        for paper in documents(papers):
+            ids[paper.start] = store.reserve(paper.record.source_uri)
+            store.stage(str(ids[paper.start]), paper.record)
+            await store.async_add(paper.nodes(str(ids[paper.start])))
+    return ids
+
+
+async def fill_embedded(url: str, texts: list[str]) -> None:
+    """Load ``texts`` with the offline embedder's vectors, as an application serves them."""
+    embedder = build_embedder(load_settings(database_url=url, llm="offline", embedder="offline"))
+    vectors = np.array(embedder.model.get_text_embedding_batch(texts), dtype=np.float32)
+    store = ChunkStore(url, embedder.identity)
+    try:
+        await fill(store, Corpus(texts, vectors, vectors[:1]))
+    finally:
+        await store.close()

@@ -11,14 +11,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchmarks import corpus, files
+from benchmarks import corpus, file_builders
 from benchmarks.corpus import ABSTRACTS
 from benchmarks.database import server
-from benchmarks.options import Options, main
-from benchmarks.report import Report, ms, p50, p99
-from pipelines import readers, workflow
+from benchmarks.harness import Options, Report, main, ms, p50, percentiles
+from pipelines import readers
+from pipelines.files.embedding import RunBatch
+from pipelines.runs import workflow
+from pipelines.runs.run_steps import Worker
 from pipelines.sandbox import Sandbox
-from pipelines.workflow import RunBatch
 
 FILES, QUICK_FILES = 600, 100
 STEPS = 20  # to each of the files that have any
@@ -27,7 +28,7 @@ ROUNDS, QUICK_ROUNDS = 100, 20
 
 
 @dataclass
-class Nothing:
+class Nothing(Worker):
     """Work that is none: so many files without a step, and one with."""
 
     files: int
@@ -36,11 +37,9 @@ class Nothing:
     steps: list[float] = field(default_factory=list)
 
     async def plan(self, run_id: int) -> bool:
-        """There is nothing to find."""
         return True
 
     async def next_files(self, run_id: int, after: int, limit: int) -> list[int]:
-        """The next ``limit`` numbers."""
         return list(range(after + 1, min(after + 1 + limit, self.files)))
 
     async def wait(self, run_id: int, up_to: int, open_files: int) -> bool:
@@ -59,15 +58,12 @@ class Nothing:
         self.count += 1
 
     async def set_aside(self, run_id: int, n: int, error: Exception) -> None:
-        """It is the benchmark's fault."""
         raise error
 
-    async def finish(self, run_id: int) -> None:
-        """The run is over."""
+    async def finish(self, run_id: int, error: str | None = None) -> None:
         self.done.set()
 
     async def give_up(self, run_id: int, error: Exception) -> None:
-        """It is the benchmark's fault."""
         raise error
 
 
@@ -108,7 +104,7 @@ def _report_engine(report: Report, steps: Sequence[float], seconds: float, count
         "costs: durability, of work that does nothing",
         ["what", "times", "ms each", "p99 ms"],
         [
-            ["a step, one after the other", len(steps), ms(p50(steps)), ms(p99(steps))],
+            ["a step, one after the other", len(steps), *percentiles(steps)],
             [f"a file, {FILES_AT_ONCE} at once", count, ms(seconds / count), ""],
         ],
     )
@@ -121,7 +117,7 @@ async def _sandbox(options: Options, report: Report) -> None:
     sandbox = Sandbox()
     try:
         for kind in ("text", "markdown", "html", "docx"):
-            data = files.BUILDERS[kind][1](files.sections(texts[:2]))
+            data = file_builders.BUILDERS[kind][1](file_builders.sections(texts[:2]))
             bare, boxed = await _in_turn(sandbox, kind, data, rounds)
             added = boxed - bare
             rows.append([kind, f"{len(data) / 1000:.0f}", ms(bare), ms(boxed), ms(added)])

@@ -1,4 +1,4 @@
-"""A Postgres for one benchmark: embedded, in a temporary directory, gone at the end."""
+"""The databases of a benchmark: an embedded Postgres, gone at the end; PGVectorStore over one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from llama_index.vector_stores.postgres import PGVectorStore
 from psycopg import sql
 
 from db.embedded import DATABASE, acquire, wait_until_stopped
 from db.migrate import migrate
+from helix.contract import EMBEDDING_DIMENSIONS
 
 
 class Server:
@@ -54,3 +56,20 @@ def server() -> Iterator[Server]:
         wait_until_stopped(directory)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def stock_store(url: str, *, ef_search: int = 0) -> PGVectorStore:
+    """LlamaIndex's own store over the table ``chunks`` of the database at ``url``.
+
+    An ``ef_search`` of 0 leaves its SET out; with another its blocking query fails on psycopg 3.
+    """
+    address = f"postgresql+psycopg://{url.partition('://')[2]}"
+    return PGVectorStore(
+        connection_string=address,
+        async_connection_string=address,
+        table_name="chunks",
+        embed_dim=EMBEDDING_DIMENSIONS,
+        perform_setup=False,
+        use_jsonb=True,
+        hnsw_kwargs={"hnsw_ef_search": ef_search} if ef_search else None,
+    )

@@ -7,9 +7,9 @@ measured and taken out all the same.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -18,12 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import corpus, files
+from benchmarks import corpus, file_builders
 from benchmarks.corpus import ABSTRACTS, Corpus
 from benchmarks.database import Server, server
-from benchmarks.known_work import STAGES, Measured
-from benchmarks.options import Options, main
-from benchmarks.report import Report
+from benchmarks.harness import Options, Report, main
+from benchmarks.timed_worker import STAGES, IngestFigures
 
 FILES, QUICK_FILES = 24, 4
 ABSTRACTS_A_FILE = 60  # about 90 KB of text
@@ -36,7 +35,7 @@ class Ingested:
 
     files: int
     size: int
-    measured: Measured
+    measured: IngestFigures
 
     @property
     def seconds(self) -> float:
@@ -57,8 +56,7 @@ async def run(options: Options, report: Report) -> None:
     with tempfile.TemporaryDirectory() as room, server() as postgres:
         np.save(vectors := Path(room) / "vectors.npy", whole.vectors)
         for kind, (folder, number, size) in _folders(Path(room), whole, count, options).items():
-            measured = await _ingest(postgres, vectors, folder)
-            done[kind] = Ingested(number, size, measured)
+            done[kind] = Ingested(number, size, _ingest(postgres, vectors, folder))
     _report(report, done)
 
 
@@ -68,8 +66,8 @@ def _folders(
     """Kind to (folder, files, bytes)."""
     texts = whole.texts[: count * ABSTRACTS_A_FILE]
     folders = {
-        kind: (room / kind, count, files.write_files(room / kind, kind, texts, count))
-        for kind in files.BUILDERS
+        kind: (room / kind, count, file_builders.write_files(room / kind, kind, texts, count))
+        for kind in file_builders.BUILDERS
     }
     most = QUICK_REPORTS if options.quick else REPORTS
     if reports := sorted((options.data / "sec10q" / "docs").glob("*.pdf"))[:most]:
@@ -81,17 +79,12 @@ def _folders(
     return folders
 
 
-async def _ingest(postgres: Server, vectors: Path, folder: Path) -> Measured:
+def _ingest(postgres: Server, vectors: Path, folder: Path) -> IngestFigures:
     with postgres.database() as url:
         given = {"database_url": url, "folder": str(folder), "vectors": str(vectors)}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "benchmarks.known_work", json.dumps(given),
-            stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        printed, _ = await process.communicate()
-    if process.returncode:
-        raise RuntimeError(f"ingesting {folder.name} failed: its message is above")
-    measured = Measured(**json.loads(printed))
+        command = [sys.executable, "-m", "benchmarks.timed_worker", json.dumps(given)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    measured = IngestFigures(**json.loads(done.stdout))
     if measured.failed:
         raise RuntimeError("; ".join(measured.failed))
     return measured
@@ -118,15 +111,20 @@ def _report(report: Report, done: Mapping[str, Ingested]) -> None:
         ],
     )
     report.table(
-        "formats: what each stage took, in hundredths of the whole; reading and writing go on side"
+        "formats: what each stage took of the whole; reading and writing go on side"
         " by side, so their sum may be over 100",
         ["format", *STAGES],
-        [[kind, *_shares(one.measured)] for kind, one in done.items()],
+        [
+            [
+                kind,
+                *(
+                    f"{seconds / one.measured.seconds:.0%}"
+                    for seconds in one.measured.busy.values()
+                ),
+            ]
+            for kind, one in done.items()
+        ],
     )
-
-
-def _shares(measured: Measured) -> list[str]:
-    return [f"{measured.busy[stage] / measured.seconds * 100:.0f}" for stage in STAGES]
 
 
 if __name__ == "__main__":

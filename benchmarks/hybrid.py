@@ -13,18 +13,17 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.database import server
-from benchmarks.options import Options, main
-from benchmarks.report import Report, ms, p50, p99
-from benchmarks.windows import IDENTITY, SMALL, Question, fill, questions
-from helix.hybrid_sql import hybrid_sql
-from helix.next_embedder import Space
+from benchmarks.harness import Options, Report, main, ms, p50, p99, percentiles
+from benchmarks.sentence_windows import IDENTITY, SMALL, EmbeddedQuestion, fill_windows, questions
+from helix.domain.records import SearchResult
+from helix.domain.scope import DEFAULT_TENANT, Scope
+from helix.domain.search_space import DEFAULT_FUSION
 from helix.providers.base import Embedder
 from helix.providers.offline.embedding import OfflineEmbedding
-from helix.records import Found
-from helix.retriever import GatedRetriever
-from helix.scope import DEFAULT_TENANT, Scope
-from helix.search_sql import dense_sql
-from helix.searching import DEFAULT_FUSION, best, nearest
+from helix.retrieval.gated_retriever import GatedRetriever
+from helix.retrieval.vector_space import Space
+from helix.storage.dense_search import dense_search, dense_statement
+from helix.storage.hybrid_search import hybrid_search, hybrid_statement
 from helix.store import ChunkStore
 
 ROWS, QUICK_ROWS = 100_000, 6_000
@@ -37,7 +36,7 @@ SELECT id FROM chunks WHERE tenant_id = %(tenant)s
 ORDER BY (embedding <=> %(vector)b) + 0, id LIMIT %(top_k)s
 """
 
-Search = Callable[[Question], Awaitable[Any]]
+Search = Callable[[EmbeddedQuestion], Awaitable[Any]]
 EVERYTHING, NARROW = Scope(DEFAULT_TENANT), Scope(SMALL)
 
 
@@ -48,7 +47,7 @@ async def run(options: Options, report: Report) -> None:
     with server() as postgres, postgres.database() as url:
         store = ChunkStore(url, IDENTITY, ef_search=EF_SEARCH, pool_size=max(AT_ONCE))
         try:
-            await fill(store, options.data, rows)
+            await fill_windows(store, options.data, rows)
             await _compare(store, asked[: 60 if options.quick else None], rows, report)
             await _stages(store, asked, report)
             await _recall(store, asked[:100], report)
@@ -57,22 +56,26 @@ async def run(options: Options, report: Report) -> None:
 
 
 def _contenders(store: ChunkStore) -> dict[str, Search]:
-    async def dense(question: Question) -> Any:
-        search = best("", question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION, EF_SEARCH)
-        of_distance = replace(search, statement=dense_sql(()), read=lambda _: Found([], None))
-        return await store._searched(of_distance)
+    async def dense(question: EmbeddedQuestion) -> Any:
+        search = hybrid_search("", question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION, EF_SEARCH)
+        of_distance = replace(
+            search, statement=dense_statement(()), read=lambda _: SearchResult([], None)
+        )
+        return await store.run_search(of_distance)
 
-    async def lexical(question: Question) -> Any:
-        search = best(question.text, question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION, EF_SEARCH)
-        return await store._searched(replace(search, statement=hybrid_sql((), dense=False)))
+    async def lexical(question: EmbeddedQuestion) -> Any:
+        search = hybrid_search(
+            question.text, question.vector, TOP_K, EVERYTHING, DEFAULT_FUSION, EF_SEARCH
+        )
+        return await store.run_search(replace(search, statement=hybrid_statement((), dense=False)))
 
-    async def hybrid(question: Question) -> Any:
+    async def hybrid(question: EmbeddedQuestion) -> Any:
         return await store.search_hybrid(question.text, question.vector, TOP_K, EVERYTHING)
 
-    async def of_small(question: Question) -> Any:
+    async def of_small(question: EmbeddedQuestion) -> Any:
         return await store.search_hybrid(question.text, question.vector, TOP_K, NARROW)
 
-    async def dense_of_small(question: Question) -> Any:
+    async def dense_of_small(question: EmbeddedQuestion) -> Any:
         return await store.search(question.vector, TOP_K, NARROW)
 
     return {
@@ -84,7 +87,9 @@ def _contenders(store: ChunkStore) -> dict[str, Search]:
     }
 
 
-async def _compare(store: ChunkStore, asked: Sequence[Question], rows: int, report: Report) -> None:
+async def _compare(
+    store: ChunkStore, asked: Sequence[EmbeddedQuestion], rows: int, report: Report
+) -> None:
     """Each contender at each number of questions at once."""
     contenders = _contenders(store)
     for at_once in AT_ONCE:
@@ -97,7 +102,7 @@ async def _compare(store: ChunkStore, asked: Sequence[Question], rows: int, repo
         _report(report, taken, rows, at_once)
 
 
-async def _timed(search: Search, asked: Sequence[Question], at_once: int) -> list[float]:
+async def _timed(search: Search, asked: Sequence[EmbeddedQuestion], at_once: int) -> list[float]:
     """Seconds of each question, ``at_once`` of them under way."""
     seconds: list[float] = []
     waiting = iter(asked)
@@ -135,7 +140,7 @@ def _report(report: Report, taken: dict[str, list[float]], rows: int, at_once: i
     )
 
 
-async def _stages(store: ChunkStore, asked: Sequence[Question], report: Report) -> None:
+async def _stages(store: ChunkStore, asked: Sequence[EmbeddedQuestion], report: Report) -> None:
     """What each stage takes of a retrieval, from the question's text to its sources."""
     embedder = Embedder(model=OfflineEmbedding(), identity=IDENTITY, max_distance=2, local=True)
     retriever = GatedRetriever(store, Space(embedder, 2, DEFAULT_FUSION))
@@ -153,18 +158,18 @@ async def _stages(store: ChunkStore, asked: Sequence[Question], report: Report) 
         "hybrid: the stages of a retrieval of 5 sources, one question at a time",
         ["stage", "p50 ms", "p99 ms", "share"],
         [
-            [stage, ms(p50(values)), ms(p99(values)), f"{p50(values) / whole:.0%}"]
+            [stage, *percentiles(values), f"{p50(values) / whole:.0%}"]
             for stage, values in taken.items()
         ],
     )
 
 
-async def _recall(store: ChunkStore, asked: Sequence[Question], report: Report) -> None:
+async def _recall(store: ChunkStore, asked: Sequence[EmbeddedQuestion], report: Report) -> None:
     found = {SMALL: 0.0, DEFAULT_TENANT: 0.0}
     for tenant in found:
         for question in asked:
             hits = await store.search(question.vector, TOP_K, Scope(tenant))
-            values = nearest(question.vector, TOP_K, Scope(tenant), EF_SEARCH).values
+            values = dense_search(question.vector, TOP_K, Scope(tenant), EF_SEARCH).values
             with store.connection() as connection:
                 exact = connection.cursor(binary=True).execute(_EXACT, values).fetchall()
             found[tenant] += len({hit.chunk_id for hit in hits} & {row[0] for row in exact})

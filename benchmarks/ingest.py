@@ -26,15 +26,13 @@ from psycopg.types.json import Jsonb
 
 from benchmarks import corpus
 from benchmarks.corpus import ABSTRACTS, IDENTITY, Corpus, Paper, documents
-from benchmarks.database import Server, server
-from benchmarks.loop import Gap, idle_beside, watched
-from benchmarks.options import Options, main
-from benchmarks.report import Report, ms, p50, p99
-from benchmarks.stock import stock_store
-from helix.scope import DEFAULT_TENANT
+from benchmarks.database import Server, server, stock_store
+from benchmarks.harness import Options, Report, main, ms, p50, p99
+from benchmarks.loop_gaps import Gap, idle_beside, watched
+from helix.domain.scope import DEFAULT_TENANT
+from helix.language.terms import term_counts
+from helix.storage.term_rows import SLOTS, searched_text, term_row
 from helix.store import ChunkStore
-from helix.term_rows import SLOTS, searched_text, term_row
-from helix.terms import term_counts
 
 COPY_RATIO = 0.9
 STOCK_RATIO = 4.0

@@ -7,8 +7,6 @@ The floor of an ingest that has nothing to do is a bare Python that hashes the s
 
 from __future__ import annotations
 
-import asyncio
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,17 +18,18 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import corpus, files
+from benchmarks import corpus, file_builders
 from benchmarks.corpus import ABSTRACTS
 from benchmarks.database import server
-from benchmarks.options import Options, main
-from benchmarks.report import Report, p50
+from benchmarks.harness import Options, Report, main, p50
+from benchmarks.processes import environment
 
 SIZES, FULL_SIZES, QUICK_SIZES = (100, 1_000), (100, 1_000, 10_000), (50, 200)
 UNCHANGED, UNCHANGED_ROUNDS = 1_000, 5
 GROWTH = 1.25
 """Ten times the files may find more of them under way at once, but not hold more for each."""
 UNCHANGED_SECONDS = 3.0
+INGEST = (sys.executable, "-m", "pipelines.ingest")
 _EVERY = 0.1  # seconds between two looks
 _HASH = (
     "import hashlib, pathlib, sys\n"
@@ -55,24 +54,13 @@ async def run(options: Options, report: Report) -> None:
     done: dict[int, Watched] = {}
     with tempfile.TemporaryDirectory() as room, server() as postgres:
         for size in sizes:
-            files.write_small_files(folder := Path(room) / str(size), texts, size)
+            file_builders.write_small_files(folder := Path(room) / str(size), texts, size)
             with postgres.database() as url:
-                done[size] = await asyncio.to_thread(_watched_ingest, url, folder)
+                done[size] = _watched_ingest(url, folder)
                 if size == min(UNCHANGED, max(sizes)):
-                    again = await asyncio.to_thread(_again, url, folder)
+                    again = _again(url, folder)
     _report(report, done)
     _report_again(report, min(UNCHANGED, max(sizes)), again)
-
-
-def environment(url: str) -> dict[str, str]:
-    """This process's, with the offline provider over the database at ``url``."""
-    return {
-        **os.environ,
-        "DATABASE_URL": url,
-        "HELIX_LLM": "offline",
-        "HELIX_EMBEDDER": "offline",
-        "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
-    }
 
 
 def _watched_ingest(url: str, folder: Path) -> Watched:
@@ -80,12 +68,9 @@ def _watched_ingest(url: str, folder: Path) -> Watched:
     started = time.perf_counter()
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            _ingest_command(folder),
-            cwd=folder,
-            env=environment(url),
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-        )
+            [*INGEST, str(folder)], cwd=folder, env=environment(url),
+            stdout=subprocess.DEVNULL, stderr=errors,
+        )  # fmt: skip
         watched = psutil.Process(process.pid)
         own = tree = 0.0
         while process.poll() is None:
@@ -95,10 +80,6 @@ def _watched_ingest(url: str, folder: Path) -> Watched:
         errors.seek(0)
         _check(process.returncode, errors.read())
     return Watched(time.perf_counter() - started, own, tree)
-
-
-def _ingest_command(folder: Path) -> list[str]:
-    return [sys.executable, "-m", "pipelines.ingest", str(folder)]
 
 
 def _check(status: int, told: bytes) -> None:
@@ -141,7 +122,7 @@ def _report(report: Report, done: Mapping[int, Watched]) -> None:
 
 def _again(url: str, folder: Path) -> tuple[list[float], list[float]]:
     """Seconds of an ingest with nothing to do and of its floor, in turn."""
-    commands = ([sys.executable, "-c", _HASH, str(folder)], _ingest_command(folder))
+    commands = ([sys.executable, "-c", _HASH, str(folder)], [*INGEST, str(folder)])
     seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(UNCHANGED_ROUNDS):
         for command, own in zip(commands, seconds, strict=True):

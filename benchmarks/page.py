@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-import numpy as np
 import psycopg
 import uvicorn
 from llama_index.core.base.llms.types import (
@@ -26,17 +25,13 @@ from llama_index.core.base.llms.types import (
 )
 from playwright.async_api import Page, async_playwright
 
-from benchmarks.corpus import Corpus
+from benchmarks.corpus import fill_embedded
 from benchmarks.database import server
-from benchmarks.options import Options, main
-from benchmarks.report import Report
-from benchmarks.search import fill
+from benchmarks.harness import Options, Report, main
 from helix.app import create_app
-from helix.providers import build_embedder
 from helix.providers.base import LanguageModel
 from helix.providers.offline.answerer import OfflineLLM
 from helix.settings import load_settings
-from helix.store import ChunkStore
 
 TOKENS = 20_000
 DOCUMENTS = 1000
@@ -216,13 +211,7 @@ def _report(report: Report, measured: Sequence[Row | list[Row]], load: float) ->
 async def _fill(url: str, documents: int) -> None:
     """Passages to answer from, by the embedder that serves; the rest are rows of the list."""
     texts = [f"Refunds are accepted within {n} days of purchase. {_TEXT}" for n in range(1, 21)]
-    embedder = build_embedder(load_settings(database_url=url, llm="offline", embedder="offline"))
-    vectors = np.array(embedder.model.get_text_embedding_batch(texts), dtype=np.float32)
-    store = ChunkStore(url, embedder.identity)
-    try:
-        await fill(store, Corpus(texts, vectors, vectors[:1]))
-    finally:
-        await store.close()
+    await fill_embedded(url, texts)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             "INSERT INTO documents"

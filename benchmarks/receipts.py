@@ -8,34 +8,28 @@ sources still hold, proving, screening and the debug block, is timed by itself o
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
 
 import httpx
-import numpy as np
 import psycopg
 from fastapi import FastAPI
 
 from benchmarks import corpus
-from benchmarks.corpus import Corpus
+from benchmarks.corpus import fill_embedded
 from benchmarks.database import server
-from benchmarks.options import Options, main
-from benchmarks.report import Report, ms, p50, p99
-from benchmarks.search import fill
-from helix.answering import Ended, Inquiry
+from benchmarks.harness import Options, Report, main, ms, p50, percentiles
+from helix.answering.answer import Question
+from helix.answering.debug import debug_block
+from helix.answering.guardrails import screen
+from helix.answering.pipeline import AnswerRequest
+from helix.answering.proof import prove
 from helix.app import create_app
-from helix.debug import debug_block
-from helix.guardrails import screen
-from helix.proof import prove
-from helix.providers import build_embedder
 from helix.receipts.receipt import receipt_of
 from helix.receipts.storable import storable_json
-from helix.scope import Scope
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
-from helix.store import ChunkStore
 
 ADDED_MS = 5
 TEXTS, QUICK_TEXTS = 1000, 200
@@ -52,7 +46,7 @@ async def run(options: Options, report: Report) -> None:
     texts = corpus.load_or_generate(options.data, QUICK_TEXTS if options.quick else TEXTS).texts
     asked = [_question(text) for text in texts[: QUICK_QUESTIONS if options.quick else QUESTIONS]]
     with server() as postgres, postgres.database() as url:
-        await _fill(url, texts)
+        await fill_embedded(url, texts)
         taken = await _in_turn(url, asked)
         added = _added(taken)
         async with open_services(_settings(url, 30)) as services:
@@ -70,16 +64,6 @@ def _settings(url: str, days: int) -> Settings:
 
 def _question(text: str) -> str:
     return f"What is known of {' '.join(text.split()[:12])}?"
-
-
-async def _fill(url: str, texts: list[str]) -> None:
-    embedder = build_embedder(_settings(url, 0))
-    vectors = np.array(embedder.model.get_text_embedding_batch(texts), dtype=np.float32)
-    store = ChunkStore(url, embedder.identity)
-    try:
-        await fill(store, Corpus(texts, vectors, vectors[:1]))
-    finally:
-        await store.close()
 
 
 @asynccontextmanager
@@ -104,21 +88,26 @@ async def _in_turn(url: str, asked: Sequence[str]) -> dict[str, list[Took]]:
             clients[name] = await stack.enter_async_context(_client(application))
         for client in clients.values():
             for question in asked[:20]:
-                await _seconds(client, question)
+                await _ask(client, question, [])
         taken: dict[str, list[Took]] = {name: [] for name in clients}
         for number, question in enumerate(asked):
             order = list(clients.items())
             for name, client in order if number % 2 else reversed(order):
-                taken[name].append(await _seconds(client, question))
+                await _ask(client, question, taken[name])
     return taken
 
 
-async def _seconds(client: httpx.AsyncClient, question: str) -> Took:
-    started, cpu = time.perf_counter(), time.process_time()
-    response = await client.post("/v1/query", json={"question": question})
-    took = time.perf_counter() - started, time.process_time() - cpu
+async def _ask(client: httpx.AsyncClient, question: str, taken: list[Took]) -> None:
+    with _clock(taken):
+        response = await client.post("/v1/query", json={"question": question})
     response.raise_for_status()
-    return took
+
+
+@contextmanager
+def _clock(taken: list[Took]) -> Iterator[None]:
+    started, cpu = time.perf_counter(), time.process_time()
+    yield
+    taken.append((time.perf_counter() - started, time.process_time() - cpu))
 
 
 def _added(taken: dict[str, list[Took]]) -> list[Took]:
@@ -130,36 +119,21 @@ async def _parts(services: Services, asked: Sequence[str]) -> dict[str, list[Too
     """Seconds of what an answer's end does in this process, for each answered question."""
     parts: dict[str, list[Took]] = {name: [] for name in _PARTS}
     for question in asked:
-        inquiry = Inquiry(services.answering, question, Scope(), kept=False)
-        done = await inquiry.whole()
+        request = AnswerRequest(services.answering, Question(question), recorded=False)
+        done = await request.run()
         if done.abstained:
             continue
-        sources = done.retrieval.sources
-        debug = partial(debug_block, done.retrieval, done.answer, ceiling=1.0, total=1.0)
-        actions: tuple[Callable[[], object], ...] = (
-            partial(prove, done.answer, sources), debug, partial(screen, sources),
-            partial(_written, services, done),
-        )  # fmt: skip
-        parts[_PARTS[0]].append(await _looked(services, done))
-        for name, action in zip(_PARTS[1:], actions, strict=True):
-            parts[name].append(_timed(action))
+        with _clock(parts["sources still hold"]):
+            await services.answering.engine.still_holds(done.retrieval, done.question.scope)
+        with _clock(parts["proof"]):
+            prove(done.text, done.retrieval.sources)
+        with _clock(parts["debug block"]):
+            debug_block(done.retrieval, done.text, 1.0)
+        with _clock(parts["screen"]):
+            screen(done.retrieval.sources)
+        with _clock(parts["receipt as JSON"]):
+            storable_json(receipt_of(done, services.configuration))
     return parts
-
-
-def _written(services: Services, done: Ended) -> str:
-    return storable_json(receipt_of(done, services.marks()))
-
-
-async def _looked(services: Services, done: Ended) -> Took:
-    started, cpu = time.perf_counter(), time.process_time()
-    await services.answering.engine.still_holds(done.retrieval, done.asked.scope)
-    return time.perf_counter() - started, time.process_time() - cpu
-
-
-def _timed(action: Callable[[], object]) -> Took:
-    started, cpu = time.perf_counter(), time.process_time()
-    action()
-    return time.perf_counter() - started, time.process_time() - cpu
 
 
 def _size(url: str) -> float:
@@ -195,7 +169,7 @@ def _report(
 
 def _cells(taken: Sequence[Took]) -> list[str]:
     wall, cpu = zip(*taken, strict=True)
-    return [ms(p50(wall)), ms(p99(wall)), ms(p50(cpu))]
+    return [*percentiles(wall), ms(p50(cpu))]
 
 
 if __name__ == "__main__":

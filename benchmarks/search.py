@@ -11,27 +11,21 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 import numpy as np
-import psycopg
-from llama_index.core.vector_stores.types import (
-    MetadataFilter,
-    MetadataFilters,
-    VectorStoreQuery,
-)
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters, VectorStoreQuery
 from llama_index.vector_stores.postgres import PGVectorStore
 from pgvector import Vector
-from pgvector.psycopg import register_vector, register_vector_async
+from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, sql
 
 from benchmarks import corpus
-from benchmarks.corpus import IDENTITY, Corpus, Matrix, documents
-from benchmarks.database import Server, server
-from benchmarks.options import Options, main
-from benchmarks.report import Report, ms, p50, p99
-from benchmarks.stock import stock_store
-from helix.scope import Scope
+from benchmarks.corpus import IDENTITY, Corpus, Matrix, documents, fill
+from benchmarks.database import Server, server, stock_store
+from benchmarks.harness import Options, Report, main, p50, p99, percentiles
+from helix.domain.scope import Scope
 from helix.store import ChunkStore
 
 TOP_K = 10
@@ -45,11 +39,12 @@ FROM chunks ORDER BY embedding <=> %(vector)b LIMIT 10
 """
 _SESSION = sql.SQL("SET hnsw.ef_search = {}").format(sql.Literal(EF_SEARCH))
 
-Found = Sequence[str]  # node ids, nearest first
+NodeIds = Sequence[str]
+"""Nearest first."""
 
 
 @dataclass(frozen=True)
-class Query:
+class PreparedQuery:
     """One query in the forms that the contenders take, made before the clock starts."""
 
     numbers: list[float]
@@ -63,12 +58,12 @@ class Contender:
     """A way to search, and what was measured of it. Times in seconds."""
 
     name: str
-    search: Callable[[Query], Awaitable[Found]]
+    search: Callable[[PreparedQuery], Awaitable[NodeIds]]
     seconds: list[float] = field(default_factory=list)
     recalls: list[float] = field(default_factory=list)
     least_found: int = TOP_K
 
-    async def take(self, query: Query) -> None:
+    async def take(self, query: PreparedQuery) -> None:
         """Search once, timed; what came back is compared after the clock has stopped."""
         started = time.perf_counter()
         found = await self.search(query)
@@ -97,27 +92,16 @@ async def _one_size(postgres: Server, papers: Corpus, rounds: int, report: Repor
             store = ChunkStore(url, IDENTITY, ef_search=EF_SEARCH)
             stack.push_async_callback(store.close)
             ids = await fill(store, papers)
-            stock = stock_store(url, sync_driver="psycopg2", ef_search=EF_SEARCH)
+            stock = stock_store(url, ef_search=EF_SEARCH)
             stack.push_async_callback(stock.close)
             raw = await stack.enter_async_context(await _raw_connection(url))
-            blocking = stack.enter_context(_blocking_connection(url))
-            contenders = _contenders(store, raw, blocking, stock)
-            await _measure(contenders, _queries(papers), rounds)
+            contenders = _contenders(store, raw, stock)
+            queries = [_query(vector, papers.vectors, 0) for vector in papers.queries]
+            await _measure(contenders, queries, rounds)
             _report_all(report, len(papers.texts), contenders)
             filtered = _filtered(store, stock)
             await _measure(filtered, _queries_within(papers, ids), 1)
             _report_filtered(report, len(papers.texts), filtered)
-
-
-async def fill(store: ChunkStore, papers: Corpus) -> dict[int, int]:
-    """Load ``papers``, the index built at the end; documents.id by the document's first row."""
-    ids = {}
-    async with store.bulk_load():
-        for paper in documents(papers):
-            ids[paper.start] = store.reserve(paper.record.source_uri)
-            store.stage(str(ids[paper.start]), paper.record)
-            await store.async_add(paper.nodes(str(ids[paper.start])))
-    return ids
 
 
 async def _raw_connection(url: str) -> AsyncConnection[Any]:
@@ -127,55 +111,35 @@ async def _raw_connection(url: str) -> AsyncConnection[Any]:
     return connection
 
 
-def _blocking_connection(url: str) -> psycopg.Connection[Any]:
-    connection = psycopg.connect(url, autocommit=True)
-    register_vector(connection)
-    connection.execute(_SESSION)
-    return connection
-
-
 def _contenders(
-    store: ChunkStore,
-    raw: AsyncConnection[Any],
-    blocking: psycopg.Connection[Any],
-    stock: PGVectorStore,
+    store: ChunkStore, raw: AsyncConnection[Any], stock: PGVectorStore
 ) -> list[Contender]:
     """The floor first."""
 
-    async def by_raw(query: Query) -> Found:
+    async def by_raw(query: PreparedQuery) -> NodeIds:
         cursor = raw.cursor(binary=True)
         await cursor.execute(_RAW, {"vector": query.vector}, prepare=True)
         return [row[0] for row in await cursor.fetchall()]
 
-    async def by_blocking(query: Query) -> Found:
-        cursor = blocking.cursor(binary=True)
-        cursor.execute(_RAW, {"vector": query.vector}, prepare=True)
-        return [row[0] for row in cursor.fetchall()]
-
-    async def by_store(query: Query) -> Found:
+    async def by_store(query: PreparedQuery) -> NodeIds:
         return [hit.node_id for hit in await store.search(query.numbers, TOP_K)]
 
-    async def by_stock_async(query: Query) -> Found:
+    async def by_stock(query: PreparedQuery) -> NodeIds:
         return (await stock.aquery(_stock_query(query))).ids or []
 
-    async def by_stock_sync(query: Query) -> Found:
-        return stock.query(_stock_query(query)).ids or []
-
     return [
-        Contender("raw prepared statement, async (the floor)", by_raw),
+        Contender("raw prepared statement (the floor)", by_raw),
         Contender("ChunkStore.search", by_store),
-        Contender("raw prepared statement, blocking", by_blocking),
-        Contender("stock PGVectorStore.aquery (psycopg 3)", by_stock_async),
-        Contender("stock PGVectorStore.query (psycopg2)", by_stock_sync),
+        Contender("stock PGVectorStore.aquery", by_stock),
     ]
 
 
 def _filtered(store: ChunkStore, stock: PGVectorStore) -> list[Contender]:
-    async def by_store(query: Query) -> Found:
+    async def by_store(query: PreparedQuery) -> NodeIds:
         hits = await store.search(query.numbers, TOP_K, Scope(document_ids=(query.document_id,)))
         return [hit.node_id for hit in hits]
 
-    async def by_stock(query: Query) -> Found:
+    async def by_stock(query: PreparedQuery) -> NodeIds:
         wanted = MetadataFilter(key="document_id", value=str(query.document_id))
         filters = MetadataFilters(filters=[wanted])
         return (await stock.aquery(_stock_query(query, filters))).ids or []
@@ -186,11 +150,11 @@ def _filtered(store: ChunkStore, stock: PGVectorStore) -> list[Contender]:
     ]
 
 
-def _stock_query(query: Query, filters: MetadataFilters | None = None) -> VectorStoreQuery:
+def _stock_query(query: PreparedQuery, filters: MetadataFilters | None = None) -> VectorStoreQuery:
     return VectorStoreQuery(query_embedding=query.numbers, similarity_top_k=TOP_K, filters=filters)
 
 
-async def _measure(contenders: list[Contender], queries: list[Query], rounds: int) -> None:
+async def _measure(contenders: list[Contender], queries: list[PreparedQuery], rounds: int) -> None:
     for contender in contenders:  # connections opened, statements prepared, pages read
         for query in queries[:20]:
             await contender.take(query)
@@ -203,29 +167,20 @@ async def _measure(contenders: list[Contender], queries: list[Query], rounds: in
                 await contender.take(query)
 
 
-def _queries(papers: Corpus) -> list[Query]:
-    return [_query(vector, papers.vectors, 0) for vector in papers.queries]
-
-
-def _queries_within(papers: Corpus, ids: dict[int, int]) -> list[Query]:
+def _queries_within(papers: Corpus, ids: dict[int, int]) -> list[PreparedQuery]:
     """Each query about one document, in turn, that has at least ten chunks."""
     full = [paper for paper in documents(papers) if len(paper.spans) >= TOP_K]
     return [
-        _query(
-            vector,
-            full[number % len(full)].vectors,
-            full[number % len(full)].start,
-            ids[full[number % len(full)].start],
-        )
-        for number, vector in enumerate(papers.queries)
+        _query(vector, paper.vectors, paper.start, ids[paper.start])
+        for vector, paper in zip(papers.queries, cycle(full), strict=False)
     ]
 
 
 def _query(
     vector: np.ndarray[Any, np.dtype[np.float32]], among: Matrix, start: int, document_id: int = 0
-) -> Query:
+) -> PreparedQuery:
     nearest = np.argsort(-(among @ vector), kind="stable")[:TOP_K] + start
-    return Query(
+    return PreparedQuery(
         vector.tolist(), Vector(vector), {corpus.node_id(int(row)) for row in nearest}, document_id
     )
 
@@ -239,8 +194,7 @@ def _report_all(report: Report, rows: int, contenders: list[Contender]) -> None:
         [
             [
                 one.name,
-                ms(p50(one.seconds)),
-                ms(p99(one.seconds)),
+                *percentiles(one.seconds),
                 f"{p50(one.seconds) / p50(floor.seconds):.2f}",
                 f"{p99(one.seconds) / p99(floor.seconds):.2f}",
                 f"{one.recall:.3f}",
@@ -260,8 +214,7 @@ def _report_filtered(report: Report, rows: int, contenders: list[Contender]) -> 
         [
             [
                 one.name,
-                ms(p50(one.seconds)),
-                ms(p99(one.seconds)),
+                *percentiles(one.seconds),
                 f"{one.least_found} of {TOP_K}",
                 f"{one.recall:.3f}",
             ]

@@ -21,7 +21,7 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from benchmarks.models import TimedStore, deltas, known_models
+from benchmarks.known_models import TimedStore, deltas, known_models
 from helix import services
 from helix.app import create_app
 from helix.settings import load_settings

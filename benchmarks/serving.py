@@ -9,9 +9,6 @@ of the three calls, taken from each request by itself.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -21,16 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 from benchmarks import corpus
-from benchmarks.corpus import ABSTRACTS, IDENTITY, Corpus
+from benchmarks.corpus import ABSTRACTS, IDENTITY, Corpus, fill
 from benchmarks.database import server
-from benchmarks.load import Round, Stream
-from benchmarks.models import DELTAS
-from benchmarks.options import Options, main
-from benchmarks.report import Report, ms, p50, p99
-from benchmarks.search import fill
+from benchmarks.harness import Options, Report, main, ms, p50, p99, percentiles
+from benchmarks.known_models import DELTAS
+from benchmarks.load_generator import Round, Stream
+from benchmarks.processes import LineProcess, stopping
 from helix.store import ChunkStore
 
 ADDED_MS = 15
@@ -39,11 +34,9 @@ EMBED_SECONDS, MODEL_SECONDS = 0.005, 0.020
 SEQUENTIAL = 25  # streams of a round that has one at a time
 LEVELS = (1, 50, 200)
 
-_ROOT = Path(__file__).resolve().parents[1]
-
 
 @dataclass
-class Measured:
+class ServerFigures:
     """Everything seen of one server at one level."""
 
     streams: list[Stream] = field(default_factory=list)
@@ -56,63 +49,16 @@ class Measured:
         return [getattr(stream, name) for stream in self.streams]
 
 
-class Process:
-    """A module of this package as a child process that talks in lines."""
-
-    def __init__(self, module: str, log: Path, *arguments: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
-        with log.open("wb") as errors:
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=log.parent,  # where no .env lies
-                env=environment,
-                text=True,
-            )
-        self._log = log
-        self.seen = psutil.Process(self._child.pid)
-
-    def tell(self, line: str) -> None:
-        """Write a line to its stdin."""
-        assert self._child.stdin
-        self._child.stdin.write(line + "\n")
-        self._child.stdin.flush()
-
-    def hear(self) -> str:
-        """The next line of its stdout."""
-        assert self._child.stdout
-        if not (line := self._child.stdout.readline()):
-            raise RuntimeError(f"a benchmark process ended early: {self._log.read_text()[-2000:]}")
-        return line
-
-    def stop(self) -> None:
-        """SIGTERM, and wait; SIGKILL after half a minute."""
-        self._child.terminate()
-        try:
-            self._child.wait(30)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
-
-    @property
-    def cpu(self) -> float:
-        """Seconds of processor time so far."""
-        times = self.seen.cpu_times()
-        return float(times.user + times.system)
-
-
 class Bench:
     """The load generator and the servers, by name."""
 
-    def __init__(self, load: Process, servers: dict[str, Process]) -> None:
+    def __init__(self, load: LineProcess, servers: dict[str, LineProcess]) -> None:
         self._load = load
         self._servers = servers
         self._ports = {name: int(process.hear()) for name, process in servers.items()}
         self._tag = 0
 
-    def play(self, name: str, concurrent: int, measured: Measured) -> None:
+    def play(self, name: str, concurrent: int, measured: ServerFigures) -> None:
         """One round against server ``name``."""
         streams = SEQUENTIAL if concurrent == 1 else concurrent
         wanted = Round(
@@ -136,20 +82,15 @@ async def run(options: Options, report: Report) -> None:
     """All levels, then what is added to a first frame, then memory."""
     papers = corpus.load_or_generate(options.data, min(ABSTRACTS, options.rows))
     rounds = 3 if options.quick else 12
-    with server() as postgres, postgres.database() as url, _folder() as folder:
+    room = tempfile.TemporaryDirectory(prefix="helix-bench-")
+    with server() as postgres, postgres.database() as url, room as folder:
         store = ChunkStore(url, IDENTITY)
         await fill(store, papers)
         await store.close()
-        with _bench(url, papers, folder) as bench:
+        with _bench(url, papers, Path(folder)) as bench:
             _levels(bench, rounds, report)
             _added(bench, rounds, report)
             _memory(bench, rounds, report)
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="helix-bench-") as folder:
-        yield Path(folder)
 
 
 @contextmanager
@@ -157,21 +98,18 @@ def _bench(url: str, papers: Corpus, folder: Path) -> Iterator[Bench]:
     vectors = folder / "vectors.npy"
     np.save(vectors, papers.queries)
     instant = {
-        "database_url": url,
-        "vectors": str(vectors),
-        "embed_seconds": 0.0,
-        "model_seconds": 0.0,
-    }
+        "database_url": url, "vectors": str(vectors), "embed_seconds": 0.0, "model_seconds": 0.0
+    }  # fmt: skip
     delayed = {**instant, "embed_seconds": EMBED_SECONDS, "model_seconds": MODEL_SECONDS}
     given: dict[str, dict[str, Any]] = {"bare": {}, "helix": instant, "delayed": delayed}
     with ExitStack() as stack:
-        load = Process("benchmarks.load", folder / "load.log")
-        stack.callback(load.stop)
+        load = LineProcess("benchmarks.load_generator", folder / "load.log")
+        stack.enter_context(stopping(load.child))
         servers = {}
         for name, argument in given.items():
             log = folder / f"{name}.log"
-            servers[name] = Process("benchmarks.server", log, json.dumps(argument))
-            stack.callback(servers[name].stop)
+            servers[name] = LineProcess("benchmarks.server", log, json.dumps(argument))
+            stack.enter_context(stopping(servers[name].child))
         yield Bench(load, servers)
 
 
@@ -192,10 +130,10 @@ def _levels(bench: Bench, rounds: int, report: Report) -> None:
     _judge_streams(report, streams)
 
 
-def _in_turn(bench: Bench, names: tuple[str, ...], level: int, rounds: int) -> list[Measured]:
+def _in_turn(bench: Bench, names: tuple[str, ...], level: int, rounds: int) -> list[ServerFigures]:
     for name in names:  # connections opened, code paths warm
-        bench.play(name, level, Measured())
-    measured = [Measured() for _ in names]
+        bench.play(name, level, ServerFigures())
+    measured = [ServerFigures() for _ in names]
     for number in range(rounds):
         order = list(zip(names, measured, strict=True))
         for name, one in order if number % 2 else reversed(order):
@@ -203,7 +141,7 @@ def _in_turn(bench: Bench, names: tuple[str, ...], level: int, rounds: int) -> l
     return measured
 
 
-def _level_rows(level: int, bare: Measured, helix: Measured) -> list[list[object]]:
+def _level_rows(level: int, bare: ServerFigures, helix: ServerFigures) -> list[list[object]]:
     rows: list[list[object]] = []
     for name, one in (("bare Starlette (the floor)", bare), ("Helix /ask", helix)):
         first, total = one.column("first"), one.column("total")
@@ -229,7 +167,7 @@ def _added(bench: Bench, rounds: int, report: Report) -> None:
         added = [stream.first - stream.spent for stream in measured.streams]
         medians[level] = p50(added)
         spent = p50(measured.column("spent"))
-        rows.append([level, ms(spent), ms(p50(added)), ms(p99(added))])
+        rows.append([level, ms(spent), *percentiles(added)])
     report.table(
         f"serving: added to the first frame, embedding {EMBED_SECONDS * 1000:.0f} ms and model"
         f" {MODEL_SECONDS * 1000:.0f} ms",
@@ -242,7 +180,7 @@ def _added(bench: Bench, rounds: int, report: Report) -> None:
 def _memory(bench: Bench, rounds: int, report: Report) -> None:
     """Rounds of the highest level; the levels before were the warm-up."""
     level = LEVELS[-1]
-    resident, measured = [], Measured()
+    resident, measured = [], ServerFigures()
     for _ in range(3 * rounds):
         bench.play("helix", level, measured)
         resident.append(bench.resident("helix"))

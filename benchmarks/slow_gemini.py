@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 import zlib
 from dataclasses import asdict, dataclass
 
 import numpy as np
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from helix.contract import EMBEDDING_DIMENSIONS
 
@@ -31,7 +37,7 @@ class Counted:
 
 
 class Service:
-    """One connection a coroutine; HTTP/1.1 as an HTTP client library speaks it."""
+    """Answers batchEmbedContents after ``seconds``, and counts what it was asked."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -39,23 +45,10 @@ class Service:
         self.counted = Counted()
         self._vectors = [_vector(number) for number in range(_KINDS)]
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the connection's requests until it ends."""
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                body = await reader.readexactly(_length(head))
-                answer = await self._answer(body)
-                writer.write(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
-                    b"%d\r\n\r\n%b" % (len(answer), answer)
-                )
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            writer.close()  # one that is cancelled ends with the process
-
-    async def _answer(self, body: bytes) -> bytes:
-        texts = [request["content"]["parts"][0]["text"] for request in json.loads(body)["requests"]]
+    async def embed(self, request: Request) -> Response:
+        """A vector a text, in order."""
+        requests = (await request.json())["requests"]
+        texts = [each["content"]["parts"][0]["text"] for each in requests]
         self._under_way += 1
         counted = self.counted
         counted.requests, counted.texts = counted.requests + 1, counted.texts + len(texts)
@@ -63,7 +56,8 @@ class Service:
         await asyncio.sleep(self._seconds)
         self._under_way -= 1
         vectors = (self._vectors[zlib.crc32(text.encode()) % _KINDS] for text in texts)
-        return b'{"embeddings":[' + b",".join(vectors) + b"]}"
+        body = b'{"embeddings":[' + b",".join(vectors) + b"]}"
+        return Response(body, media_type="application/json")
 
 
 def _vector(number: int) -> bytes:
@@ -74,21 +68,18 @@ def _vector(number: int) -> bytes:
     return json.dumps({"values": values}, separators=(",", ":")).encode()
 
 
-def _length(head: bytes) -> int:
-    for line in head.split(b"\r\n"):
-        name, _, value = line.partition(b":")
-        if name.lower() == b"content-length":
-            return int(value)
-    raise ValueError("a request without Content-Length")
-
-
 async def main() -> None:
     """Serve until stdin ends."""
     service = Service(float(sys.argv[1]))
-    server = await asyncio.start_server(service.serve, "127.0.0.1", 0, limit=2**24)
-    print(server.sockets[0].getsockname()[1], flush=True)
+    routes = [Route("/{path:path}", service.embed, methods=["POST"])]
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning"))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    print(listener.getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
     print(json.dumps(asdict(service.counted)), flush=True)
+    server.should_exit = True
+    await serving
 
 
 if __name__ == "__main__":

@@ -7,28 +7,26 @@ clock starts when the workers are ready, and ends with the run, its index includ
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
-from benchmarks import corpus, files
+from benchmarks import corpus, file_builders
 from benchmarks.corpus import ABSTRACTS
 from benchmarks.database import Server, server
-from benchmarks.memory import environment
-from benchmarks.options import Options, main
-from benchmarks.report import Report
+from benchmarks.harness import Options, Report, main
+from benchmarks.processes import environment, stopping
 from benchmarks.slow_gemini import Counted
-from helix.library.runs import ENDED_RUN, create_run
-from pipelines.asking import this_host
+from helix.contract import ENDED_RUN
+from helix.library.runs import create_run
+from pipelines.runs.run_identity import this_host
 
 DELAY_SECONDS = 2.0
 FILES, QUICK_FILES = 24, 6
@@ -61,58 +59,37 @@ async def run(options: Options, report: Report) -> None:
     count = QUICK_FILES if options.quick else FILES
     with tempfile.TemporaryDirectory() as room, server() as postgres:
         folder = Path(room) / "files"
-        files.write_files(folder, "markdown", texts[: count * ABSTRACTS_A_FILE], count)
-        ran = [await asyncio.to_thread(_run, postgres, folder, workers) for workers in (1, 2, 1)]
+        file_builders.write_files(folder, "markdown", texts[: count * ABSTRACTS_A_FILE], count)
+        ran = [_run(postgres, folder, workers) for workers in (1, 2, 1)]
     _report(report, ran)
 
 
 def _run(postgres: Server, folder: Path, workers: int) -> Ran:
     with postgres.database() as url, ExitStack() as stack:
-        service = stack.enter_context(_service())
+        service = stack.enter_context(stopping(_service()))
         assert service.stdout is not None
         port = int(service.stdout.readline())
         for _ in range(workers):
-            stack.enter_context(_worker(url, port))
+            stack.enter_context(stopping(_worker(url, port)))
         _wait_until_ready(url, workers)
         seconds, written, chunks = _carried_out(url, folder)
         counted = Counted(**json.loads(service.communicate()[0]))
     return Ran(workers, seconds, written, chunks, counted)
 
 
-@contextmanager
-def _service() -> Iterator[subprocess.Popen[str]]:
+def _service() -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "benchmarks.slow_gemini", str(DELAY_SECONDS)]
-    with _ended(
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    ) as process:
-        yield process
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment(""), text=True)
 
 
-@contextmanager
-def _worker(url: str, port: int) -> Iterator[None]:
+def _worker(url: str, port: int) -> subprocess.Popen[str]:
     chosen = {
-        "HELIX_EMBEDDER": "gemini",
-        "HELIX_EMBED_PARALLEL": "1",
-        "HELIX_LOG_LEVEL": "warning",
-        "GEMINI_API_KEY": "benchmark",
-        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
-    }
+        "HELIX_EMBEDDER": "gemini", "HELIX_EMBED_PARALLEL": "1", "HELIX_LOG_LEVEL": "warning",
+        "GEMINI_API_KEY": "benchmark", "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
+    }  # fmt: skip
     command = [sys.executable, "-m", "pipelines.worker", "--files", str(FILES_AT_ONCE)]
-    with _ended(subprocess.Popen(command, env={**environment(url), **chosen}, text=True)):
-        yield
-
-
-@contextmanager
-def _ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    return subprocess.Popen(command, env=environment(url) | chosen, text=True)
 
 
 def _wait_until_ready(url: str, workers: int) -> None:

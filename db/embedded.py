@@ -1,4 +1,4 @@
-"""The bundled Postgres of one directory, shared by every process that asks for it.
+"""The bundled Postgres of one directory, shared by every process that acquires it.
 
 Two lock files carry the whole protocol; both are flocks, which the kernel drops on any death.
 
@@ -27,7 +27,6 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
 import platformdirs
@@ -46,43 +45,26 @@ PORT = 5432
 START_SECONDS = 60.0
 POLL_SECONDS = 0.03
 SPAWN_ATTEMPTS = 3
-"""How often a supervisor that ended without a report is started again: it was killed."""
+"""Supervisors that one call starts at most: one that ended without a report was killed."""
 
 INHERITED = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "XDG_RUNTIME_DIR")
-"""All that a supervisor, and so Postgres, gets of the environment of the client that happens to
-start it: no API key, and no PGOPTIONS, which is about the caller's other databases."""
+"""The variables that a supervisor, and so Postgres, inherits from the client that starts it: no API
+key, and no PGOPTIONS, which is about the client's other databases."""
 
 
-@dataclass(frozen=True)
 class Layout:
-    """Where things lie in the directory of one embedded Postgres."""
+    """Where the files of one embedded Postgres lie in its directory."""
 
-    directory: Path
-
-    @property
-    def pgdata(self) -> Path:
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.pgdata = directory / "pgdata"
         """Postgres's own data directory."""
-        return self.directory / "pgdata"
-
-    @property
-    def users_lock(self) -> Path:
-        """Held shared by clients."""
-        return self.directory / "users.lock"
-
-    @property
-    def supervisor_lock(self) -> Path:
-        """Held exclusively by the supervisor; contains its report."""
-        return self.directory / "supervisor.lock"
-
-    @property
-    def supervisor_log(self) -> Path:
-        """What the last supervisor printed."""
-        return self.directory / "supervisor.log"
-
-    @property
-    def postgres_log(self) -> Path:
-        """What Postgres printed; its previous part is beside it with the suffix ``.log.1``."""
-        return self.directory / "postgres.log"
+        self.users_lock = directory / "users.lock"
+        self.supervisor_lock = directory / "supervisor.lock"
+        self.supervisor_log = directory / "supervisor.log"
+        """The output of the last supervisor."""
+        self.postgres_log = directory / "postgres.log"
+        """The output of Postgres; its previous part is beside it with the suffix ``.log.1``."""
 
 
 def default_directory() -> Path:
@@ -156,18 +138,18 @@ def last_line(path: Path) -> str:
 
 
 @dataclass
-class _Shared:
-    """This process's one lock on a directory, and how many handles stand on it."""
+class _Share:
+    """This process's one shared lock on ``users.lock``, and how many handles use it."""
 
-    users: int
+    descriptor: int
     handles: int = 0
 
 
 _guard = threading.Lock()
-_shared: dict[Path, _Shared] = {}
+_shares: dict[Path, _Share] = {}
 
 
-class EmbeddedPostgres:
+class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
     """A share in a running server; it stops once no process holds one. A context manager.
 
     A forked child shares its parent's share: the server runs until both have ended or released.
@@ -187,17 +169,9 @@ class EmbeddedPostgres:
         with _guard:
             if not self._released:
                 self._released = True
-                _drop(self.directory)
+                _release_share(self.directory)
 
-    def __enter__(self) -> EmbeddedPostgres:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 
@@ -215,20 +189,31 @@ def acquire(directory: Path, *, timeout: float = START_SECONDS) -> EmbeddedPostg
             "the embedded Postgres needs Linux or macOS: set DATABASE_URL to postgresql://…"
         )
     deadline = time.monotonic() + timeout
+    directory = directory.expanduser().resolve()
+    layout = Layout(directory)
     with _guard:
-        layout = _prepare(directory)
         try:
-            share = _shared.get(layout.directory) or _Shared(_become_user(layout, deadline))
+            # Traversable for root's system user; what lies inside is closed by its own mode.
+            mode = 0o711 if os.geteuid() == 0 else 0o700
+            directory.mkdir(parents=True, exist_ok=True, mode=mode)
+            share = _shares.get(directory) or _Share(_lock_shared(layout, deadline))
             share.handles += 1
-            _shared[layout.directory] = share
+            _shares[directory] = share
             try:
                 socket_directory = _ensure_running(layout, deadline)
             except BaseException:
-                _drop(layout.directory)
+                _release_share(directory)
                 raise
+        except FileExistsError:
+            raise DatabaseError(
+                f"{directory} is a file: give DATABASE_URL=embedded:<dir> a directory"
+            ) from None
         except OSError as error:
-            raise _unusable(layout.directory, error) from None
-        return EmbeddedPostgres(layout.directory, socket_directory)
+            raise DatabaseError(
+                f"cannot keep the embedded Postgres in {directory} ({error.strerror}):"
+                " set DATABASE_URL=embedded:<dir> to a directory you may write to"
+            ) from None
+        return EmbeddedPostgres(directory, socket_directory)
 
 
 def wait_until_stopped(directory: Path, *, timeout: float = START_SECONDS) -> bool:
@@ -248,101 +233,71 @@ def wait_until_stopped(directory: Path, *, timeout: float = START_SECONDS) -> bo
     return True
 
 
-def _drop(directory: Path) -> None:
-    share = _shared[directory]
+def _release_share(directory: Path) -> None:
+    share = _shares[directory]
     share.handles -= 1
     if share.handles == 0:
-        del _shared[directory]
+        del _shares[directory]
         # Closing, never LOCK_UN, which would take the lock from forked children too.
-        os.close(share.users)
+        os.close(share.descriptor)
 
 
-def _prepare(directory: Path) -> Layout:
-    directory = directory.expanduser().resolve()
-    try:
-        # Traversable for root's system user; what lies inside is closed by its own mode.
-        directory.mkdir(parents=True, exist_ok=True, mode=0o711 if os.geteuid() == 0 else 0o700)
-    except FileExistsError:
-        raise DatabaseError(
-            f"{directory} is a file: give DATABASE_URL=embedded:<dir> a directory"
-        ) from None
-    except OSError as error:
-        raise _unusable(directory, error) from None
-    return Layout(directory)
-
-
-def _unusable(directory: Path, error: OSError) -> DatabaseError:
-    return DatabaseError(
-        f"cannot keep the embedded Postgres in {directory} ({error.strerror}):"
-        " set DATABASE_URL=embedded:<dir> to a directory you may write to"
-    )
-
-
-def _become_user(layout: Layout, deadline: float) -> int:
+def _lock_shared(layout: Layout, deadline: float) -> int:
     """Hold ``users.lock`` shared; waits for a supervisor that is stopping."""
     descriptor = open_lock(layout.users_lock)
     while not try_lock(descriptor, exclusive=False):
         if time.monotonic() > deadline:
             os.close(descriptor)
-            raise _too_late(layout)
+            raise _not_ready(layout)
         time.sleep(POLL_SECONDS)
     return descriptor
 
 
 def _ensure_running(layout: Layout, deadline: float) -> str:
-    """The socket directory of a server that accepts connections."""
-    attempts = 0
+    """The socket directory of a server that accepts connections, started where none runs."""
+    started = 0
     while True:
         descriptor = open_lock(layout.supervisor_lock)
         try:
             if try_lock(descriptor, exclusive=True):
-                _check_attempt(layout, descriptor, attempts)
-                attempts += 1
-                _spawn(layout, descriptor)
-            elif (ready := _ready(descriptor)) is not None:
+                # No supervisor runs: those that this call started ended, or there was none.
+                if started and (error := read_report(descriptor).get("error")):
+                    raise DatabaseError(error)
+                if started == SPAWN_ATTEMPTS:
+                    log = layout.supervisor_log
+                    raise _start_failed(layout, f"{last_line(log)} (see {log})")
+                started += 1
+                _spawn_supervisor(layout, descriptor)
+            elif (ready := _ready_socket(descriptor)) is not None:
                 return ready
         finally:
             os.close(descriptor)
         if time.monotonic() > deadline:
-            raise _too_late(layout)
+            raise _not_ready(layout)
         time.sleep(POLL_SECONDS)
 
 
-def _check_attempt(layout: Layout, descriptor: int, attempts: int) -> None:
-    """Raise when the supervisors of the attempts before this one told why, or died too often."""
-    if attempts and (error := read_report(descriptor).get("error")):
-        raise DatabaseError(error)
-    if attempts == SPAWN_ATTEMPTS:
-        raise DatabaseError(
-            f"the embedded Postgres in {layout.directory} does not start:"
-            f" {last_line(layout.supervisor_log)} (see {layout.supervisor_log})"
-        )
-
-
-def _ready(descriptor: int) -> str | None:
+def _ready_socket(descriptor: int) -> str | None:
+    """The socket directory that the supervisor reports, where a server listens in it."""
     report = read_report(descriptor)
-    directory = report.get("socket")
-    if directory is None or not _listening(directory):
+    if (directory := report.get("socket")) is None:
         return None
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(f"{directory}/.s.PGSQL.{PORT}")
+        except OSError:
+            return None
     # Read twice: the first may be what a killed supervisor left, seen between the moment its
     # successor's lock was taken and the moment the file was emptied.
     return directory if read_report(descriptor) == report else None
 
 
-def _listening(socket_directory: str) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(f"{socket_directory}/.s.PGSQL.{PORT}")
-        except OSError:
-            return False
-    return True
-
-
-def _spawn(layout: Layout, lock: int) -> None:
+def _spawn_supervisor(layout: Layout, lock: int) -> None:
     """Start a supervisor that inherits the locked descriptor; returns once it is on its own."""
     write_report(lock, {})
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    search = [str(Path(__file__).resolve().parent.parent), os.environ.get("PYTHONPATH", "")]
+    root = Path(__file__).resolve().parents[__name__.count(".")]  # `helix.db.embedded` in a wheel
+    search = [str(root), os.environ.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, search))
     with layout.supervisor_log.open("wb") as log:
         # -P and a working directory of its own: neither the caller's directory nor its modules
@@ -359,13 +314,14 @@ def _spawn(layout: Layout, lock: int) -> None:
             start_new_session=True,
         )
     if started.returncode != 0:
-        raise DatabaseError(
-            f"the embedded Postgres in {layout.directory} does not start:"
-            f" {last_line(layout.supervisor_log)}"
-        )
+        raise _start_failed(layout, last_line(layout.supervisor_log))
 
 
-def _too_late(layout: Layout) -> DatabaseError:
+def _start_failed(layout: Layout, reason: str) -> DatabaseError:
+    return DatabaseError(f"the embedded Postgres in {layout.directory} does not start: {reason}")
+
+
+def _not_ready(layout: Layout) -> DatabaseError:
     return DatabaseError(
         f"the embedded Postgres in {layout.directory} is not ready yet; it may be recovering from"
         f" a crash: try again in a minute, or see {layout.postgres_log}"

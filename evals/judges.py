@@ -10,28 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from llama_index.core.evaluation import EvaluationResult
 from llama_index.core.llms.llm import LLM
 
-from evals.metrics.alce import (
-    CitationScores,
-    Cited,
-    citation_scores,
-    entails_by_span,
-)
-from evals.metrics.yes_no import StrictFaithfulness, StrictRelevancy, without_nltk
-from helix.context import Source
+from evals.metrics.alce import CitationScores, Cited, citation_scores, entails_by_span
+from evals.metrics.yes_no import strict_faithfulness, strict_relevancy, without_nltk
+from helix.answering.judging import Judge, JudgeFailed, build_judge
+from helix.answering.proof import prove
 from helix.contract import Verdict
+from helix.domain.citations import MARKER
+from helix.domain.context import Source
 from helix.errors import SettingsError
-from helix.judging import Judge, JudgeFailed, build_judge
-from helix.proof import prove
 from helix.providers import build_llm
 from helix.providers.base import LanguageModel
 from helix.settings import Settings
 
 OFFLINE = "offline"
 
-_MARKER = re.compile(r"\s*\[[\d,\s]+\]")
+_MARKER = re.compile(rf"\s*{MARKER.pattern}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +54,7 @@ class AnswerJudge(Protocol):
 
 
 def statements_of(answer: str, sources: Sequence[Source]) -> list[Cited]:
-    """The statements of an answer as helix.proof divides it."""
+    """The statements of an answer as helix.answering.proof divides it."""
     return [
         Cited(_parts(answer[one.start : one.end]), one.numbers)
         for one in prove(answer, sources).statements
@@ -68,7 +63,7 @@ def statements_of(answer: str, sources: Sequence[Source]) -> list[Cited]:
 
 def _parts(statement: str) -> tuple[str, ...]:
     """What stands between markers and says something."""
-    parts = [part.strip() for part in _MARKER.split(statement)]
+    parts = [part.strip() for part in _MARKER.split(statement)[::2]]
     return tuple(part for part in parts if any(c.isalnum() for c in part))
 
 
@@ -98,21 +93,18 @@ class ModelJudge:
         self.name = llm.identity
         self._verdicts = verdicts
         without_nltk()
-        self._faithful = StrictFaithfulness(llm.model)
-        self._relevant = StrictRelevancy(llm.model)
+        self._faithful = strict_faithfulness(llm.model)
+        self._relevant = strict_relevancy(llm.model)
 
     async def judge(self, question: str, answer: str, sources: Sequence[Source]) -> Judgement:
         said = _MARKER.sub("", answer)
         contexts = [source.content for source in sources]
-        replies = [await self._faithful.aevaluate(question, said, contexts)]
-        replies.append(await self._relevant.aevaluate(question, said, contexts))
+        replies = [await self._faithful.evaluate(question, said, contexts)]
+        replies.append(await self._relevant.evaluate(question, said, contexts))
 
         async def entails(statement: Cited, cited: Sequence[Source]) -> bool:
-            replies.append(
-                await self._faithful.aevaluate(
-                    response=statement.text, contexts=[source.content for source in cited]
-                )
-            )
+            contents = [source.content for source in cited]
+            replies.append(await self._faithful.evaluate(None, statement.text, contents))
             return bool(replies[-1].passing)
 
         scores = await citation_scores(statements_of(answer, sources), sources, entails)
@@ -120,14 +112,10 @@ class ModelJudge:
             verdict = await self._verdicts.judge(question, answer, sources)
         except JudgeFailed:
             verdict = None
-        unreadable = _invalid(replies) + (verdict is None)
+        unreadable = sum(reply.invalid_result for reply in replies) + (verdict is None)
         return Judgement(
             bool(replies[0].passing), bool(replies[1].passing), scores, verdict, unreadable
         )
-
-
-def _invalid(replies: Sequence[EvaluationResult]) -> int:
-    return sum(reply.invalid_result for reply in replies)
 
 
 def judge_name(settings: Settings, asked: str | None) -> str:

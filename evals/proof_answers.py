@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evals.gate_offline import Corpus
-from helix.context import Source, sources_of
+from evals.corpora import SplitCorpus
 from helix.contract import REFUSAL
+from helix.domain.context import Source, sources_of
+from helix.domain.records import Hit
 from helix.providers.offline import vectors
 from helix.providers.offline.extract import extract
-from helix.providers.offline.reading import Source as Read
+from helix.providers.offline.reading import PromptSource
 from helix.providers.offline.vectors import Vectors, WordVectors
-from helix.records import Hit
 
 TOP_K = (5, 8, 3, 12)
 """Sources are joined where there are more than five hits."""
@@ -60,21 +60,23 @@ class _Remembering(WordVectors):
         return np.stack([unit for unit, _ in rows]), np.array([length for _, length in rows])
 
 
-_corpora: Sequence[Corpus] = ()  # of a process that answers, which was forked with them
+_corpora: Sequence[SplitCorpus] = ()  # of a process that answers, which was forked with them
 
 
-def answers(corpora: Sequence[Corpus], count: int) -> Iterator[Case]:
+def answers(corpora: Sequence[SplitCorpus], count: int) -> Iterator[Case]:
     """So many offline answers, refusals left out: questions and top-k in an order drawn once.
 
     Every beginning is a sample of all sets, and the same whatever the number of processes.
     """
     global _corpora
     _corpora = corpora
-    documents = [[document.text for document in c.questions.documents] for c in corpora]
+    documents = [[document.text for document in c.source.documents] for c in corpora]
+    for each in corpora:
+        _ = each.distances  # computed before the processes are forked, which share them
     tasks = [
         (corpus, place, top_k)
         for corpus, each in enumerate(corpora)
-        for place in range(len(each.questions.questions))
+        for place in range(len(each.source.questions))
         for top_k in TOP_K
     ]
     random.Random(0).shuffle(tasks)
@@ -85,9 +87,9 @@ def answers(corpora: Sequence[Corpus], count: int) -> Iterator[Case]:
             yield Case(answer, sources, documents[corpus], _is_fresh(corpora[corpus], place))
 
 
-def _is_fresh(corpus: Corpus, place: int) -> bool:
+def _is_fresh(corpus: SplitCorpus, place: int) -> bool:
     names, every = _TUNED
-    return corpus.questions.name not in names or place % every != 0
+    return corpus.source.name not in names or place % every != 0
 
 
 def _remember() -> None:
@@ -97,15 +99,15 @@ def _remember() -> None:
 def _answer(task: _Task) -> tuple[str, list[Source]] | None:
     number, place, top_k = task
     corpus = _corpora[number]
-    nearest = np.argsort(corpus.own()[place], kind="stable")[:top_k]
+    nearest = np.argsort(corpus.distances[place], kind="stable")[:top_k]
     sources = sources_of([_hit(corpus, int(chunk)) for chunk in nearest])
-    read = [Read(n, source.content) for n, source in enumerate(sources, 1)]
-    answer = extract(corpus.questions.questions[place].text, read)
+    read = [PromptSource(n, source.content) for n, source in enumerate(sources, 1)]
+    answer = extract(corpus.source.questions[place].text, read)
     return None if answer == REFUSAL else (answer, sources)
 
 
-def _hit(corpus: Corpus, chunk: int) -> Hit:
+def _hit(corpus: SplitCorpus, chunk: int) -> Hit:
     document, start, end = map(int, corpus.chunks[chunk])
-    whole = corpus.questions.documents[document]
+    whole = corpus.source.documents[document]
     text = whole.text[start:end]
     return Hit(chunk + 1, document, whole.title, "", chunk, text, start, end, str(chunk), 0.3)

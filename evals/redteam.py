@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from evals.redteam_probes import documents, output, walls
-from evals.redteam_probes.world import KEY, RIVAL, Failed, Probe, World, opened
-from helix.logs import configure_logging
+from evals.redteam_probes import documents, leaks, output
+from evals.redteam_probes.target import KEY, RIVAL, Failed, Probe, Target, open_target
 from helix.settings import Settings, load_settings
+from helix.telemetry.logs import configure_logging
 
-Outcome = Literal["pass", "fail", "known"]
+ProbeOutcome = Literal["pass", "fail", "known"]
 
-PROBES: tuple[Probe, ...] = (*documents.PROBES, *walls.PROBES, *output.PROBES, walls.LAST)
+PROBES: tuple[Probe, ...] = (*documents.PROBES, *leaks.PROBES, *output.PROBES, leaks.LAST)
 """All of them; the last looks through what the others were told."""
 
 
@@ -35,37 +35,37 @@ class Result:
 
     area: str
     name: str
-    outcome: Outcome
+    outcome: ProbeOutcome
     problem: str
     seconds: float
 
 
 async def attack(settings: Settings, probes: Sequence[Probe] = PROBES) -> list[Result]:
     """Run the probes, in order, over an empty database; each starts without documents."""
-    async with opened(settings) as world:
-        return await attacked(world, probes)
+    async with open_target(settings) as target:
+        return await run_probes(target, probes)
 
 
-async def attacked(world: World, probes: Sequence[Probe]) -> list[Result]:
-    """``attack`` in a world that is open already."""
+async def run_probes(target: Target, probes: Sequence[Probe]) -> list[Result]:
+    """``attack`` in a target that is open already."""
     results: list[Result] = []
     for probe in probes:
-        results.append(await tried(probe, world))
+        results.append(await run_probe(probe, target))
         for tenant in ("default", RIVAL):
-            await world.store.of(tenant).aclear()
+            await target.store.of(tenant).aclear()
     return results
 
 
-async def tried(probe: Probe, world: World) -> Result:
+async def run_probe(probe: Probe, target: Target) -> Result:
     """What comes of one probe, which may leave documents behind."""
     began, problem = time.perf_counter(), ""
     try:
-        await probe.run(world)
+        await probe.run(target)
     except Failed as failure:
         problem = str(failure)
     except Exception as error:  # noqa: BLE001  a probe that breaks has shown nothing
         problem = f"the probe broke ({type(error).__name__}: {error})"
-    outcome: Outcome = "pass" if not problem else "known" if probe.known else "fail"
+    outcome: ProbeOutcome = "pass" if not problem else "known" if probe.known else "fail"
     seconds = round(time.perf_counter() - began, 3)
     return Result(probe.area, probe.name, outcome, probe.known or problem, seconds)
 

@@ -20,9 +20,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from evals.asking import Asked
-from evals.corpus import ingest, settings_of_run, stored
-from evals.golden import CASES, CaseError, chosen
+from evals.cases import CASES, CaseError, chosen
+from evals.database import ingest, settings_of_run, stored
 from evals.judges import OFFLINE, judge_name, model_judge, offline_judge
 from evals.report.data import (
     BASELINE,
@@ -31,21 +30,31 @@ from evals.report.data import (
     baseline_of,
     compare,
     load_baseline,
+    reported_settings,
     to_json,
-    told,
     write_json,
 )
 from evals.report.page import page
 from evals.report.terminal import markdown, show
-from evals.suites import GOLDEN, OTHER, STORED, SUITES, Suite, Wanted, made, stored_suite
+from evals.runner import SuiteRunner
+from evals.suites import (
+    GOLDEN,
+    OTHER,
+    STORED,
+    SUITES,
+    Suite,
+    SuiteOptions,
+    build_suite,
+    stored_suite,
+)
 from evals.totals import EVERY, agreements, due, failures, minima, totals
+from helix.domain.scope import tenant_name
 from helix.errors import HelixError
-from helix.evals_report import last_report_file
-from helix.logs import configure_logging
 from helix.providers import build_embedder, build_llm
-from helix.scope import tenant_name
 from helix.services import open_services
+from helix.serving.routes.operations import last_report_file
 from helix.settings import Settings, load_settings
+from helix.telemetry.logs import configure_logging
 
 LIMIT = 300
 WIDTH = 160
@@ -91,15 +100,15 @@ async def measure(
             judges.insert(0, model)
         embedder, answering = build_embedder(settings), build_llm(settings)
         services = await stack.enter_async_context(open_services(settings, embedder, answering))
-        asked = Asked(services, suite, await stored(services, suite), judges)
-        outcomes = [outcome async for outcome in asked.outcomes(tags)]
-        ceiling = services.engine.retriever.max_distance
+        runner = SuiteRunner(services, suite, await stored(services, suite), judges)
+        outcomes = [outcome async for outcome in runner.outcomes(tags)]
+        ceiling = services.engine.retriever.space.max_distance
     names = [one.name for one in judges]
     measured = totals(outcomes, names[0])
     whole = suite.name == GOLDEN and not tags
     wanted = EVERY if whole else due(outcome.case for outcome in outcomes)
     return Run(
-        suite.name, tags, names, told(settings, embedder.identity, answering.identity),
+        suite.name, tags, names, reported_settings(settings, embedder.identity, answering.identity),
         time.perf_counter() - began, ceiling, outcomes, measured, least,
         failures(measured, least, wanted),
         agreements(outcomes, names[0], OFFLINE) if len(names) > 1 else {},
@@ -137,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _check(given)
         baseline = _baseline(given)
-        run = _made(given)
+        run = _run(given)
         _report(given, run, baseline)
     except HelixError as error:
         print(f"evals: {error}", file=sys.stderr)
@@ -145,12 +154,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if run.failed else 0
 
 
-def _made(given: argparse.Namespace) -> Run:
+def _run(given: argparse.Namespace) -> Run:
     if given.tenant:
         stored_cases = stored_suite(given.cases, tenant_name(given.tenant))
         return run_suite(load_settings(), stored_cases, tags=given.tag, judge=given.judge)
     with tempfile.TemporaryDirectory(prefix="helix-evals-set-") as folder:
-        suite = made(given.suite, Wanted(given.data, Path(folder), given.limit, given.cases))
+        suite = build_suite(
+            given.suite, SuiteOptions(given.data, Path(folder), given.limit, given.cases)
+        )
         with settings_of_run(given.keep) as settings:
             return run_suite(settings, suite, tags=given.tag, judge=given.judge)
 

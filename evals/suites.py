@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 
-from evals.golden import CASES, Case, CaseError, Passage, load_cases
-from evals.offline_sets import Question, QuestionSet, load_covidqa, load_scifact, load_squad
+from evals.cases import CASES, Case, CaseError, Passage, load_cases
+from evals.datasets import load_covidqa, load_scifact, load_squad
+from evals.datasets.records import Question, QuestionSet
+from evals.datasets.sec10q import load_report_questions
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = "golden"
@@ -48,7 +48,7 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SuiteOptions:
     """How a suite is made: ``data`` holds the public sets, ``folder`` takes files written for it.
 
     ``limit`` is how many questions of a kind are taken, at random but the same each time.
@@ -78,14 +78,14 @@ def stored_suite(cases: Path, tenant: str) -> Suite:
     return Suite(STORED, ROOT, None, load_cases(cases), tenant)
 
 
-def made(name: str, wanted: Wanted) -> Suite:
+def build_suite(name: str, options: SuiteOptions) -> Suite:
     """The suite of SUITES that has this name.
 
     Raises:
         CaseError: its cases or its public set cannot be read.
     """
     try:
-        return SUITES[name](wanted)
+        return SUITES[name](options)
     except OSError as error:
         file = Path(str(error.filename)).name
         raise CaseError(f"{file} cannot be read: --data is to have the set {name}") from None
@@ -93,34 +93,34 @@ def made(name: str, wanted: Wanted) -> Suite:
         raise CaseError(f"a file of the set {name} is malformed: bring it again") from None
 
 
-def _golden(wanted: Wanted) -> Suite:
-    name = GOLDEN if wanted.cases.resolve() == CASES.resolve() else OTHER
-    return Suite(name, ROOT, "samples", load_cases(wanted.cases))
+def _golden(options: SuiteOptions) -> Suite:
+    name = GOLDEN if options.cases.resolve() == CASES.resolve() else OTHER
+    return Suite(name, ROOT, "samples", load_cases(options.cases))
 
 
-def _squad(wanted: Wanted) -> Suite:
-    return _spans(wanted, load_squad(wanted.public()), load_covidqa(wanted.public()))
+def _squad(options: SuiteOptions) -> Suite:
+    return _spans(options, load_squad(options.public()), load_covidqa(options.public()))
 
 
-def _covidqa(wanted: Wanted) -> Suite:
-    return _spans(wanted, load_covidqa(wanted.public()), load_squad(wanted.public()))
+def _covidqa(options: SuiteOptions) -> Suite:
+    return _spans(options, load_covidqa(options.public()), load_squad(options.public()))
 
 
-def _scifact(wanted: Wanted) -> Suite:
-    return _spans(wanted, load_scifact(wanted.public()), None)
+def _scifact(options: SuiteOptions) -> Suite:
+    return _spans(options, load_scifact(options.public()), None)
 
 
-def _spans(wanted: Wanted, own: QuestionSet, other: QuestionSet | None) -> Suite:
+def _spans(options: SuiteOptions, own: QuestionSet, other: QuestionSet | None) -> Suite:
     """A set as files of plain text; ``other`` lends questions that these do not answer."""
-    sources = write_documents(own, wanted.folder / own.name)
+    sources = write_documents(own, options.folder / own.name)
     numbered = [(f"{own.name}-{number}", question) for number, question in enumerate(own.questions)]
-    cases = wanted.some([_covered(i, q, sources) for i, q in numbered if q.spans])
-    cases += wanted.some([_uncovered(i, q, "near-miss") for i, q in numbered if not q.spans])
+    cases = options.some([_covered(i, q, sources) for i, q in numbered if q.spans])
+    cases += options.some([_uncovered(i, q, "near-miss") for i, q in numbered if not q.spans])
     if other:
         asked = [q for q in other.questions if q.spans]
         foreign = [_uncovered(f"{other.name}-{n}", q, "foreign") for n, q in enumerate(asked)]
-        cases += wanted.some(foreign)
-    return Suite(own.name, wanted.folder, own.name, cases)
+        cases += options.some(foreign)
+    return Suite(own.name, options.folder, own.name, cases)
 
 
 def write_documents(questions: QuestionSet, folder: Path) -> list[str]:
@@ -154,26 +154,20 @@ def _uncovered(name: str, question: Question, kind: str) -> Case:
     return Case(id=f"{kind}-{name}", question=question.text, tags=("uncovered", kind), refusal=True)
 
 
-def _sec10q(wanted: Wanted) -> Suite:
+def _sec10q(options: SuiteOptions) -> Suite:
     """Quarterly reports as PDF. The answers are free text, so what is checked is the document."""
-    folder = wanted.public() / "sec10q"
-    files = sorted(path.name for path in (folder / "docs").glob("*.pdf"))
-    with (folder / "qna_data.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    cases = []
-    for number, row in enumerate(rows):
-        globs = [name.strip() for name in row["Source Docs"].split(",")]
-        found = [file for file in files if any(fnmatch(file, glob) for glob in globs)]
-        passages = tuple(Passage(source=f"docs/{file}") for file in found)
-        name = f"sec10q-{number}"
-        if passages:
-            cases.append(
-                Case(id=name, question=row["Question"], tags=("covered",), passages=passages)
-            )
-    return Suite("sec10q", folder, "docs", wanted.some(cases))
+    cases = [
+        Case(
+            id=f"sec10q-{number}", question=question.text, tags=("covered",),
+            passages=tuple(Passage(source=f"docs/{file}") for file in question.files),
+        )
+        for number, question in enumerate(load_report_questions(options.public()))
+        if question.files
+    ]  # fmt: skip
+    return Suite("sec10q", options.public() / "sec10q", "docs", options.some(cases))
 
 
-SUITES: Mapping[str, Callable[[Wanted], Suite]] = {
+SUITES: Mapping[str, Callable[[SuiteOptions], Suite]] = {
     GOLDEN: _golden,
     "squad2": _squad,
     "covidqa": _covidqa,

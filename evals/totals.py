@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from evals.asking import Outcome
-from evals.golden import Case
+from evals.cases import Case
 from evals.metrics.retrieval import NAMES
 from evals.metrics.statistics import Agreement, Estimate, agreement, mean, share
+from evals.runner import Outcome
 from helix.errors import SettingsError
 
 MINIMA: Mapping[str, tuple[float, tuple[str, ...]]] = {

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 
 from helix import __version__
-from helix.asgi import OneLineStartup, OwnPagesOnly, RequestLog
-from helix.bodies import JsonLimit
 from helix.errors import HelixError
-from helix.garbage import settle
-from helix.keeping import kept_up
-from helix.logs import configure_logging, silence_access_log
 from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
-from helix.routes import (
-    answers,
+from helix.services import Services, open_services
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
+from helix.serving.housekeeping import housekeeping
+from helix.serving.middleware import OneLineStartup, OwnPagesOnly, RequestLog
+from helix.serving.routes import (
     ask,
     ask_image,
     documents,
-    evals,
-    health,
-    metrics,
-    privacy,
+    operations,
     query,
+    receipts,
     runs,
+    uploads,
     web,
-)  # fmt: skip
-from helix.routes.state import State
-from helix.services import open_services
+)
 from helix.settings import Settings, load_settings
+from helix.storage.garbage_collection import settle
+from helix.telemetry.build import build_tracing
+from helix.telemetry.logs import configure_logging, silence_access_log
 from helix.telemetry.metrics import Metrics
-from helix.telemetry.tracing import build_tracing, closed_after
 
+_logger = logging.getLogger(__name__)
 _ROUTERS = (
-    health, metrics, ask, query, ask_image, answers, documents, runs, evals, privacy, web,
+    operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
+    uploads.router, documents.router, runs.router, operations.router,
 )  # fmt: skip
 
 
@@ -58,13 +59,13 @@ def create_app(
     measured, tracing = Metrics(), build_tracing(settings)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Services]]:
         async with (
-            closed_after(tracing),
+            aclosing(tracing),
             open_services(settings, embedder, llm, metrics=measured) as services,
         ):
             settle()
-            async with kept_up(services):
+            async with housekeeping(services):
                 yield {"services": services}
 
     application = FastAPI(
@@ -73,8 +74,9 @@ def create_app(
         summary="Answers from your documents, each citation resolving, or one honest refusal.",
         lifespan=lifespan,
     )
-    for routes in _ROUTERS:
-        application.include_router(routes.router)
+    for router in _ROUTERS:
+        application.include_router(router)
+    application.routes.extend(web.ROUTES)
     _register_errors(application)
     if settings.cors_origins:
         application.add_middleware(
@@ -84,9 +86,8 @@ def create_app(
             allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "traceparent"],
             expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
-    application.add_middleware(JsonLimit)
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
-    application.add_middleware(RequestLog, metrics=measured, tracing=tracing)
+    application.add_middleware(RequestLog, metrics=measured, tracer=tracing.tracer)
     application.add_middleware(OneLineStartup)
     return application
 
@@ -94,12 +95,18 @@ def create_app(
 def _register_errors(application: FastAPI) -> None:
     @application.exception_handler(HelixError)
     async def helix_error(_: Request, error: HelixError) -> JSONResponse:
+        if error.status >= 500:
+            _logger.warning("no answer: %s", error)
         return JSONResponse({"error": str(error)}, status_code=error.status)
 
     @application.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         where = ".".join(str(part) for part in error.errors()[0]["loc"])
         return JSONResponse({"error": f"{where} is malformed"}, status_code=400)
+
+    @application.exception_handler(ClientDisconnect)
+    async def disconnected(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
 
     @application.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> JSONResponse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
@@ -29,6 +29,20 @@ DEFAULT_TOP_K = 5
 
 DEFAULT_DENSE_WEIGHT = 0.5
 """The dense share of hybrid search's score: evals/RETRIEVAL.md has the others."""
+
+RunStatus = Literal["queued", "running", "done", "failed", "cancelling", "cancelled"]
+FileStatus = Literal[
+    "queued", "reading", "embedding", "writing",
+    "added", "replaced", "unchanged", "failed", "cancelled",
+]  # fmt: skip
+OPEN_RUN = ("queued", "running", "cancelling")
+GOING_RUN = ("queued", "running")
+"""An open run that nobody has asked to stop."""
+ENDED_RUN = ("done", "failed", "cancelled")
+OPEN_FILE = ("queued", "reading", "embedding", "writing")
+ENDED_FILE = ("added", "replaced", "unchanged", "failed", "cancelled")
+"""Statuses of an ingest run and of its files. SQL takes each tuple's text as its list, literally:
+the indexes of open rows are partial, and a bound list is not seen to fit them."""
 
 
 class Citation(TypedDict):

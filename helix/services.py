@@ -1,4 +1,4 @@
-"""What a process of Helix holds open: database, models, the engine, and how answers end."""
+"""What a process of Helix holds open: database, models, engine and answer pipeline."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from helix.answering import Answering
-from helix.calibration import build_calibration
-from helix.context import count_tokens
-from helix.database import open_url
-from helix.embedding_cache import with_cache
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.judging import Judge, build_judge
+from helix.answering.pipeline import AnswerPipeline
+from helix.domain.context import count_tokens
 from helix.errors import HelixError, SettingsError
-from helix.judging import Judge, build_judge
 from helix.library.access import Library
-from helix.next_embedder import Space, current_embedder, gate_ceiling, spaces
+from helix.library.background import in_background
+from helix.library.worker_processes import WorkerProcesses
 from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel
-from helix.query_engine import CitationQueryEngine
-from helix.receipts.receipt import Marks, settings_of
-from helix.receipts.stored import Receipts
-from helix.reranking import build_reranker
-from helix.reranking.stage import Reranking
-from helix.retriever import GatedRetriever
-from helix.rewriting import build_rewriter
+from helix.receipts.receipt import Configuration
+from helix.receipts.receipt_store import Receipts
+from helix.retrieval.calibration import build_calibration
+from helix.retrieval.embedding_cache import with_cache
+from helix.retrieval.gated_retriever import GatedRetriever
+from helix.retrieval.reranking import build_reranker
+from helix.retrieval.reranking.stage import Reranking
+from helix.retrieval.rewriting import build_rewriter
+from helix.retrieval.vector_space import Space, current_embedder, gate_ceiling, spaces
 from helix.settings import Settings
+from helix.storage.database import open_url
 from helix.store import ChunkStore
 from helix.telemetry.metrics import Metrics
-from helix.workers import WorkerProcesses
 
 __all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"]
 
@@ -40,18 +41,20 @@ _logger = logging.getLogger(__name__)
 class Services:
     """Everything that a server needs, open.
 
-    ``answering`` is what questions go to; ``receipts`` is None where none are kept, and ``marks``
-    says what they are told of this process.
-    ``on_run_created`` is called when a run was committed that nobody may be there to carry out;
-    it returns whether it had to start somebody.
+    Args:
+        answering: the pipeline that every question goes through.
+        receipts: where receipts are stored; None where none are (HELIX_RECEIPT_DAYS=0).
+        configuration: the models and settings that answers are made with.
+        on_run_created: is called when a run was committed for which there may be no worker;
+            returns whether it started one.
     """
 
     settings: Settings
     store: ChunkStore
     engine: CitationQueryEngine
-    answering: Answering
+    answering: AnswerPipeline
     receipts: Receipts | None
-    marks: Callable[[], Marks]
+    configuration: Configuration
     library: Library
     llm: LanguageModel
     on_run_created: Callable[[], bool] = lambda: False
@@ -59,20 +62,20 @@ class Services:
 
     def models(self) -> dict[str, str | None]:
         """Embedder, llm, reranker and judge by their identity; None where there is none."""
-        return dict(self.marks().models)
+        return self.configuration.models_in(self.engine.retriever.space.description)
 
 
 @asynccontextmanager
 async def open_store(
     settings: Settings, embedder: Embedder, following: Embedder | None = None
 ) -> AsyncIterator[ChunkStore]:
-    """The store behind ``DATABASE_URL``, ready and filled by ``embedder`` or by none.
+    """The store of DATABASE_URL, ready; its vectors are those of ``embedder``, or it has none.
 
-    ``following`` is the embedder of HELIX_EMBEDDER_NEXT, which may have filled it instead.
+    ``following`` is the embedder of HELIX_EMBEDDER_NEXT, which the vectors may be of instead.
 
     Raises:
         StoreUnavailable: as open_url does.
-        EmbedderMismatch: another embedder filled it.
+        EmbedderMismatch: the vectors are another embedder's.
     """
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(open_url(settings))
@@ -93,9 +96,10 @@ async def open_services(
     following: Embedder | None = None,
     metrics: Metrics | None = None,
 ) -> AsyncIterator[Services]:
-    """Open all of it; what is given stands in for what the settings name.
+    """Open the services of ``settings``; each argument stands in for what the settings name.
 
-    ``following`` is the embedder of HELIX_EMBEDDER_NEXT.
+    ``following`` stands in for the embedder of HELIX_EMBEDDER_NEXT. They are closed in reverse
+    order when the block ends, and whatever they were doing has ended then.
 
     Raises:
         SettingsError: as build_embedder and build_llm do, HELIX_JUDGE's too, or the gate has no
@@ -110,40 +114,42 @@ async def open_services(
         llm = llm or build_llm(settings)
         stack.push_async_callback(llm.aclose)
         known = [embedder, following] if following else [embedder]
-        asked_in = spaces(settings, known)
+        search_spaces = spaces(settings, known)
         store = await stack.enter_async_context(open_store(settings, *known))
-        first, *others = (_cached(space, store, settings) for space in asked_in)
-        reranking = await _reranking(settings, first, stack)
+        first, *others = (_cached(space, store, settings) for space in search_spaces)
+        reranking = await _reranking(settings, stack)
         rewriter = build_rewriter(llm, enabled=settings.rewrite, timeout=settings.rewrite_timeout)
         if rewriter:
             stack.push_async_callback(rewriter.aclose)
-        await asyncio.to_thread(count_tokens, "")  # the tokenizer, or the first question waits
+        await asyncio.to_thread(count_tokens, "")  # loads the tokenizer, for the first question
         retriever = GatedRetriever(
             store, first, top_k=settings.retrieval_top_k, following=others, rewriter=rewriter,
             reranking=reranking, calibration=build_calibration(settings),
         )  # fmt: skip
-        filling = asyncio.create_task(_fill_terms(store))
-        stack.callback(filling.cancel)
+        await stack.enter_async_context(in_background(_fill_terms(store)))
         workers = WorkerProcesses(settings)
-        stack.callback(workers.stop)
+        stack.push_async_callback(workers.stop)
         engine = CitationQueryEngine(retriever, llm, hygiene="hygiene" in settings.guards)
         judge = await _judge(settings, llm, stack)
-        marks = _marks(settings, engine, judge, reranking)
-        receipts = Receipts(store, marks) if settings.receipt_days else None
+        configuration = Configuration.of(
+            settings, llm=llm.identity, judge=judge.identity,
+            reranker=reranking.reranker.identity if reranking else None,
+        )  # fmt: skip
+        receipts = Receipts(store, configuration) if settings.receipt_days else None
         metrics = metrics or Metrics()
         metrics.watch(store.url, store.pool_stats, rewriter)
-        answering = Answering(
+        answering = AnswerPipeline(
             engine, judge, frozenset(settings.guards), settings.withhold, receipts, metrics=metrics
         )
         stack.push_async_callback(answering.aclose)
         yield Services(
-            settings, store, engine, answering, receipts, marks, Library(store), llm,
+            settings, store, engine, answering, receipts, configuration, Library(store), llm,
             workers.ensure, metrics,
         )  # fmt: skip
 
 
 async def _judge(settings: Settings, llm: LanguageModel, stack: AsyncExitStack) -> Judge:
-    """What HELIX_JUDGE names, closed with ``stack``; else the judge of the model that answers."""
+    """The judge of HELIX_JUDGE, closed with ``stack``; else that of the model that answers."""
     if settings.judge is not None:
         try:
             llm = build_llm(settings.model_copy(update={"llm": settings.judge}))
@@ -153,28 +159,8 @@ async def _judge(settings: Settings, llm: LanguageModel, stack: AsyncExitStack) 
     return build_judge(settings, llm)
 
 
-def _marks(
-    settings: Settings, engine: CitationQueryEngine, judge: Judge, reranking: Reranking | None
-) -> Callable[[], Marks]:
-    """What receipts say of this process; the space may be another once the embedder changed."""
-    fixed = {
-        "llm": engine.model_identity,
-        "reranker": reranking.reranker.identity if reranking else None,
-        "judge": judge.identity,
-    }
-
-    def marks() -> Marks:
-        space = engine.retriever._side[0]  # the one that answered last
-        weight = space.fusion.dense_weight if space.fusion else None
-        fusion = "rrf" if space.fusion and weight is None else weight
-        models = {"embedder": space.embedder.identity, **fixed}
-        return Marks(models, settings_of(settings, fusion))
-
-    return marks
-
-
-async def _reranking(settings: Settings, space: Space, stack: AsyncExitStack) -> Reranking | None:
-    """What HELIX_RERANKER names, closed with ``stack``; raises as build_reranker does."""
+async def _reranking(settings: Settings, stack: AsyncExitStack) -> Reranking | None:
+    """The reranker of HELIX_RERANKER, closed with ``stack``; raises as build_reranker does."""
     keys = {"COHERE_API_KEY": settings.cohere_api_key, "VOYAGE_API_KEY": settings.voyage_api_key}
     reranker = await asyncio.to_thread(
         build_reranker, settings.reranker, keys=keys, timeout=settings.rerank_timeout,
@@ -183,11 +169,11 @@ async def _reranking(settings: Settings, space: Space, stack: AsyncExitStack) ->
     if reranker is None:
         return None
     stack.push_async_callback(reranker.aclose)
-    return Reranking(reranker, settings.rerank_timeout, space.fusion)
+    return Reranking(reranker, settings.rerank_timeout)
 
 
 async def _fill_terms(store: ChunkStore) -> None:
-    """Terms for the chunks of an older release, while questions are answered already."""
+    """Write the BM25 terms of chunks that have none, while questions are answered already."""
     try:
         if filled := await store.fill_terms():
             _logger.info("BM25 terms written for %d chunks that had none", filled)
@@ -196,7 +182,7 @@ async def _fill_terms(store: ChunkStore) -> None:
 
 
 def _cached(space: Space, store: ChunkStore, settings: Settings) -> Space:
-    """``space`` behind the cache; what embeds questions sooner than that answers needs none."""
+    """``space`` with its embedder behind the cache, but for one that is faster than the cache."""
     if space.embedder.local:
         return space
     return replace(space, embedder=with_cache(space.embedder, store, settings.embed_cache_mb))

@@ -1,27 +1,38 @@
 """Settings from the environment: read once, frozen, passed down; never a module global.
 
-Every variable is documented in ``.env.example`` and the README; a ``.env`` file in the working
-directory is read too, and the environment wins over it.
+docs/settings.md and ``.env.example`` list every variable, and a test holds both against this class.
+A ``.env`` file in the working directory is read too, and the environment wins over it.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import SettingsError
 
-_PROVIDER = re.compile(r"^[a-z][a-z0-9_-]*(:\S+)?$")
+Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$")]
+"""``kind`` or ``kind:model`` (helix/providers)."""
+Guard = Literal["injection", "hygiene", "verdict"]
+"""The guardrails there are (helix/answering/guardrails)."""
+Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
+Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
 
-GUARDS = ("injection", "hygiene", "verdict")
-"""The guardrails there are (helix/guardrails)."""
-
-HOW = {
+_REMEDIES = {
     "DATABASE_URL": "set it to postgresql://user:password@host:5432/name, or to embedded",
     "GEMINI_API_KEY": (
         "get a free key at https://aistudio.google.com/apikey,"
@@ -29,45 +40,19 @@ HOW = {
     ),
     "GEMINI_MODEL": "set it to a Gemini model id such as gemini-2.5-flash",
     "EMBED_MODEL": "set it to a Gemini embedding model id such as gemini-embedding-001",
-    "RETRIEVAL_MAX_DISTANCE": "set it to a number from 0 to 2, such as 0.5",
-    "RETRIEVAL_TOP_K": "set it to a whole number from 1 to 50",
-    "HELIX_RETRIEVAL": "set it to hybrid or dense",
     "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.5",
-    "HELIX_GATE_LEXICAL": "set it to 1, or to 0 for the gate to go by distance alone",
-    "HELIX_REWRITE": "set it to 1 to search by terms made of the question too, or 0",
-    "HELIX_REWRITE_TIMEOUT": "set it to a number of seconds from 0.1 to 60",
     "HELIX_RERANKER": "set it to none, cohere, voyage or cross-encoder, with :model if you like",
-    "HELIX_RERANK_MIN_SCORE": "set it to a number from 0 to 1, such as 0.15",
-    "HELIX_RERANK_TIMEOUT": "set it to a number of seconds from 0.1 to 60",
     "COHERE_API_KEY": "get one at https://dashboard.cohere.com/api-keys",
     "VOYAGE_API_KEY": "get one at https://dashboard.voyageai.com",
-    "HELIX_AUTH": "set it to off or keys",
     "HELIX_LLM": "set it to gemini, offline, or provider:model",
     "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
-    "HELIX_EF_SEARCH": "set it to a whole number from 10 to 1000",
-    "HELIX_POOL_SIZE": "set it to a whole number from 1 to 500",
-    "HELIX_MAX_QUESTION_CHARS": "set it to a whole number from 1 to 20000",
-    "HELIX_MODEL_TIMEOUT": "set it to a number of seconds from 1 to 600",
-    "HELIX_MAX_FILE_MB": "set it to a whole number from 1 to 1000",
-    "HELIX_READ_SECONDS": "set it to a whole number of seconds from 5 to 3600",
-    "HELIX_READ_MB": "set it to a whole number from 256 to 16384",
     "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
-    "HELIX_EMBED_CACHE_MB": "set it to a whole number from 0 to 1048576",
-    "HELIX_EMBED_PARALLEL": "set it to a whole number from 1 to 64",
-    "HELIX_WORKERS": "set it to a whole number from 0 to 64",
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
-    "HELIX_RECEIPT_DAYS": "set it to a whole number of days from 0 to 3650; 0 keeps no receipts",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
-    "HELIX_WITHHOLD": "set it to 1 to withhold answers that the judge finds ungrounded, or 0",
-    "HELIX_GATE": "set it to distance or calibrated",
-    "HELIX_METRICS": "set it to 1, or to 0 for no /metrics",
-    "HELIX_TRACING": "set it to off or otlp",
-    "HELIX_LOG_FORMAT": "set it to text or json",
-    "HELIX_LOG_LEVEL": "set it to debug, info, warning or error",
 }
-"""How to set each variable: the end of the one line that a bad value stops with."""
+"""How to set the variables whose type and bounds do not say it all."""
 
 
 class Settings(BaseSettings):
@@ -103,8 +88,8 @@ class Settings(BaseSettings):
     voyage_api_key: SecretStr | None = None
     auth: Literal["off", "keys"] = Field("off", alias="HELIX_AUTH")
     """``keys``: every request needs an API key, which decides whose documents it is about."""
-    llm: str = Field("gemini", alias="HELIX_LLM")
-    embedder: str = Field("gemini", alias="HELIX_EMBEDDER")
+    llm: Provider = Field("gemini", alias="HELIX_LLM")
+    embedder: Provider = Field("gemini", alias="HELIX_EMBEDDER")
     ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
     pool_size: int = Field(10, ge=1, le=500, alias="HELIX_POOL_SIZE")
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
@@ -115,7 +100,7 @@ class Settings(BaseSettings):
     """Longest that reading one file may take."""
     read_mb: int = Field(1024, ge=256, le=16384, alias="HELIX_READ_MB")
     """Memory that reading one file may take."""
-    embedder_next: str | None = Field(None, alias="HELIX_EMBEDDER_NEXT")
+    embedder_next: Provider | None = Field(None, alias="HELIX_EMBEDDER_NEXT")
     """The embedder that ``pipelines.reembed`` changes to; used as soon as the database has it."""
     embed_cache_mb: int = Field(512, ge=0, le=2**20, alias="HELIX_EMBED_CACHE_MB")
     """Room for vectors already paid for; 0 keeps none."""
@@ -123,15 +108,15 @@ class Settings(BaseSettings):
     """Embedding requests that one worker has under way at most."""
     workers: int = Field(1, ge=0, le=64, alias="HELIX_WORKERS")
     """Worker processes that a server starts when there is something to ingest."""
-    allow_hosts: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_ALLOW_HOSTS")
+    allow_hosts: Annotated[tuple[Host, ...], NoDecode] = Field((), alias="HELIX_ALLOW_HOSTS")
     """Hosts that web imports may reach although their address is private."""
-    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
+    cors_origins: Annotated[tuple[Origin, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
     """How long an answer's receipt is kept."""
-    guards: Annotated[tuple[str, ...], NoDecode] = Field(
+    guards: Annotated[tuple[Guard, ...], NoDecode] = Field(
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )
-    judge: str | None = Field(None, alias="HELIX_JUDGE")
+    judge: Provider | None = Field(None, alias="HELIX_JUDGE")
     """The model that judges answers; None: the one that answers."""
     withhold: bool = Field(False, alias="HELIX_WITHHOLD")
     gate: Literal["distance", "calibrated"] = Field("distance", alias="HELIX_GATE")
@@ -153,45 +138,16 @@ class Settings(BaseSettings):
             _ = parts.port  # checked only when it is asked for
         return url
 
-    @field_validator("llm", "embedder", "embedder_next", "judge")
-    @classmethod
-    def _known_shape(cls, name: str | None) -> str | None:
-        if name is not None and not _PROVIDER.match(name):
-            raise ValueError("malformed")
-        return name
-
     @field_validator("cors_origins", "allow_hosts", "guards", mode="before")
     @classmethod
-    def _split_list(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(origin.strip() for origin in value.split(",") if origin.strip())
-        return value
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _known_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in origins:
-            if origin != "*" and not re.match(r"^https?://[^/\s]+$", origin):
-                raise ValueError("malformed")
-        return origins
-
-    @field_validator("allow_hosts")
-    @classmethod
-    def _known_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        for host in hosts:
-            if not re.match(r"^[A-Za-z0-9_.:\[\]-]+$", host):
-                raise ValueError("malformed")
-        return tuple(host.lower() for host in hosts)
-
-    @field_validator("guards")
-    @classmethod
-    def _known_guards(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        chosen = tuple(name.lower() for name in names)
-        if chosen == ("none",):
-            return ()
-        if not set(chosen) <= set(GUARDS):
-            raise ValueError("unknown")
-        return chosen
+    def _split_list(cls, value: object, info: ValidationInfo) -> object:
+        if not isinstance(value, str):
+            return value
+        names = tuple(name.strip() for name in value.split(",") if name.strip())
+        if info.field_name != "guards":
+            return names
+        guards = tuple(name.lower() for name in names)
+        return () if guards == ("none",) else guards
 
     @field_validator(
         "fusion", "auth", "retrieval", "gate", "tracing", "log_format", "log_level", mode="before"
@@ -204,16 +160,43 @@ class Settings(BaseSettings):
     def _key_when_gemini(self) -> Settings:
         chosen = (self.llm, self.embedder, self.embedder_next or "", self.judge or "")
         needs = {name.partition(":")[0] for name in chosen}
-        if "gemini" in needs and not (self.gemini_api_key and self._key().strip()):
+        key = self.gemini_api_key.get_secret_value() if self.gemini_api_key else ""
+        if "gemini" in needs and not key.strip():
             raise SettingsError(_line("GEMINI_API_KEY", "is not set"))
         return self
 
-    def _key(self) -> str:
-        return self.gemini_api_key.get_secret_value() if self.gemini_api_key else ""
+
+def variable_of(name: str, field: FieldInfo) -> str:
+    """The environment variable that the field ``name`` is read from."""
+    return (field.alias or name).upper()
+
+
+def bounds_of(field: FieldInfo) -> tuple[float, float] | None:
+    """The least and the largest number that ``field`` takes; None if it takes no number."""
+    least = [each.ge for each in field.metadata if hasattr(each, "ge")]
+    largest = [each.le for each in field.metadata if hasattr(each, "le")]
+    return (least[0], largest[0]) if least and largest else None
+
+
+def _remedy(name: str, field: FieldInfo) -> str:
+    if known := _REMEDIES.get(variable_of(name, field)):
+        return known
+    if bounds := bounds_of(field):
+        number = "a whole number" if field.annotation is int else "a number"
+        unit = " of seconds" if name.endswith(("timeout", "seconds")) else ""
+        return f"set it to {number}{unit} from {bounds[0]} to {bounds[1]}"
+    choices = ("1", "0") if field.annotation is bool else get_args(field.annotation)
+    return f"set it to {' or '.join(choices)}"
+
+
+HOW = {
+    variable_of(name, field): _remedy(name, field) for name, field in Settings.model_fields.items()
+}
+"""How to set each variable: the end of the one line that a bad value stops with."""
 
 
 def _line(variable: str, problem: str) -> str:
-    return f"{variable} {problem}: {HOW.get(variable, 'see .env.example')}"
+    return f"{variable} {problem}: {HOW.get(variable, 'see docs/settings.md')}"
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -8,42 +8,48 @@ index settings last one transaction, and serving has a search of its own, one ro
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode
-from psycopg import Connection
-from psycopg.rows import TupleRow
 
-from helix import index
-from helix.cache_rows import CacheRows
-from helix.chunk_rows import known_nodes
-from helix.connections import Connections
+from helix.domain.records import DocumentRecord, Hit, SearchResult
+from helix.domain.scope import Scope
+from helix.domain.search_space import DEFAULT_FUSION, Fusion
 from helix.errors import EmbedderMismatch, StoreUnavailable
-from helix.fingerprints import fingerprints
-from helix.garbage import no_full_collection
-from helix.hybrid_sql import Fusion
-from helix.pgvector_store import SafePGVectorStore
-from helix.records import DocumentRecord, Found, Hit
-from helix.scope import Scope
-from helix.search_sql import SEARCH_SETTINGS, STORED_PLACES, place_of
-from helix.searching import DEFAULT_FUSION, Search, Vector1536, best, nearest
-from helix.term_rows import fill_missing
-from helix.writing import (
+from helix.storage import indexes as index
+from helix.storage.cache_rows import CacheRows
+from helix.storage.chunk_rows import fingerprints, known_nodes
+from helix.storage.connections import Connected, Connections, Row
+from helix.storage.dense_search import dense_search
+from helix.storage.document_writes import (
+    Settled,
+    StagedDocument,
     Written,
     adopt_nodes,
     claim_embedder,
     delete_document,
     delete_everything,
     mismatch_message,
-    replace_document,
+    reserved_id_of,
+    write_document,
 )
+from helix.storage.garbage_collection import no_full_collection
+from helix.storage.hybrid_search import hybrid_search
+from helix.storage.pgvector_store import SafePGVectorStore
+from helix.storage.search_scope import (
+    SEARCH_SETTINGS,
+    STORED_PLACES,
+    Search,
+    Vector1536,
+    place_of,
+)
+from helix.storage.term_rows import fill_missing
 
 _T = TypeVar("_T")
-Settled = Callable[[Connection[TupleRow], Written], None]
 
 
 class ChunkStore(SafePGVectorStore):
@@ -61,7 +67,7 @@ class ChunkStore(SafePGVectorStore):
 
     _identity: str = PrivateAttr()
     _connections: Connections = PrivateAttr()
-    _staged: dict[str, tuple[DocumentRecord, bool]] = PrivateAttr(default_factory=dict)
+    _staged: dict[str, StagedDocument] = PrivateAttr(default_factory=dict)
 
     def __init__(
         self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
@@ -83,13 +89,8 @@ class ChunkStore(SafePGVectorStore):
             StoreUnavailable: the database did not answer.
             EmbedderMismatch: the chunks were embedded by another embedder.
         """
-        return await self._searched(nearest(vector, top_k, self._scope(scope), self._ef_search))
-
-    def search_blocking(
-        self, vector: Vector1536, top_k: int, scope: Scope | None = None
-    ) -> list[Hit]:
-        """``search`` for code without an event loop."""
-        return self._searched_blocking(nearest(vector, top_k, self._scope(scope), self._ef_search))
+        scope = scope or Scope(self._tenant)
+        return await self.run_search(dense_search(vector, top_k, scope, self._ef_search))
 
     async def search_hybrid(
         self,
@@ -98,7 +99,7 @@ class ChunkStore(SafePGVectorStore):
         top_k: int,
         scope: Scope | None = None,
         fusion: Fusion = DEFAULT_FUSION,
-    ) -> Found:
+    ) -> SearchResult:
         """The ``top_k`` chunks best by distance and BM25 together, best first, in one round trip.
 
         Each ranking brings its first 50: with a ``top_k`` of SCORED all that was scored comes.
@@ -106,44 +107,32 @@ class ChunkStore(SafePGVectorStore):
         Raises:
             StoreUnavailable, EmbedderMismatch: as search does.
         """
-        wanted = self._scope(scope)
-        return await self._searched(best(question, vector, top_k, wanted, fusion, self._ef_search))
-
-    def search_hybrid_blocking(
-        self,
-        question: str,
-        vector: Vector1536,
-        top_k: int,
-        scope: Scope | None = None,
-        fusion: Fusion = DEFAULT_FUSION,
-    ) -> Found:
-        """``search_hybrid`` for code without an event loop."""
-        wanted = self._scope(scope)
-        return self._searched_blocking(
-            best(question, vector, top_k, wanted, fusion, self._ef_search)
+        scope = scope or Scope(self._tenant)
+        return await self.run_search(
+            hybrid_search(question, vector, top_k, scope, fusion, self._ef_search)
         )
 
-    def _scope(self, scope: Scope | None) -> Scope:
-        return scope or Scope(self._tenant)
-
-    async def _searched(self, search: Search[_T]) -> _T:
+    async def run_search(self, search: Search[_T]) -> _T:
+        """What a search finds; raises as ``search`` does."""
         settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
         rows = await self._connections.fetch(
             search.statement, search.values, search.tenant, settings
         )
-        return self._read(search, rows)
-
-    def _searched_blocking(self, search: Search[_T]) -> _T:
-        settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
-        with self._connections.transaction(search.tenant, settings) as connection:
-            cursor = connection.cursor(binary=True)
-            rows = cursor.execute(search.statement, search.values, prepare=True).fetchall()
-        return self._read(search, rows)
-
-    def _read(self, search: Search[_T], rows: list[TupleRow]) -> _T:
-        if rows and rows[0][-1] not in (None, self._identity):
-            raise EmbedderMismatch(mismatch_message(rows[0][-1], self._identity))
+        if rows:
+            self._require_identity(rows[0]["identity"])
         return search.read(rows)
+
+    def _require_identity(self, stored: str | None) -> None:
+        if stored not in (None, self._identity):
+            raise EmbedderMismatch(mismatch_message(stored, self._identity))
+
+    def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
+        """What a coroutine function gives, for code that cannot await it.
+
+        It runs in an event loop of the store's own, in another thread, with connections of its own;
+        a caller inside an event loop blocks that loop.
+        """
+        return self._connections.run_blocking(function, *arguments)
 
     def pool_stats(self) -> dict[str, dict[str, int]]:
         """Of this process's connections, as Connections has it."""
@@ -160,8 +149,8 @@ class ChunkStore(SafePGVectorStore):
             StoreUnavailable, EmbedderMismatch: as they say.
         """
         rows = await self.fetch("SELECT identity FROM embedding_space WHERE any_chunks()", {})
-        if rows and rows[0][0] != self._identity:
-            raise EmbedderMismatch(mismatch_message(rows[0][0], self._identity))
+        if rows:
+            self._require_identity(rows[0]["identity"])
 
     async def stored_identity(self) -> str | None:
         """The embedder whose vectors are stored, or were last; None where there never were any.
@@ -170,7 +159,7 @@ class ChunkStore(SafePGVectorStore):
             StoreUnavailable: the database did not answer.
         """
         rows = await self.fetch("SELECT identity FROM embedding_space", {})
-        return str(rows[0][0]) if rows else None
+        return str(rows[0]["identity"]) if rows else None
 
     async def has_chunks(self) -> bool:
         """Whether the tenant has anything that could be found."""
@@ -181,7 +170,7 @@ class ChunkStore(SafePGVectorStore):
         """Whether all of these are still stored as they are: text, place, headings and title."""
         ids = list({hit.chunk_id for hit in hits})
         rows = await self.fetch(STORED_PLACES, {"tenant": self._tenant, "ids": ids})
-        stored = {row[0]: place_of(row) for row in rows}
+        stored = {row["chunk_id"]: place_of(row) for row in rows}
         return all(stored.get(hit.chunk_id) == hit.place for hit in hits)
 
     async def ping(self) -> bool:
@@ -191,7 +180,7 @@ class ChunkStore(SafePGVectorStore):
         except StoreUnavailable:
             return False
 
-    async def fetch(self, statement: str, values: dict[str, Any]) -> list[TupleRow]:
+    async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
         """All rows of one read as this tenant, unless the database keeps silent."""
         return await self._connections.fetch(statement, values, self._tenant)
 
@@ -223,32 +212,52 @@ class ChunkStore(SafePGVectorStore):
         """Whose chunks it reads and writes."""
         return self._tenant
 
-    def stage(self, reference: str, record: DocumentRecord, *, expected: bool = False) -> None:
+    def stage(
+        self,
+        reference: str,
+        record: DocumentRecord,
+        *,
+        expected: bool = False,
+        settled: Settled | None = None,
+    ) -> None:
         """Announce the document that nodes with ref_doc_id ``reference`` are the chunks of.
 
-        The next ``add`` of such nodes replaces that document in one transaction, ``expected`` as
-        ``write`` has it; ``reference`` is an id from ``reserve`` as text. Nodes of a document not
-        announced are adopted.
+        The next ``add`` of such nodes is then ``write`` of them, in one transaction; ``reference``
+        is an id from ``reserve`` as text. A failed ``add`` leaves the document staged, so adding
+        the nodes again tries again. Nodes of a document that was not staged are adopted.
         """
-        self._staged[reference] = record, expected
+        self._staged[reference] = StagedDocument(record, expected, settled)
+
+    async def write_staged(self, reference: str) -> None:
+        """Write the document staged as ``reference`` without chunks, if no ``add`` has written it.
+
+        For the end of an IngestionPipeline's run: a pipeline whose splitter made no node adds
+        nothing to its vector store. Raises as ``write`` does.
+        """
+        if reference in self._staged:
+            with no_full_collection():
+                await asyncio.to_thread(self._write_staged, reference, [])
 
     def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
-        """Write nodes with embeddings, one transaction a document; returns their node ids."""
+        """Write nodes with embeddings, one transaction a document; returns their node ids.
+
+        A node whose embedding is KNOWN (helix.domain.records) keeps the vector that is stored.
+        """
         documents: dict[str, list[BaseNode]] = {}
         for node in nodes:
             documents.setdefault(node.ref_doc_id or node.node_id, []).append(node)
         for reference, its_nodes in documents.items():
-            with self._connections.loading(self._tenant) as connection:
-                claim_embedder(connection, self._identity)
-                if staged := self._staged.get(reference):
-                    record, expected = staged
-                    replace_document(
-                        connection, self._tenant, record, its_nodes, int(reference), expected
-                    )
-                else:
+            if reference in self._staged:
+                self._write_staged(reference, its_nodes)
+            else:
+                with self._connections.loading(self._tenant) as connection:
+                    claim_embedder(connection, self._identity)
                     adopt_nodes(connection, self._tenant, reference, its_nodes)
-            self._staged.pop(reference, None)
         return [node.node_id for node in nodes]
+
+    def _write_staged(self, reference: str, nodes: Sequence[BaseNode]) -> None:
+        self._write(self._staged[reference], nodes, int(reference))
+        del self._staged[reference]
 
     async def async_add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
         """``add`` in a thread, so that the event loop goes on."""
@@ -264,37 +273,26 @@ class ChunkStore(SafePGVectorStore):
         expected: bool = False,
         settled: Settled | None = None,
     ) -> Written:
-        """Replace a document in one transaction, as helix.writing.replace_document does.
+        """Replace a document in one transaction, as ``replace_document`` does.
 
         ``settled`` is called at its end, to write what is to hold if and only if the document does;
-        what it raises rolls all back. Unlike an IngestionPipeline's own write it takes nodes
-        without a vector, which ``known_nodes`` says are stored.
+        what it raises rolls all back. A node whose embedding is KNOWN, or None, keeps the vector
+        that is stored under its embedding key (``known_nodes``).
 
         Raises:
             ValueError, StaleChunks, DocumentGone: as replace_document says.
             EmbedderMismatch, StoreUnavailable: nothing was written.
         """
+        document = StagedDocument(record, expected, settled)
         with no_full_collection():
-            return await asyncio.to_thread(
-                self._write, record, nodes, reserved_id, expected, settled
-            )
+            return await asyncio.to_thread(self._write, document, nodes, reserved_id)
 
     def _write(
-        self,
-        record: DocumentRecord,
-        nodes: Sequence[BaseNode],
-        reserved_id: int | None,
-        expected: bool = False,
-        settled: Settled | None = None,
+        self, document: StagedDocument, nodes: Sequence[BaseNode], reserved_id: int | None
     ) -> Written:
         with self._connections.loading(self._tenant) as connection:
             claim_embedder(connection, self._identity)
-            written = replace_document(
-                connection, self._tenant, record, nodes, reserved_id, expected
-            )
-            if settled:
-                settled(connection, written)
-        return written
+            return write_document(connection, self._tenant, document, nodes, reserved_id)
 
     def known_nodes(self, source_uri: str) -> dict[str, str]:
         """Node id to embedding key of the chunks stored of a source: these need no new vector."""
@@ -315,7 +313,7 @@ class ChunkStore(SafePGVectorStore):
 
     def cache_rows(self) -> CacheRows:
         """The embedding cache of the same database, over the same connections."""
-        return CacheRows(self.fetch, self.connection)
+        return CacheRows(self._connections, self._tenant)
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete a document by documents.id or source_uri, its chunks with it."""
@@ -335,15 +333,8 @@ class ChunkStore(SafePGVectorStore):
 
     def reserve(self, source_uri: str) -> int:
         """The id of the document from ``source_uri``: the stored one, or a fresh one."""
-        statement = (
-            "SELECT coalesce("
-            "(SELECT id FROM documents WHERE tenant_id = %s AND source_uri = %s),"
-            " nextval(pg_get_serial_sequence('documents', 'id')))"
-        )
         with self.transaction() as connection:
-            row = connection.execute(statement, (self._tenant, source_uri)).fetchone()
-        assert row is not None
-        return int(row[0])
+            return reserved_id_of(connection, self._tenant, source_uri)
 
     def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
@@ -364,7 +355,7 @@ class ChunkStore(SafePGVectorStore):
         finally:
             await asyncio.to_thread(self._with_connection, index.build_if_missing)
 
-    def _with_connection(self, action: Callable[[Connection[TupleRow]], _T]) -> _T:
+    def _with_connection(self, action: Callable[[Connected], _T]) -> _T:
         with self.connection() as connection:
             return action(connection)
 
@@ -373,11 +364,11 @@ class ChunkStore(SafePGVectorStore):
         """The libpq URL of the database; it may hold a password."""
         return self._connections.url
 
-    def connection(self) -> AbstractContextManager[Connection[TupleRow]]:
+    def connection(self) -> AbstractContextManager[Connected]:
         """A connection that sees every tenant, in autocommit: for what keeps the database."""
         return self._connections.connection()
 
-    def transaction(self) -> AbstractContextManager[Connection[TupleRow]]:
+    def transaction(self) -> AbstractContextManager[Connected]:
         """A connection in one transaction as this tenant; an error rolls it back."""
         return self._connections.transaction(self._tenant)
 

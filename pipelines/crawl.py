@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from helix.errors import HelixError
-from helix.logs import configure_logging
-from helix.scope import DEFAULT_TENANT, tenant_name
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import load_settings
-from pipelines.asking import tags_option
+from helix.telemetry.logs import configure_logging
 from pipelines.crawler.options import DELAY_MS, DEPTH, PAGES, CrawlOptions
-from pipelines.program import run
+from pipelines.program import Detach, Tags, Tenant, one_line_errors, run
+from pipelines.runs.run_identity import tags_option
 
 
 def crawl(
@@ -28,14 +27,9 @@ def crawl(
         typer.Option(metavar="HOST[:PORT]", help="A host whose address may be private."),
     ] = None,
     files: Annotated[bool, typer.Option("--files", help="Take PDFs and the like too.")] = False,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TAG", help="A label for all pages; may be given again."),
-    ] = None,
-    tenant: Annotated[str, typer.Option(help="Whose documents they are.")] = DEFAULT_TENANT,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Print the run's number and leave it to the workers.")
-    ] = False,
+    tag: Tags = None,
+    tenant: Tenant = DEFAULT_TENANT,
+    detach: Detach = False,
 ) -> None:
     """Crawl a docs site: its sitemap's pages, or what its links lead to, under one path.
 
@@ -51,17 +45,14 @@ def crawl(
         "files": files,
         "allow_hosts": allow_host or [],
     }
-    try:
+    with one_line_errors("crawl"):
         checked = CrawlOptions.from_dict(options)
         settings = load_settings()
         configure_logging("warning")
-        from pipelines.following import start_and_follow  # the durable engine takes a second
+        from pipelines.runs.foreground import start_and_follow  # the durable engine takes a second
 
         wanted = checked.to_dict() | tags_option(tag)
         failed = start_and_follow(settings, "crawl", wanted, detach, tenant_name(tenant))
-    except HelixError as error:
-        typer.echo(f"crawl: {error}", err=True)
-        raise typer.Exit(1) from None
     if failed:
         raise typer.Exit(1)
 

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from helix.errors import HelixError, SettingsError
-from helix.logs import configure_logging
-from helix.scope import DEFAULT_TENANT, tenant_name
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.errors import SettingsError
 from helix.settings import Settings, load_settings
-from pipelines.asking import run_key, summary, tags_option, this_host
-from pipelines.program import run
-from pipelines.scan import scan
-from pipelines.unchanged import nothing_to_do
+from helix.telemetry.logs import configure_logging
+from pipelines.files.scan import scan
+from pipelines.program import Detach, Tags, Tenant, one_line_errors, run
+from pipelines.runs.planning import FileHashes, nothing_to_do
+from pipelines.runs.run_identity import run_key, summary, tags_option, this_host
 
 DEFAULT_PATH = "samples"
 
@@ -28,14 +28,9 @@ def ingest(
     title: Annotated[
         str | None, typer.Option(help="Title of the document; takes exactly one file.")
     ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TAG", help="A label for all of them; may be given again."),
-    ] = None,
-    tenant: Annotated[str, typer.Option(help="Whose documents they are.")] = DEFAULT_TENANT,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Print the run's id and leave it to a worker.")
-    ] = False,
+    tag: Tags = None,
+    tenant: Tenant = DEFAULT_TENANT,
+    detach: Detach = False,
 ) -> None:
     """Ingest files and folders: read, split, embed, store.
 
@@ -43,39 +38,33 @@ def ingest(
     read is named and the rest goes in; the exit status is then 1. Killed at any point, the same
     command goes on where it stopped. Needs DATABASE_URL and an embedder, as `helix doctor` checks.
     """
-    try:
+    with one_line_errors("ingest", "what is stored stays, run it again to go on"):
         settings = load_settings()
         configure_logging("warning")
         options = _options(paths, title) | tags_option(tag)
         whose = tenant_name(tenant)
-        nothing = not detach and not tag and _unchanged(settings, options, whose)
-        failed = not nothing and _run(settings, options, detach, whose)
-    except HelixError as error:
-        typer.echo(f"ingest: {error}", err=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        typer.echo("ingest: interrupted; what is stored stays, run it again to go on", err=True)
-        raise typer.Exit(130) from None
+        hashes = FileHashes()
+        if not detach and not tag and _is_unchanged(settings, options, whose, hashes):
+            return
+        # it takes seconds, which a run that has nothing to do saves
+        from pipelines.runs.foreground import start_and_follow
+
+        failed = start_and_follow(settings, "paths", options, detach, whose, hashes)
     if failed:
         raise typer.Exit(1)
 
 
-def _unchanged(settings: Settings, options: dict[str, object], tenant: str) -> bool:
-    """Whether there was nothing to do, which is then told."""
+def _is_unchanged(
+    settings: Settings, options: dict[str, object], tenant: str, hashes: FileHashes
+) -> bool:
+    """Whether there was nothing to do, which is then printed."""
     key = run_key("paths", options, this_host())
-    walked = asyncio.run(nothing_to_do(settings, options, key, tenant))
+    walked = asyncio.run(nothing_to_do(settings, options, key, tenant, hashes))
     if walked is None:
         return False
     for line in summary({"unchanged": len(walked.sources)}, 0, walked.ignored):
         typer.echo(line)
     return True
-
-
-def _run(settings: Settings, options: dict[str, object], detach: bool, tenant: str) -> bool:
-    """Whether anything failed."""
-    from pipelines.following import start_and_follow  # it takes seconds, which nothing to do saves
-
-    return start_and_follow(settings, "paths", options, detach, tenant)
 
 
 def _options(paths: list[str] | None, title: str | None) -> dict[str, object]:

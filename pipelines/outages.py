@@ -1,23 +1,23 @@
-"""Waiting for a database that is away."""
+"""Waiting for a database that does not answer."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
+import sys
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 
 from helix.errors import StoreUnavailable
+from helix.providers.retries import RetryPolicy
+from helix.store import ChunkStore
 
 T = TypeVar("T")
 
 OUTAGE_SECONDS = 600.0
-"""How long a database that is gone is waited for before what needs it is given up."""
+"""How long an operation waits for the database, all its pauses together, before it is given up."""
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.2, 5.0
 # of psycopg's operational errors those that waiting does not mend: a limit of the server's own
 _LASTING = (
     psycopg.errors.ProgramLimitExceeded,
@@ -26,31 +26,42 @@ _LASTING = (
     psycopg.errors.OutOfMemory,
 )
 
-_logger = logging.getLogger(__name__)
+# as many attempts as the time allows
+_WAITING = RetryPolicy(
+    attempts=sys.maxsize, first_wait=0.2, longest_wait=5.0, budget=OUTAGE_SECONDS
+)
 
 
-def is_away(error: StoreUnavailable) -> bool:
-    """Whether the database did not answer, and did not refuse."""
+def _asked_delay(error: Exception) -> float | None:
+    """A Judge: another attempt may help where the database did not answer, and did not refuse."""
     cause = error.__cause__
-    if isinstance(cause, _LASTING):
-        return False
-    return isinstance(cause, (psycopg.OperationalError, TimeoutError))
+    is_silent = isinstance(cause, (psycopg.OperationalError, TimeoutError))
+    is_away = isinstance(error, StoreUnavailable) and is_silent and not isinstance(cause, _LASTING)
+    return 0.0 if is_away else None
 
 
-async def through_outages(act: Callable[[], Awaitable[T]]) -> T:
-    """What ``act`` gives, tried again while the database is away.
+async def through_outages(operation: Callable[[], Awaitable[T]]) -> T:
+    """What ``operation`` gives, tried again while the database is away.
 
     Raises:
         StoreUnavailable: it stayed away for OUTAGE_SECONDS, or answered with a refusal.
     """
-    deadline, wait = 0.0, _FIRST_WAIT
-    while True:
-        try:
-            return await act()
-        except StoreUnavailable as error:
-            deadline = deadline or time.monotonic() + OUTAGE_SECONDS
-            if not is_away(error) or time.monotonic() > deadline:
-                raise
-        _logger.info("the database is away: trying again in %.1f s", wait)
-        await asyncio.sleep(wait)
-        wait = min(wait * 2, _LONGEST_WAIT)
+
+    async def attempt() -> T:  # tenacity awaits what a coroutine function gives, and no lambda
+        return await operation()
+
+    return await _WAITING.retrying_async(_asked_delay, "database")(attempt)
+
+
+async def in_database(store: ChunkStore, action: Callable[..., T], *arguments: Any) -> T:
+    """``action(connection, *arguments)`` in a thread, through outages of the database.
+
+    Raises:
+        StoreUnavailable: as through_outages does.
+    """
+
+    def act() -> T:
+        with store.connection() as connection:
+            return action(connection, *arguments)
+
+    return await through_outages(lambda: asyncio.to_thread(act))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import Annotated
 
 import typer
 
-from helix.embedding_cache import with_cache
 from helix.errors import HelixError, SettingsError, Unavailable
-from helix.logs import configure_logging
 from helix.providers import build_next_embedder
+from helix.retrieval.embedding_cache import with_cache
 from helix.services import open_url
 from helix.settings import Settings, load_settings
 from helix.store import ChunkStore
-from pipelines.program import run
+from helix.telemetry.logs import configure_logging
+from pipelines.program import one_line_errors, run
 from pipelines.reembedding import change
 
 
@@ -35,43 +36,33 @@ def reembed(
     Questions are answered throughout by servers that are configured with both embedders. Stopped
     at any point, the same command goes on there.
     """
-    try:
+    with one_line_errors("reembed", "what is done stays, run it again to go on"):
         settings = load_settings(**({"HELIX_EMBEDDER_NEXT": to} if to else {}))
         configure_logging("warning")
-        asyncio.run(_abandon(settings) if abandon else _change(settings, batch))
-    except Unavailable as error:
-        typer.echo(f"reembed: stopped: {error} (what is done stays; run it again)", err=True)
-        raise typer.Exit(1) from None
-    except HelixError as error:
-        typer.echo(f"reembed: {error}", err=True)
-        raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        typer.echo("reembed: interrupted; what is done stays, run it again to go on", err=True)
-        raise typer.Exit(130) from None
+        try:
+            asyncio.run(_abandon(settings) if abandon else _change(settings, batch))
+        except Unavailable as error:
+            raise HelixError(f"stopped: {error} (what is done stays; run it again)") from error
 
 
 async def _change(settings: Settings, batch: int | None) -> None:
     embedder = build_next_embedder(settings)
     if embedder is None:
         raise SettingsError("no new embedder is named: set HELIX_EMBEDDER_NEXT, or give --to")
-    try:
-        async with open_url(settings) as url:
-            store = ChunkStore(url, embedder.identity)
-            try:
-                await change.change_embedder(
-                    url,
-                    # what is embedded in this process costs less than asking the cache
-                    embedder
-                    if embedder.local
-                    else with_cache(embedder, store, settings.embed_cache_mb),
-                    batch=min(batch or embedder.max_batch, embedder.max_batch),
-                    parallel=settings.embed_parallel,
-                    tell=_tell,
-                )
-            finally:
-                await store.close()
-    finally:
-        await embedder.aclose()
+    async with aclosing(embedder), open_url(settings) as url:
+        store = ChunkStore(url, embedder.identity)
+        # what is embedded in this process costs less than asking the cache
+        cached = None if embedder.local else with_cache(embedder, store, settings.embed_cache_mb)
+        try:
+            await change.change_embedder(
+                url,
+                cached or embedder,
+                batch=min(batch or embedder.max_batch, embedder.max_batch),
+                parallel=settings.embed_parallel,
+                tell=_tell,
+            )
+        finally:
+            await store.close()
 
 
 async def _abandon(settings: Settings) -> None:

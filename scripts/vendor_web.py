@@ -2,12 +2,11 @@
 
 ``python scripts/vendor_web.py`` fetches the versions that PACKAGES names through the npm client,
 writes the files that are served to ``helix/web/vendor`` with their licences, and ``lock.json``:
-name, version, licence and the SHA-256 of every file. ``--latest`` tells which are newer.
+name, version, licence and the SHA-256 of every file.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import shutil
@@ -61,27 +60,14 @@ TEST_PACKAGES = (Package("axe-core", "4.14.1", "MPL-2.0", {"axe.min.js": "axe.mi
 
 def main() -> int:
     """Fetch and write everything; 1 where npm is missing or a package is not what it should be."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--latest", action="store_true", help="only tell what is newer")
-    latest = parser.parse_args().latest
     npm = shutil.which("npm")
     if npm is None:
         print("vendor_web: npm is not installed; it comes with Node.js", file=sys.stderr)
         return 1
-    if latest:
-        return _tell_newer(npm)
     for folder, packages in ((SHIPPED, PACKAGES), (TESTS, TEST_PACKAGES)):
         folder.mkdir(parents=True, exist_ok=True)
         lock = [_bring_in(npm, package, folder) for package in packages]
         (folder / "lock.json").write_text(json.dumps(lock, indent=1) + "\n")
-    return 0
-
-
-def _tell_newer(npm: str) -> int:
-    for package in (*PACKAGES, *TEST_PACKAGES):
-        newest = _run(npm, "view", package.name, "version", folder=ROOT).strip()
-        if newest != package.version:
-            print(f"{package.name} {package.version} -> {newest}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The architecture as tests: import direction, lazy vendors, documented settings."""
+"""The architecture as tests: import direction, rooms and floors, lazy vendors."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from helix.settings import HOW
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 MAY_NOT_IMPORT = {
     "db": {"helix", "pipelines", "evals", "benchmarks", "tests"},
     "helix": {"pipelines", "evals", "benchmarks", "tests"},
@@ -25,23 +25,98 @@ MAY_NOT_IMPORT = {
 VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 
+FLOORS = (
+    {"contract", "errors", "language"},
+    {"settings"},
+    {"telemetry"},
+    {"domain"},
+    {"providers", "storage"},
+    {"store"},
+    {"library", "retrieval"},
+    {"answering"},
+    {"receipts"},
+    {"services"},
+    {"commands", "privacy"},
+    {"serving"},
+    {"app"},
+    {"cli"},
+)
+"""The rooms of ``helix``, lowest first: a room imports only rooms of lower floors."""
+PUBLIC_NAMES = {"retriever", "query_engine"}
+"""Modules that only hand on a name to other people's code; no room imports them."""
+
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def _modules(outer: str) -> dict[str, Path]:
+    """The modules below the folder ``outer`` of the checkout, by dotted name."""
+    return {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in sorted((ROOT / outer).rglob("*.py"))
+    }
+
+
 def _imports(file: Path) -> Iterator[str]:
+    """The dotted names that ``file`` imports, each name of a ``from`` import on its own."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield (node.module or "").partition(".")[0]
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("room", sorted(MAY_NOT_IMPORT))
-def test_import_direction(room: str) -> None:
+def _room(module: str) -> str:
+    """The room of ``helix`` that a dotted name lies in; ``helix`` itself for its version."""
+    return module.split(".")[1] if "." in module else module
+
+
+@pytest.mark.parametrize("outer", sorted(MAY_NOT_IMPORT))
+def test_import_direction(outer: str) -> None:
     wrong = [
-        f"{file.relative_to(ROOT)} imports {name}"
-        for file in (ROOT / room).rglob("*.py")
+        f"{module} imports {name}"
+        for module, file in _modules(outer).items()
         for name in _imports(file)
-        if name in MAY_NOT_IMPORT[room]
+        if name.partition(".")[0] in MAY_NOT_IMPORT[outer]
     ]
     assert not wrong
+
+
+def test_every_room_of_helix_has_a_floor() -> None:
+    rooms = {_room(module) for module in _modules("helix")} - {"helix"}
+    assert rooms == set(FLOOR_OF) | PUBLIC_NAMES
+
+
+def test_a_room_of_helix_imports_only_rooms_below_it() -> None:
+    wrong = [
+        f"{module} imports {name}"
+        for module, file in _modules("helix").items()
+        if (room := _room(module)) in FLOOR_OF
+        for name in _imports(file)
+        if name.startswith("helix.") and name != "helix.__version__"
+        if (other := _room(name)) != room and FLOOR_OF.get(other, len(FLOORS)) >= FLOOR_OF[room]
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("outer", ["db", "helix", "pipelines", "evals", "benchmarks"])
+def test_no_circle_of_modules(outer: str) -> None:
+    modules = _modules(outer)
+    graph = {
+        module: {_longest(name, modules) for name in _imports(file)} - {module, None}
+        for module, file in modules.items()
+        if file.name != "__init__.py"  # a package's face hands on what is below it
+    }
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"circle: {' -> '.join(error.args[1])}")
+
+
+def _longest(name: str, modules: Collection[str]) -> str | None:
+    """The module that an imported ``name`` is, or is a name of."""
+    while name and name not in modules:
+        name = name.rpartition(".")[0]
+    return name or None
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +137,6 @@ def test_a_vendor_is_imported_only_when_it_is_chosen(
 
 def test_importing_the_app_reads_no_setting(imported: subprocess.CompletedProcess[str]) -> None:
     assert imported.returncode == 0, imported.stderr
-
-
-@pytest.mark.parametrize("variable", sorted(HOW))
-def test_every_setting_is_documented(variable: str) -> None:
-    for place in (".env.example", "docs/settings.md"):
-        assert re.search(rf"\b{variable}\b", (ROOT / place).read_text()), place
 
 
 def test_every_make_target_of_the_readme_exists() -> None:

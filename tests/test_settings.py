@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from typing import Literal, get_args, get_origin
+
 import pytest
 from pydantic import ValidationError
 
 from helix.errors import SettingsError
-from helix.settings import HOW, Settings, load_settings
+from helix.settings import HOW, Settings, bounds_of, load_settings, variable_of
+from tests.support.repository import ROOT
 
 GOOD = {"DATABASE_URL": "embedded", "GEMINI_API_KEY": "secret-key"}
 
@@ -57,6 +62,10 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("HELIX_EMBEDDER", "a b"),
         ("HELIX_POOL_SIZE", "many"),
         ("HELIX_CORS_ORIGINS", "example.com"),
+        ("HELIX_CORS_ORIGINS", "*,https://a.example/path"),
+        ("HELIX_ALLOW_HOSTS", "a.example,b/c"),
+        ("HELIX_GUARDS", "injection,none"),
+        ("HELIX_JUDGE", "two words"),
         ("HELIX_LOG_LEVEL", "loud"),
         ("HELIX_MODEL_TIMEOUT", "0"),
         ("HELIX_RETRIEVAL", "sparse"),
@@ -77,6 +86,18 @@ def test_one_line_names_the_variable(
     assert "\n" not in told and "hunter2" not in told
 
 
+def test_lists_are_split_and_checked(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("HELIX_ALLOW_HOSTS", "Wiki.Example, [::1]")
+    environment.setenv("HELIX_CORS_ORIGINS", "https://a.example , *")
+    environment.setenv("HELIX_GUARDS", " Verdict,hygiene")
+    settings = load_settings()
+    assert settings.allow_hosts == ("wiki.example", "[::1]")
+    assert settings.cors_origins == ("https://a.example", "*")
+    assert settings.guards == ("verdict", "hygiene")
+    environment.setenv("HELIX_GUARDS", "None")
+    assert load_settings().guards == ()
+
+
 def test_no_key_is_needed_offline(environment: pytest.MonkeyPatch) -> None:
     environment.delenv("GEMINI_API_KEY")
     environment.setenv("HELIX_LLM", "offline")
@@ -84,6 +105,76 @@ def test_no_key_is_needed_offline(environment: pytest.MonkeyPatch) -> None:
     assert load_settings().gemini_api_key is None
 
 
-def test_every_variable_has_a_how(environment: pytest.MonkeyPatch) -> None:
-    names = {(field.alias or name).upper() for name, field in Settings.model_fields.items()}
-    assert names == set(HOW)
+VARIABLES = {variable_of(name, field): field for name, field in Settings.model_fields.items()}
+
+
+def _written(value: object) -> str:
+    """A default as it is written in an environment."""
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return f"{value:g}" if isinstance(value, bool | float) else str(value)
+
+
+def _documented() -> dict[str, tuple[str, str]]:
+    """Default and meaning of each variable of docs/settings.md, which has each once."""
+    rows = re.findall(r"^\| (`[A-Z].*?) \| (.*?) \| (.*) \|$", _text("docs/settings.md"), re.M)
+    found = [(name, row[1:]) for row in rows for name in re.findall(r"`(\w+)`", row[0])]
+    assert len(found) == len(dict(found))
+    return dict(found)
+
+
+def _examples() -> dict[str, tuple[str, str]]:
+    """Value and comment of each variable of .env.example, the last of them where it has two."""
+    lines = re.findall(r"^(?:# )?([A-Z_]+)=(\S*)(?: +# (.*))?$", _text(".env.example"), re.M)
+    return {name: (value, comment) for name, value, comment in lines}
+
+
+def _text(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+@pytest.mark.parametrize("place", [_documented, _examples])
+def test_every_variable_is_documented_and_no_other(
+    place: Callable[[], dict[str, tuple[str, str]]],
+) -> None:
+    assert set(place()) == set(VARIABLES) == set(HOW)
+
+
+@pytest.mark.parametrize("variable", sorted(VARIABLES))
+def test_the_documented_default_is_the_default(variable: str) -> None:
+    default = VARIABLES[variable].default
+    documented, example = _documented()[variable][0], _examples()[variable][0]
+    if default is None or VARIABLES[variable].is_required():
+        assert re.match(r"required|none|as |`[\d.]+` with ", documented), documented
+    else:
+        assert documented == (f"`{_written(default)}`" if default != () else "none")
+        assert example == _written(default)
+
+
+@pytest.mark.parametrize("variable", sorted(VARIABLES))
+def test_bounds_and_choices_are_documented(variable: str) -> None:
+    field, documented = VARIABLES[variable], " ".join(_documented()[variable])
+    bounds, comment = bounds_of(field), " ".join(_examples()[variable])
+    if bounds:
+        span = f"{bounds[0]} to {bounds[1]}"
+        assert span in documented and span in comment and span in HOW[variable]
+    elif get_origin(field.annotation) is Literal:
+        for choice in get_args(field.annotation):
+            assert f"`{choice}`" in documented and choice in comment and choice in HOW[variable]
+
+
+def test_every_example_is_a_value_that_is_taken(environment: pytest.MonkeyPatch) -> None:
+    for name, (value, _) in _examples().items():
+        if value:
+            environment.setenv(name, value)
+    assert load_settings().retrieval_max_distance == 0.55
+
+
+def test_the_example_as_it_stands_needs_no_key(environment: pytest.MonkeyPatch) -> None:
+    environment.delenv("GEMINI_API_KEY")
+    for name, value in re.findall(r"^(\w+)=(.*)$", _text(".env.example"), re.M):
+        environment.setenv(name, value)
+    settings = load_settings()
+    assert (settings.database_url, settings.llm, settings.embedder) == (
+        "embedded", "offline", "offline",
+    )  # fmt: skip

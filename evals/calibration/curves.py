@@ -10,14 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.calibration.asked import COVERED
+from evals.calibration.questions import COVERED
+from evals.metrics.statistics import Estimate, wilson
 
 Floats = NDArray[np.float64]
-Interval = tuple[float, float]
 
 UNCOVERED_SHARE = 0.2
 """Of the questions that are asked, assumed to be uncovered: a log knows better."""
-_Z = 1.96
 _DRAWN = 1000
 _TRIED = 200  # thresholds whose intervals are looked at
 
@@ -92,17 +91,17 @@ class Curve:
         Where there is none, that whose upper end is least.
         """
         points = [point for point in self.points(_TRIED) if point.coverage > 0]
-        highest = {point.least: self.intervals(point.least)[1][1] for point in points}
+        highest = {point.least: self.estimates(point.least)[1].high for point in points}
         allowed = [point for point in points if highest[point.least] <= risk]
         if allowed:
             return max(allowed, key=lambda point: (point.coverage, point.least))
         return min(points, key=lambda point: (highest[point.least], point.least))
 
-    def intervals(self, least: float, seed: int = 0) -> tuple[Interval, Interval]:
-        """95% intervals of coverage (Wilson) and of risk.
+    def estimates(self, least: float, seed: int = 0) -> tuple[Estimate, Estimate]:
+        """Coverage and risk at one threshold, with 95% intervals (Wilson's for the coverage).
 
-        That of the risk has the percentiles of draws of each kind's share by Jeffreys' prior
-        (Brown, Cai and DasGupta 2001): a kind of which none passed is not sure to have none.
+        The interval of the risk has the percentiles of draws of each kind's share by Jeffreys'
+        prior (Brown, Cai and DasGupta 2001): a kind of which none passed is not sure to have none.
         """
         own = self.of(COVERED) >= least
         source = np.random.default_rng(seed)
@@ -111,7 +110,15 @@ class Curve:
         passed = np.mean(shares[1:], axis=0) if self.others else np.zeros(_DRAWN)
         wrong, right = self.uncovered * passed, (1 - self.uncovered) * shares[0]
         low, high = np.percentile(wrong / (wrong + right), (2.5, 97.5))
-        return wilson(int(own.sum()), len(own)), (float(low), float(high))
+        risk = Estimate(self.at(least).risk, float(low), float(high), len(self.scores))
+        return wilson(int(own.sum()), len(own)), risk
+
+    def refusals(self, least: float) -> dict[str, Estimate]:
+        """The refused share of each kind that is not covered, at one threshold."""
+        return {
+            kind: wilson(int((self.of(kind) < least).sum()), len(self.of(kind)))
+            for kind in self.others
+        }
 
 
 def _drawn(passed: NDArray[np.bool_], source: np.random.Generator) -> Floats:
@@ -124,19 +131,3 @@ def risk_of(coverage: float, passed: float, uncovered: float) -> float:
     wrong = uncovered * passed
     total = wrong + (1 - uncovered) * coverage
     return wrong / total if total else 0.0
-
-
-def wilson(hits: int, total: int) -> Interval:
-    """Wilson's 95% interval of a share."""
-    if not total:
-        return 0.0, 1.0
-    share = hits / total
-    middle = (share + _Z * _Z / (2 * total)) / (1 + _Z * _Z / total)
-    spread = share * (1 - share) / total + _Z * _Z / (4 * total * total)
-    half = _Z / (1 + _Z * _Z / total) * math.sqrt(spread)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
-
-
-def told(value: float, interval: Interval) -> str:
-    """``0.850 [0.830, 0.868]``."""
-    return f"{value:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from helix.context import Source
-from helix.proof import prove
+from helix.answering.proof import prove
+from helix.domain.context import Source
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from evals.golden import Span
-from helix.retriever import GatedRetriever, as_nodes
-from helix.scope import Scope
+from evals.cases import Span
+from helix.domain.scope import Scope
+from helix.retrieval.gated_retriever import GatedRetriever, as_nodes
 
 NAMES = {"recall": "recall@k", "hit_rate": "hit rate@k", "mrr": "MRR@k", "ndcg": "nDCG@k"}
 """LlamaIndex's metrics, each 0 to 1, and what reports call them; k is RETRIEVAL_TOP_K. Of nDCG the

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from helix.citations import marker_numbers
+from helix.domain.citations import MARKER, marker_numbers
 
-_MARKER = re.compile(r"\s*\[[\d,\s]+\]")
 _EDGES = " \t\n.,;:!?\"'“”‘’"
 _UNSPACED = "\u0e00"
 """From here on scripts write no spaces, so that a word may begin anywhere."""
@@ -15,7 +14,7 @@ _UNSPACED = "\u0e00"
 
 def plain(text: str) -> str:
     """``text`` without markers, with single spaces, in one case."""
-    return " ".join(_MARKER.sub("", text).casefold().split())
+    return " ".join(MARKER.sub("", text).casefold().split())
 
 
 def says(said: str, wanted: str) -> bool:

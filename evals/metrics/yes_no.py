@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.evaluation import (
+    BaseEvaluator,
     EvaluationResult,
     FaithfulnessEvaluator,
     RelevancyEvaluator,
@@ -21,7 +22,7 @@ from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.settings import Settings as LlamaSettings
 
-from helix.text import sentences
+from helix.language.sentences import sentences
 
 _VERDICT = re.compile(r"[\W_]*(?:answer\W+)?(yes|no)[\W_]*", re.IGNORECASE)
 
@@ -63,44 +64,28 @@ def strict(result: EvaluationResult) -> EvaluationResult:
     return result.model_copy(update=update)
 
 
-class StrictFaithfulness(FaithfulnessEvaluator):
-    """FaithfulnessEvaluator whose reply must be YES."""
+class StrictEvaluator:
+    """An evaluator whose reply must be YES for its result to pass."""
 
-    def __init__(self, llm: LLM) -> None:
-        super().__init__(llm, eval_template=FAITHFUL, refine_template=REFINE)
+    def __init__(self, evaluator: BaseEvaluator) -> None:
+        self._evaluator = evaluator
 
-    async def aevaluate(
-        self,
-        query: str | None = None,
-        response: str | None = None,
-        contexts: Sequence[str] | None = None,
-        sleep_time_in_seconds: int = 0,
-        **kwargs: Any,
+    async def evaluate(
+        self, query: str | None, response: str, contexts: Sequence[str]
     ) -> EvaluationResult:
-        """As the evaluator does, read by read_yes_no."""
-        return strict(
-            await super().aevaluate(query, response, contexts, sleep_time_in_seconds, **kwargs)
-        )
+        """The evaluator's result by read_yes_no; raises as its model does."""
+        return strict(await self._evaluator.aevaluate(query, response, contexts))
 
 
-class StrictRelevancy(RelevancyEvaluator):
-    """RelevancyEvaluator whose reply must be YES."""
+def strict_faithfulness(llm: LLM) -> StrictEvaluator:
+    """Whether the contexts support every fact of a response."""
+    evaluator = FaithfulnessEvaluator(llm, eval_template=FAITHFUL, refine_template=REFINE)
+    return StrictEvaluator(evaluator)
 
-    def __init__(self, llm: LLM) -> None:
-        super().__init__(llm, eval_template=RELEVANT, refine_template=REFINE)
 
-    async def aevaluate(
-        self,
-        query: str | None = None,
-        response: str | None = None,
-        contexts: Sequence[str] | None = None,
-        sleep_time_in_seconds: int = 0,
-        **kwargs: Any,
-    ) -> EvaluationResult:
-        """As the evaluator does, read by read_yes_no."""
-        return strict(
-            await super().aevaluate(query, response, contexts, sleep_time_in_seconds, **kwargs)
-        )
+def strict_relevancy(llm: LLM) -> StrictEvaluator:
+    """Whether a response answers the query."""
+    return StrictEvaluator(RelevancyEvaluator(llm, eval_template=RELEVANT, refine_template=REFINE))
 
 
 def without_nltk() -> None:

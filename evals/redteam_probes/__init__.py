@@ -1,3 +1,1 @@
 """The probes of the red team: each tries one thing and says what came of it."""
-
-from __future__ import annotations

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evals.asking import Outcome
-from evals.golden import CaseError
+from evals.cases import CaseError
 from evals.metrics.statistics import Agreement, Estimate
+from evals.runner import Outcome
 from helix.settings import Settings
 
 VERSION = 1
@@ -52,7 +52,9 @@ class Comparison:
     settings: Sequence[str]
 
 
-def told(settings: Settings, embedder: str, model: str) -> dict[str, str | float | int]:
+def reported_settings(
+    settings: Settings, embedder: str, model: str
+) -> dict[str, str | float | int]:
     """The settings that a figure depends on."""
     return {
         "embedder": embedder, "llm": model, "retrieval": settings.retrieval,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from evals.asking import Outcome
 from evals.report.data import Comparison, Run
+from evals.runner import Outcome
 
 _QUESTION = 60
 

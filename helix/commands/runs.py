@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import unicodedata
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from helix.database import open_url
-from helix.errors import BadRequest, HelixError
+from helix.commands.console import one_line, print_table
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.library.access import Library, Row
-from helix.library.following import follow, get_run, list_runs, stop_run
-from helix.logs import configure_logging
-from helix.scope import DEFAULT_TENANT, tenant_name
+from helix.library.run_progress import follow, get_run, list_runs, stop_run
 from helix.settings import load_settings
+from helix.storage.database import open_url
+from helix.telemetry.logs import configure_logging
 
 runs = typer.Typer(
     name="runs", help="What is being brought in: list, follow, cancel.",
@@ -62,7 +57,7 @@ def show(
         _print_runs([run])
         _print_files(run)
     if run["error"]:
-        typer.echo(_printable(run["error"]))
+        typer.echo(one_line(run["error"]))
     if run["status"] == "failed" or run["counts"].get("failed"):
         raise typer.Exit(1)
 
@@ -82,88 +77,53 @@ async def _follow(library: Library, run_id: int) -> Row:
         async for event in changes:
             if event.name == "run":
                 run = event.data
-                typer.echo(f"run {run_id}  {run['status']}  {_told_counts(run)}".rstrip())
+                typer.echo(f"run {run_id}  {run['status']}  {_counts(run)}".rstrip())
             else:
-                typer.echo(f"  {_printable(event.data['source_uri'])}  {_told_file(event.data)}")
+                typer.echo(f"  {one_line(event.data['source_uri'])}  {_outcome(event.data)}")
     return run
 
 
 def _print_runs(found: list[Row]) -> None:
-    table = _table("run", "kind", "status", "files", "chunks", "created")
+    rows = []
     for run in found:
-        status = " ".join(part for part in (run["status"], run["stage"]) if part)
+        status = f"{run['status']} {run['stage'] or ''}"
         created = str(run["created_at"])[:16].replace("T", " ")
-        _add(table, run["id"], run["kind"], status, _told_counts(run), run["chunks"], created)
-    _print(table)
+        rows.append([run["id"], run["kind"], status, _counts(run), run["chunks"], created])
+    print_table(["run", "kind", "status", "files", "chunks", "created"], rows)
 
 
 def _print_files(run: Row) -> None:
-    table = _table("file", "status")
-    for file in run["files"]:
-        _add(table, file["source_uri"], _told_file(file))
-    _print(table)
+    print_table(["file", "status"], ([file["source_uri"], _outcome(file)] for file in run["files"]))
     if run["next"]:
         typer.echo(f"… of {run['total']} files, the first {len(run['files'])}")
 
 
-def _told_counts(run: Row) -> str:
+def _counts(run: Row) -> str:
     counts: dict[str, int] = run["counts"]
     return ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
 
 
-def _told_file(file: Row) -> str:
+def _outcome(file: Row) -> str:
     told = file["stage"] or file["status"]
     if file["chunks"]:
         told += f", {file['chunks']} chunks"
     reasons = [reason for reason in (file["reason"], *file["warnings"]) if reason]
-    return _printable("; ".join([told, *reasons]))
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
-
-
-def _add(table: Table, *cells: object) -> None:
-    # Text, for in a str of rich's a name like "[red]" would be markup
-    table.add_row(*(Text(_printable(str(cell))) for cell in cells))
-
-
-def _print(table: Table) -> None:
-    Console(highlight=False).print(table)
-
-
-def _printable(text: str) -> str:
-    """``text`` on one line, without what could steer a terminal."""
-    return "".join(c for c in " ".join(text.split()) if unicodedata.category(c)[0] != "C")
+    return one_line("; ".join([told, *reasons]))
 
 
 def _in_library(action: Callable[[Library], Awaitable[Result]], tenant: str | None) -> Result:
-    """What ``action`` gives of a tenant's; ends the process with one line where it cannot."""
-    configure_logging("warning")
-    try:
-        whose = DEFAULT_TENANT if tenant is None else tenant_name(tenant)
-        return asyncio.run(_opened(action, whose))
-    except HelixError as error:
-        _stop(error)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-
-
-async def _opened(action: Callable[[Library], Awaitable[Result]], tenant: str) -> Result:
+    """The result of ``action`` on the documents and runs of ``tenant``."""
     from helix.store import ChunkStore  # it takes a second to load
 
-    # no embedder: what it would be named for, chunks, is not touched
-    async with open_url(load_settings()) as url:
-        store = ChunkStore(url, "", pool_size=1)
-        try:
-            return await action(Library(store.of(tenant)))
-        finally:
-            await store.close()
+    configure_logging("warning")
+    whose = DEFAULT_TENANT if tenant is None else tenant_name(tenant)
 
+    async def connect() -> Result:
+        async with open_url(load_settings()) as url:
+            store = ChunkStore(url, "", pool_size=1)  # no embedder: chunks are not touched
+            try:
+                return await action(Library(store.of(whose)))
+            finally:
+                await store.close()
 
-def _stop(error: HelixError) -> NoReturn:
-    typer.echo(f"helix: {error}", err=True)
-    raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
+    return asyncio.run(connect())

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
-import psycopg
 import typer
 
-from helix.database import open_url
-from helix.errors import BadRequest, HelixError
-from helix.settings import load_settings
-from helix.unavailable import unavailable
+from helix.commands.console import in_database
 
 tenants = typer.Typer(
     name="tenants", help="Whose documents there are: erase one.", no_args_is_help=True
@@ -29,23 +24,9 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete all of a tenant: documents, vectors, files, runs, answers, feedback, keys."""
+    from helix.receipts.erasure import erase_tenant  # it takes a second to load
+
     if not yes:
         typer.confirm(f"Delete everything of {tenant}? It cannot be brought back.", abort=True)
-    try:
-        counts = asyncio.run(_erase(tenant))
-    except HelixError as error:
-        typer.echo(f"helix: {error}", err=True)
-        raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    typer.echo(f"{tenant} is erased: {told}")
-
-
-async def _erase(tenant: str) -> dict[str, int]:
-    from helix.receipts.erasing import erase_tenant  # it takes a second to load
-
-    async with open_url(load_settings()) as url:
-        try:
-            with psycopg.connect(url) as connection:
-                return erase_tenant(connection, tenant)
-        except psycopg.Error as error:
-            raise unavailable(error) from error
+    counts = in_database(lambda connection: erase_tenant(connection, tenant))
+    typer.echo(f"{tenant} is erased: {', '.join(f'{n:,} {name}' for name, n in counts.items())}")

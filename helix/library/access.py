@@ -7,17 +7,15 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from psycopg import Connection
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
-from psycopg.rows import TupleRow
 
-from helix.connections import become
+from helix.storage.connections import Connected as Connected
+from helix.storage.connections import Row as Row
+from helix.storage.connections import become
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.store import ChunkStore
 
-Connected = Connection[TupleRow]
-Row = dict[str, Any]
 Result = TypeVar("Result")
 
 _WRITERS = 3
@@ -56,15 +54,15 @@ class Library:
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """The rows of a read whose one column is JSON, such as ``SELECT row_to_json(x) …``."""
         found = await self._store.fetch(statement, {"tenant": self.tenant, **values})
-        return [row[0] for row in found]
+        return [value for row in found for value in row.values()]
 
     async def row(self, statement: str, values: Mapping[str, Any]) -> Row | None:
         """The first of ``rows``."""
         found = await self.rows(statement, values)
         return found[0] if found else None
 
-    async def data(self, statement: str, values: Mapping[str, Any]) -> TupleRow | None:
-        """The first row of a read, as it is."""
+    async def data(self, statement: str, values: Mapping[str, Any]) -> Row | None:
+        """The first row of a read, by the names of its columns."""
         found = await self._store.fetch(statement, {"tenant": self.tenant, **values})
         return found[0] if found else None
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from helix.contract import OPEN_FILE
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row, compose
+from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.paging import decode_cursor, encode_cursor
-from helix.library.runs import OPEN_FILE, cancel_document
-from helix.writing import delete_one
+from helix.library.run_files import cancel_document
+from helix.storage.connections import Connected
+from helix.storage.document_writes import delete_one
 
 Sort = Literal["updated", "title", "size"]
 Status = Literal["processing", "ready", "failed"]
@@ -45,7 +47,7 @@ SELECT row_to_json(p) FROM (
         ORDER BY sort_key {order}, id {order} LIMIT %(limit)s
     ) d ORDER BY d.sort_key {order}, d.id {order}) p
 """
-_COUNT = compose("SELECT count(*) FROM documents WHERE {filter}", filter=_FILTER)
+_COUNT = compose("SELECT count(*) AS total FROM documents WHERE {filter}", filter=_FILTER)
 _MARKS = """
 (c.metadata_ ->> 'page')::int AS page,
 coalesce(c.metadata_ -> 'heading_path', '[]') AS heading_path,
@@ -120,11 +122,11 @@ async def list_documents(library: Library, wanted: Wanted) -> Row:
         beyond="<" if descending else ">", order="DESC" if descending else "ASC",
     )  # fmt: skip
     found = await library.rows(statement, values)
-    total = await library.data(_COUNT, values)
+    counted = await library.data(_COUNT, values)
     keys = [row.pop("sort_key") for row in found]
     page, more = found[: wanted.limit], len(found) > wanted.limit
     cursor = encode_cursor(wanted.sort, keys[len(page) - 1], page[-1]["id"]) if more else None
-    return {"documents": page, "next": cursor, "total": total[0] if total else 0}
+    return {"documents": page, "next": cursor, "total": counted["total"] if counted else 0}
 
 
 def _last(wanted: Wanted) -> Row:
@@ -180,8 +182,7 @@ async def get_file(library: Library, document_id: int) -> tuple[str, str, bytes]
     found = await library.data(_FILE, {"id": document_id})
     if found is None:
         raise NotFound(f"no file is kept for document {document_id}: only uploads are")
-    source_uri, media, data = found
-    return source_uri, media, bytes(data)
+    return found["source_uri"], found["media"], bytes(found["data"])
 
 
 def tag_document(connection: Connected, document_id: int, tags: Sequence[str], tenant: str) -> None:

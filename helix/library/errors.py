@@ -24,6 +24,6 @@ class TooLarge(HelixError):
 
 
 class UnsupportedMedia(HelixError):
-    """A file is of no kind that Helix reads."""
+    """A file is of no kind that Helix reads, or no image that models take."""
 
     status = 415

@@ -6,34 +6,38 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from helix.library.access import Connected, Row
+from psycopg import Cursor
+from psycopg.rows import dict_row
+
+from helix.contract import GOING_RUN, OPEN_FILE
+from helix.domain.file_kinds import title_from_name
+from helix.library.access import Row, compose
 from helix.library.documents import no_document, tag_document
 from helix.library.errors import Conflict
-from helix.library.runs import (
-    OPEN_FILE,
-    NewFile,
-    add_files,
-    cancel_document,
-    create_run,
-    drop_bytes,
-)
+from helix.library.run_files import NewFile, add_files, cancel_document
+from helix.library.runs import create_run
+from helix.storage.connections import Connected
+from helix.storage.stored_bytes import drop_bytes, keep_bytes
 
 _LONGEST_NAME = 255
 REPLACED = "replaced by a later upload"
 
 # By name, for the lock of a source itself is held for as long as its document is written.
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('helix upload ' || %s, 0))"
-_UNDER_WAY = """
+_UNDER_WAY = compose(
+    """
 SELECT d.id, d.title, d.source_uri, d.status, f.run_id
 FROM run_files f JOIN documents d ON d.id = f.document_id
-    JOIN runs r ON r.id = f.run_id AND r.status IN ('queued', 'running')
+    JOIN runs r ON r.id = f.run_id AND r.status IN {going}
 WHERE f.tenant_id = %(tenant)s AND f.content_hash = %(content_hash)s AND f.keep_file
-    AND f.status = ANY(%(open)s)
+    AND f.status IN {open}
     AND (%(asked)s::text IS NULL OR d.source_uri = %(asked)s)
 ORDER BY f.run_id DESC LIMIT 1
-"""
+""",
+    going=str(GOING_RUN),
+    open=str(OPEN_FILE),
+)
 _STORED = """
 SELECT id, title, source_uri, status FROM documents
 WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
@@ -42,12 +46,8 @@ WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
 ORDER BY status = 'ready' DESC, id LIMIT 1
 """
 _BEFORE = """
-SELECT id, tenant_id, file_hash FROM documents WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
-"""
-# the update of nothing locks the row against a deletion that finds it unused
-_KEEP_BYTES = """
-INSERT INTO files (tenant_id, content_hash, data) VALUES (%s, %s, %b)
-ON CONFLICT (tenant_id, content_hash) DO UPDATE SET created_at = files.created_at
+SELECT id, file_hash FROM documents
+WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
 """
 # A document that can be read stays as it is until its new version is written.
 _ANNOUNCE = """
@@ -65,16 +65,19 @@ ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
     file_hash = CASE WHEN d.status = 'ready' THEN d.file_hash ELSE excluded.file_hash END
 RETURNING id, title, source_uri, status
 """
-_AGAIN = """
+_AGAIN = compose(
+    """
 SELECT d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
        (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
-        WHERE f.document_id = d.id AND f.status = ANY(%(open)s)
-            AND r.status IN ('queued', 'running')
+        WHERE f.document_id = d.id AND f.status IN {open} AND r.status IN {going}
         ORDER BY f.run_id DESC LIMIT 1) AS run_id,
        coalesce((SELECT f.title IS NOT NULL FROM run_files f WHERE f.document_id = d.id
                  ORDER BY f.run_id DESC LIMIT 1), true) AS titled
 FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s FOR UPDATE OF d
-"""
+""",
+    going=str(GOING_RUN),
+    open=str(OPEN_FILE),
+)
 
 
 @dataclass(frozen=True)
@@ -120,13 +123,6 @@ def clean_name(sent: str) -> str:
     return stem[: _LONGEST_NAME - len(suffix) - 1] + dot + suffix
 
 
-def title_of(name: str) -> str:
-    """The name in title case: ``refund-policy.txt`` is "Refund Policy"."""
-    stem = name.rpartition(".")[0] or name
-    words = re.sub(r"[\s_-]+", " ", stem).strip().split(" ")
-    return " ".join(word[:1].upper() + word[1:] for word in words).strip() or name
-
-
 def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str) -> Stored:
     """Store what is new of ``uploads`` and start one run for it, in the caller's transaction.
 
@@ -137,75 +133,67 @@ def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str)
     # in one order, or two requests with the same files would deadlock
     for lock in sorted({u.content_hash for u in uploads} | {u.uri for u in uploads}):
         connection.execute(_LOCK, (f"{tenant} {lock}",))
-    created: list[int] = []
+    created: int | None = None
     under_way: list[int] = []
-    told: list[Row] = []
-    for upload in uploads:
-        known, run_id = _known(connection, upload, tenant)
-        if run_id is not None and run_id not in created:
-            under_way.append(run_id)
-        if known is None:
-            if not created:
-                created.append(create_run(connection, "upload", tenant=tenant))
-            known = _store(connection, upload, created[0], tenant)
-        told.append(known)
-    return Stored(max(created or under_way, default=None), told)
+    documents: list[Row] = []
+    with connection.cursor(row_factory=dict_row) as cursor:
+        for upload in uploads:
+            known = _known_document(cursor, upload, tenant)
+            if known is None:
+                created = created or create_run(connection, "upload", tenant=tenant)
+                known = _announce(cursor, upload, created, tenant)
+            elif (run_id := known.pop("run_id", None)) not in (None, created):
+                under_way.append(run_id)
+            documents.append(known)
+    return Stored(created or max(under_way, default=None), documents)
 
 
-def _known(connection: Connected, upload: Upload, tenant: str) -> tuple[Row | None, int | None]:
-    """The document that these bytes are already, and the run that is bringing it in."""
+def _known_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row | None:
+    """The document that these bytes are already, with the ``run_id`` that is bringing it in."""
     values = {
-        "tenant": tenant,
-        "content_hash": upload.content_hash,
-        "asked": upload.source_uri,
-        "open": list(OPEN_FILE),
-    }
-    if row := connection.execute(_UNDER_WAY, values).fetchone():
-        if upload.tags is not None:
-            tag_document(connection, row[0], upload.tags, tenant)
-        return _told(row, duplicate=True), int(row[4])
-    row = connection.execute(_STORED, values).fetchone()
-    if row is None or row[3] != "ready":
-        return None, None
+        "tenant": tenant, "content_hash": upload.content_hash, "asked": upload.source_uri
+    }  # fmt: skip
+    found = cursor.execute(_UNDER_WAY, values).fetchone()
+    if found is None:
+        found = cursor.execute(_STORED, values).fetchone()
+        if found is None or found["status"] != "ready":
+            return None
+        # an upload of other bytes that waits to replace it came before this one
+        cancel_document(cursor.connection, found["id"], REPLACED, tenant)
     if upload.tags is not None:
-        tag_document(connection, row[0], upload.tags, tenant)
-    # an upload of other bytes that waits to replace it came before this one
-    cancel_document(connection, row[0], REPLACED, tenant)
-    return _told(row, duplicate=True), None
+        tag_document(cursor.connection, found["id"], upload.tags, tenant)
+    return {**found, "duplicate": True}
 
 
-def _store(connection: Connected, upload: Upload, run_id: int, tenant: str) -> Row:
+def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> Row:
+    """Keep the bytes, with the document that they are to be, as a file of the run."""
+    connection = cursor.connection
     values = {
         "tenant": tenant,
         "tags": None if upload.tags is None else list(upload.tags),
         "content_hash": upload.content_hash,
         "asked": upload.source_uri,
-        "title": upload.title or title_of(upload.name),
+        "title": upload.title or title_from_name(upload.name),
         "media": upload.media,
         "size": upload.size,
     }
-    earlier = connection.execute(_STORED, values).fetchone()  # one that failed
-    values["source_uri"] = earlier[2] if earlier else upload.uri
-    before = connection.execute(_BEFORE, (tenant, values["source_uri"])).fetchone()
+    failed = cursor.execute(_STORED, values).fetchone()  # a ready one would be known
+    values["source_uri"] = failed["source_uri"] if failed else upload.uri
+    before = cursor.execute(_BEFORE, values).fetchone()
     if before:
-        cancel_document(connection, before[0], REPLACED, tenant)
-    connection.execute(_KEEP_BYTES, (tenant, upload.content_hash, upload.data()))
-    row = connection.execute(_ANNOUNCE, values).fetchone()
-    assert row is not None
+        cancel_document(connection, before["id"], REPLACED, tenant)
+    keep_bytes(connection, tenant, upload.content_hash, upload.data())
+    document = cursor.execute(_ANNOUNCE, values).fetchone()
+    assert document is not None
     if before:
-        drop_bytes(connection, [before[1:]])
+        drop_bytes(connection, [(tenant, before["file_hash"])])
     new = NewFile(
-        source_uri=row[2], title=upload.title, media=upload.media, size=upload.size,
-        content_hash=upload.content_hash, file_hash=upload.content_hash, keep_file=True,
-        document_id=row[0], tags=upload.tags,
+        source_uri=document["source_uri"], title=upload.title, media=upload.media,
+        size=upload.size, content_hash=upload.content_hash, file_hash=upload.content_hash,
+        keep_file=True, document_id=document["id"], tags=upload.tags,
     )  # fmt: skip
     add_files(connection, run_id, [new])
-    return _told(row, duplicate=earlier is not None)
-
-
-def _told(row: Sequence[Any], *, duplicate: bool) -> Row:
-    names = ("id", "title", "source_uri", "status")
-    return {**dict(zip(names, row[:4], strict=True)), "duplicate": duplicate}
+    return {**document, "duplicate": failed is not None}
 
 
 def read_again(connection: Connected, document_id: int, tenant: str) -> int:
@@ -217,18 +205,18 @@ def read_again(connection: Connected, document_id: int, tenant: str) -> int:
         NotFound: there is no such document.
         Conflict: its bytes are not kept.
     """
-    values = {"tenant": tenant, "id": document_id, "open": list(OPEN_FILE)}
-    row = connection.execute(_AGAIN, values).fetchone()
-    if row is None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(_AGAIN, {"tenant": tenant, "id": document_id}).fetchone()
+    if found is None:
         raise no_document(document_id)
-    source_uri, title, media, size, file_hash, status, run_id, titled = row
-    if run_id is not None:
-        return int(run_id)
-    if file_hash is None:
+    if found["run_id"] is not None:
+        return int(found["run_id"])
+    if found["file_hash"] is None:
         raise Conflict(
-            f"document {document_id} was not uploaded: ingest {source_uri} again where it lies"
+            f"document {document_id} was not uploaded:"
+            f" ingest {found['source_uri']} again where it lies"
         )
-    if status != "ready":
+    if found["status"] != "ready":
         connection.execute(
             "UPDATE documents SET status = 'processing', error = ''"
             " WHERE tenant_id = %s AND id = %s",
@@ -237,8 +225,9 @@ def read_again(connection: Connected, document_id: int, tenant: str) -> int:
     options = {"document_id": document_id, "force": True}
     run_id = create_run(connection, "upload", options, tenant=tenant)
     new = NewFile(
-        source_uri=source_uri, title=title if titled else None, media=media, size=size,
-        content_hash=file_hash, file_hash=file_hash, keep_file=True, document_id=document_id,
+        source_uri=found["source_uri"], title=found["title"] if found["titled"] else None,
+        media=found["media"], size=found["size"], content_hash=found["file_hash"],
+        file_hash=found["file_hash"], keep_file=True, document_id=document_id,
     )  # fmt: skip
     add_files(connection, run_id, [new])
     return run_id

@@ -1,4 +1,4 @@
-"""The contacts of every process of Helix, kept in one table: counted since it began."""
+"""The hosts that every process of Helix contacted, counted in one table."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 from helix.errors import HelixError
+from helix.library.background import in_background
 from helix.privacy.counter import SocketCounter, process_counter
 from helix.store import ChunkStore
 
@@ -16,26 +17,26 @@ Process = Literal["serving", "ingesting"]
 
 FLUSH_SECONDS = 5
 
-_KEEP = """
+_ADD = """
 INSERT INTO contacts AS c (process, kind, host, port, n)
 SELECT %(process)s, * FROM unnest(%(kinds)s::text[], %(hosts)s::text[], %(ports)s::int[],
                                   %(counts)s::bigint[])
 ON CONFLICT (process, kind, host, port) DO UPDATE
     SET n = c.n + excluded.n, last_at = now()
 """
-# A crawl may meet any number of hosts: those met last are kept.
+# A crawl may contact any number of hosts: the latest are kept.
 _MOST = 10_000
 _TRIM = """
 DELETE FROM contacts WHERE (SELECT count(*) FROM contacts) > %(most)s AND ctid NOT IN
     (SELECT ctid FROM contacts ORDER BY last_at DESC LIMIT %(most)s)
 """
-_LONGEST_HOST = 253  # RFC 1035; what else is put there is no host
+_LONGEST_HOST = 253  # RFC 1035; anything longer is no host
 
 _logger = logging.getLogger(__name__)
 
 
-def keep_contacts(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
-    """Add what ``counter`` has to the table; where that fails it stays with the counter.
+def store_contacts(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
+    """Move the counts of ``counter`` into the table; where that fails the counter keeps them.
 
     Raises:
         StoreUnavailable: the database did not answer.
@@ -53,7 +54,7 @@ def keep_contacts(store: ChunkStore, process: Process, counter: SocketCounter) -
     }
     try:
         with store.connection() as connection:
-            connection.execute(_KEEP, values)
+            connection.execute(_ADD, values)
             connection.execute(_TRIM, {"most": _MOST})
     except HelixError:
         counter.give_back(counts)
@@ -62,25 +63,24 @@ def keep_contacts(store: ChunkStore, process: Process, counter: SocketCounter) -
 
 @asynccontextmanager
 async def counting(store: ChunkStore, process: Process) -> AsyncIterator[None]:
-    """Keep this process's contacts while the block lasts, the last of them when it ends."""
+    """Store this process's contacts regularly while the block lasts, and once when it ends."""
     counter = process_counter()
-    keeping = asyncio.create_task(_keep_on(store, process, counter))
+
+    async def store_regularly() -> None:
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await _store(store, process, counter)
+
     try:
-        yield
+        async with in_background(store_regularly()):
+            yield
     finally:
-        keeping.cancel()
-        await _kept(store, process, counter)
+        await _store(store, process, counter)
 
 
-async def _keep_on(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
-    while True:
-        await asyncio.sleep(FLUSH_SECONDS)
-        await _kept(store, process, counter)
-
-
-async def _kept(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
+async def _store(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
     try:
-        await asyncio.to_thread(keep_contacts, store, process, counter)
-    except Exception as error:  # noqa: BLE001  counting goes on, whatever it was
-        # whoever asks hears of a database that is away from all else that needs it
-        _logger.debug("contacts are not kept yet: %s", type(error).__name__)
+        await asyncio.to_thread(store_contacts, store, process, counter)
+    except Exception as error:  # noqa: BLE001  counting goes on
+        # debug: everything else that needs the database reports that it is away
+        _logger.debug("contacts are not stored yet: %s", type(error).__name__)

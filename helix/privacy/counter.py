@@ -1,9 +1,9 @@
-"""Counts what this process connects to, where it does: at the socket.
+"""Counts the hosts that this process contacts, at the socket.
 
-CPython tells audit hooks (PEP 578) of every connect and every look-up of a name made through its
-sockets, whichever library makes it. uvloop connects in C: its loop is counted at the methods that
-begin that. What other C libraries connect (libpq, to the database) is not seen here; the kernel's
-list of open connections has it (``open_connections``).
+CPython calls audit hooks (PEP 578) for every connect and every look-up of a name through its
+sockets, whichever library makes it. uvloop connects in C, so the methods of its loop are wrapped.
+Connections of other C libraries (libpq, to the database) are not counted here; the kernel's list of
+open connections has them (``open_connections``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import psutil
@@ -22,8 +23,6 @@ Kind = Literal["name", "address"]
 
 FARTHER: tuple[Where, ...] = ("this machine", "private network", "outside")
 """From near to far."""
-
-
 _CONNECTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _LOOKS_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
 
@@ -37,38 +36,38 @@ class Contact(NamedTuple):
 
 
 class SocketCounter:
-    """Contacts and how often, since they were last taken."""
+    """Counts contacts since they were last taken; usable from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[Contact] = Counter()
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """The audit hook. It must be quick and never raise: it is called for every event."""
+        """The audit hook: quick, and raises nothing, for Python calls it for every event."""
         if event in _CONNECTS and len(arguments) > 1:
             self.connected(arguments[1])
         elif event in _LOOKS_UP and arguments:
             self.looked_up(arguments[0])
 
     def connected(self, address: object) -> None:
-        """Count a connection to ``address`` as sockets take it; a Unix socket's path is none."""
+        """Count a connection to ``address``, (host, port, …); a Unix socket's path is not one."""
         if isinstance(address, tuple) and len(address) > 1 and isinstance(address[1], int):
             self._count(Contact("address", _text(address[0]), address[1]))
 
     def looked_up(self, host: object) -> None:
-        """Count a look-up of a name; that of an address asks nobody."""
+        """Count a look-up of a name; looking up an address contacts nobody."""
         name = _text(host)
         if name and address_of(name) is None:
             self._count(Contact("name", name.lower().rstrip("."), 0))
 
     def take(self) -> Counter[Contact]:
-        """What was counted since the last time."""
+        """Return the counts since the last call, and start again from zero."""
         with self._lock:
             taken, self._counts = self._counts, Counter()
         return taken
 
     def give_back(self, counts: Counter[Contact]) -> None:
-        """Count again what was taken and could not be kept."""
+        """Add ``counts`` again, which were taken and could not be stored."""
         with self._lock:
             self._counts.update(counts)
 
@@ -84,7 +83,7 @@ def _text(host: object) -> str:
 
 
 def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """``host`` if it is an address; an IPv6 zone is left aside."""
+    """``host`` as an address, without its IPv6 zone; None for a name."""
     try:
         return ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -92,7 +91,7 @@ def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def where_is(host: str) -> Where:
-    """How far ``host``, a name or an address, is; a name counts as outside but for localhost."""
+    """How far away ``host``, a name or an address, is; every name but localhost is outside."""
     address = address_of(host)
     if address is None:
         is_here = host in ("", "localhost") or host.endswith(".localhost")
@@ -104,45 +103,43 @@ def where_is(host: str) -> Where:
 
 
 def open_connections(*, children: bool = True) -> list[Contact]:
-    """Where this process is connected now, by the kernel's account.
+    """The connections that this process has open, as the kernel lists them.
 
-    ``children``: and those that it started, workers among them.
+    ``children``: also those of its child processes, workers among them.
     """
     found: dict[Contact, None] = {}
     here = psutil.Process()
     for process in (here, *(here.children(recursive=True) if children else ())):
         try:
             connections = process.net_connections(kind="inet")
-        except psutil.Error:  # it has ended meanwhile
+        except psutil.Error:  # the process has ended meanwhile
             continue
-        listening = _listening(connections)
+        # connections to a port that is listened on were made by clients
+        listening = {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
         for connection in connections:
             if connection.raddr and connection.laddr.port not in listening:
                 found[Contact("address", connection.raddr.ip, connection.raddr.port)] = None
     return list(found)
 
 
-def _listening(connections: list[Any]) -> set[int]:
-    """Ports that are listened on: who is connected to them came to us."""
-    return {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
-
-
-_installed: list[SocketCounter] = []
 _installing = threading.Lock()
 
 
 def process_counter() -> SocketCounter:
-    """This process's one counter; it begins to count when it is first asked for.
+    """The one counter of this process, which counts from the first call on.
 
-    A hook cannot be taken off again, so there is one for all that the process does.
+    An audit hook cannot be removed, so there is one for the whole process.
     """
     with _installing:
-        if not _installed:
-            counter = SocketCounter()
-            sys.addaudithook(counter.hear)
-            _count_uvloop(counter)
-            _installed.append(counter)
-        return _installed[0]
+        return _installed_counter()
+
+
+@cache
+def _installed_counter() -> SocketCounter:
+    counter = SocketCounter()
+    sys.addaudithook(counter.hear)
+    _count_uvloop(counter)
+    return counter
 
 
 def _count_uvloop(counter: SocketCounter) -> None:

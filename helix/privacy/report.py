@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import dict_row
 
 from helix.library.access import Library
-from helix.privacy.contacts import keep_contacts
+from helix.privacy.contacts import store_contacts
 from helix.privacy.counter import FARTHER, open_connections, process_counter, where_is
 from helix.services import Services
 
@@ -19,9 +20,10 @@ COUNTED_BY = (
 )
 
 _CONTACTS = """
-SELECT process, kind, host, port, n, last_at, first_at FROM contacts ORDER BY last_at DESC
+SELECT process, kind, host, nullif(port, 0) AS port, n AS count, last_at, first_at
+FROM contacts ORDER BY last_at DESC
 """
-_SHOWN = 500
+_MOST_SHOWN = 500
 _STORED = """
 SELECT json_build_object(
     'documents', (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s),
@@ -36,27 +38,31 @@ SELECT json_build_object(
 
 
 async def privacy_report(services: Services, library: Library) -> dict[str, Any]:
-    """The report as GET /v1/privacy gives it; what is stored is counted for one tenant.
+    """The report of GET /v1/privacy; stored rows are counted for the tenant of ``library``.
 
-    Where API keys are asked for, the names of hosts that documents were fetched from are left
-    out: they may be another tenant's. How many there are is told.
+    Where API keys are required, hosts that documents were fetched from are not named: they may be
+    another tenant's. The report says how many they are.
 
     Raises:
         StoreUnavailable: the database did not answer.
     """
     contacts, since, outside = await asyncio.to_thread(_contacts, services)
     stored = await library.row(_STORED, {})
-    shared = services.settings.auth == "off"  # with keys, workers' doings may be another tenant's
-    told = [row for row in contacts if shared or not _of_others(row)]
+    # with keys, the contacts of workers may be another tenant's
+    all_named = services.settings.auth == "off"
+    named = [
+        row for row in contacts
+        if all_named or row["process"] != "ingesting" or row["where"] == "this machine"
+    ]  # fmt: skip
     opened = [
         {"host": contact.host, "port": contact.port, "where": where_is(contact.host)}
-        for contact in await asyncio.to_thread(partial(open_connections, children=shared))
+        for contact in await asyncio.to_thread(partial(open_connections, children=all_named))
     ]
     return {
         "since": since,
         "outside": outside or any(row["where"] == "outside" for row in opened),
-        "contacts": told,
-        "contacts_not_named": len(contacts) - len(told),
+        "contacts": named,
+        "contacts_not_named": len(contacts) - len(named),
         "open_now": opened,
         "counted_by": COUNTED_BY,
         "database": database_place(services.settings.database_url),
@@ -67,36 +73,36 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
 
 
 def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None, bool]:
-    """The latest contacts, since when they are counted, and whether any ever was outside."""
-    keep_contacts(services.store, "serving", process_counter())
-    with services.store.connection() as connection:
-        rows = connection.execute(_CONTACTS).fetchall()
-    outside = any(where_is(row[2]) == "outside" for row in rows)
+    """(the latest contacts, when counting began, whether any contact ever was outside)."""
+    store_contacts(services.store, "serving", process_counter())
+    with (
+        services.store.connection() as connection,
+        connection.cursor(row_factory=dict_row) as cursor,
+    ):
+        rows = cursor.execute(_CONTACTS).fetchall()
+    began = min((row.pop("first_at") for row in rows), default=None)
     contacts = [
         {
-            "process": process, "kind": kind, "host": host, "port": port or None,
-            "where": where_is(host), "count": n, "last_at": last_at.isoformat(),
+            "process": row["process"], "kind": row["kind"], "host": row["host"],
+            "port": row["port"], "where": where_is(row["host"]), "count": row["count"],
+            "last_at": row["last_at"].isoformat(),
         }
-        for process, kind, host, port, n, last_at, _ in rows[:_SHOWN]
+        for row in rows
     ]  # fmt: skip
-    since = min((row[6] for row in rows), default=None)
-    return contacts, since.isoformat() if since else None, outside
-
-
-def _of_others(row: dict[str, Any]) -> bool:
-    return bool(row["process"] == "ingesting" and row["where"] != "this machine")
+    outside = any(contact["where"] == "outside" for contact in contacts)
+    return contacts[:_MOST_SHOWN], began.isoformat() if began else None, outside
 
 
 def database_place(url: str) -> dict[str, Any]:
-    """Where everything is kept, without user and password; a socket's folder is no host."""
+    """The database server of ``url``, without user and password; a socket has no host."""
     if url.partition(":")[0] == "embedded":
         return {"kind": "embedded", "host": None, "name": None, "where": "this machine"}
-    said = conninfo_to_dict(url)
-    hosts = [name for name in str(said.get("host", "")).split(",") if name and name[0] != "/"]
+    parts = conninfo_to_dict(url)
+    hosts = [name for name in str(parts.get("host", "")).split(",") if name and name[0] != "/"]
     distances = [where_is(name) for name in hosts] or ["this machine"]
     return {
         "kind": "server",
         "host": ", ".join(hosts) or None,
-        "name": said.get("dbname"),
+        "name": parts.get("dbname"),
         "where": max(distances, key=FARTHER.index),
     }

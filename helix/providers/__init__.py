@@ -17,17 +17,17 @@ from helix.settings import Settings
 
 EMBEDDERS: Mapping[str, str] = {
     "gemini": "helix.providers.gemini:gemini_embedder",
-    "huggingface": "helix.providers.integrations:integration_embedder",
+    "huggingface": "helix.providers.huggingface:huggingface_embedder",
     "offline": "helix.providers.offline:offline_embedder",
-    "ollama": "helix.providers.integrations:integration_embedder",
-    "openai": "helix.providers.integrations:integration_embedder",
+    "ollama": "helix.providers.ollama:ollama_embedder",
+    "openai": "helix.providers.openai:openai_embedder",
 }
 LANGUAGE_MODELS: Mapping[str, str] = {
-    "anthropic": "helix.providers.integrations:integration_llm",
+    "anthropic": "helix.providers.anthropic:anthropic_llm",
     "gemini": "helix.providers.gemini:gemini_llm",
     "offline": "helix.providers.offline:offline_llm",
-    "ollama": "helix.providers.integrations:integration_llm",
-    "openai": "helix.providers.integrations:integration_llm",
+    "ollama": "helix.providers.ollama:ollama_llm",
+    "openai": "helix.providers.openai:openai_llm",
 }
 
 

@@ -1,102 +1,112 @@
-"""What a receipt says, made of an answer that has ended. Pure.
+"""What a receipt says, made of a finished answer. Pure.
 
-A document's words are in it only where the answer has them: the answer itself, what it cites, what
-its statements rest on. The rest of the prompt is there by reference: chunk ids, spans and hashes.
+A document's words are in it only where the answer has them: in the answer, its citations and the
+spans that support its statements. The rest of the prompt is there by reference: ids, spans, hashes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from helix import __version__
-from helix.context import Source
-from helix.ended import Ended
-from helix.prompt import user_turn
-from helix.records import Hit
-from helix.scope import Scope
+from helix.answering.answer import Answer
+from helix.domain.context import Source
+from helix.domain.prompt import user_turn
+from helix.domain.records import Hit
+from helix.domain.scope import NARROWING, Scope
+from helix.domain.search_space import SearchSpace
 from helix.settings import Settings
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Marks:
-    """What a process answers with, as receipts keep it.
+class Configuration:
+    """The models and settings that a process answers with, as its receipts record them.
 
-    ``models``: embedder, llm, reranker and judge by their identity; None where there is none.
-    ``settings``: those that change answers, by the name of their variable.
+    ``models`` are llm, reranker and judge by their identity, None where there is none; the embedder
+    is that of the space an answer was found in. ``settings`` are those that change answers, by the
+    name of their variable.
     """
 
     models: Mapping[str, str | None]
     settings: Mapping[str, Any]
 
+    @classmethod
+    def of(cls, settings: Settings, *, llm: str, reranker: str | None, judge: str) -> Configuration:
+        """The configuration of a process with ``settings`` and models of these identities."""
+        return cls(
+            {"llm": llm, "reranker": reranker, "judge": judge},
+            {
+                "version": __version__,
+                "RETRIEVAL_TOP_K": settings.retrieval_top_k,
+                "HELIX_RETRIEVAL": settings.retrieval,
+                "HELIX_GATE": settings.gate,
+                "HELIX_GATE_LEXICAL": settings.gate_lexical,
+                "HELIX_REWRITE": settings.rewrite,
+                "HELIX_RERANK_MIN_SCORE": settings.rerank_min_score,
+                "HELIX_EF_SEARCH": settings.ef_search,
+                "HELIX_GUARDS": sorted(settings.guards),
+                "HELIX_WITHHOLD": settings.withhold,
+            },
+        )
 
-def settings_of(settings: Settings, dense_weight: float | str | None) -> Json:
-    """The settings that change answers; ``dense_weight`` is HELIX_FUSION as it turned out."""
-    return {
-        "version": __version__,
-        "RETRIEVAL_TOP_K": settings.retrieval_top_k,
-        "HELIX_RETRIEVAL": settings.retrieval,
-        "HELIX_FUSION": dense_weight,
-        "HELIX_GATE": settings.gate,
-        "HELIX_GATE_LEXICAL": settings.gate_lexical,
-        "HELIX_REWRITE": settings.rewrite,
-        "HELIX_RERANK_MIN_SCORE": settings.rerank_min_score,
-        "HELIX_EF_SEARCH": settings.ef_search,
-        "HELIX_GUARDS": sorted(settings.guards),
-        "HELIX_WITHHOLD": settings.withhold,
+    def models_in(self, space: SearchSpace) -> dict[str, str | None]:
+        """The models by their identity, the embedder of ``space`` first."""
+        return {"embedder": space.embedder, **self.models}
+
+
+def receipt_of(answer: Answer, configuration: Configuration) -> Json:
+    """The receipt of ``answer`` but for its id, time, question and feedback."""
+    gate, space = answer.debug["gate"], answer.retrieval.space
+    weight = space.fusion.dense_weight if space.fusion else None
+    settings = {
+        **configuration.settings,
+        "HELIX_FUSION": "rrf" if space.fusion and weight is None else weight,
+        "RETRIEVAL_MAX_DISTANCE": gate["ceiling"],
     }
-
-
-def receipt_of(ended: Ended, marks: Marks) -> Json:
-    """The receipt of ``ended`` but for its id, time, question and feedback."""
-    sources = ended.retrieval.sources
-    gate = ended.debug["gate"]
-    settings = {**marks.settings, "RETRIEVAL_MAX_DISTANCE": gate["ceiling"]}
     if gate.get("least") is not None:
         settings["the gate's fit"] = gate["least"]
     return {
-        "trace_id": ended.asked.trace_id,
-        "scope": scope_json(ended.asked.scope),
-        "top_k": ended.asked.top_k,
-        "answer": ended.answer,
-        "answer_sha256": digest(ended.answer),
-        "abstained": ended.abstained,
-        "reason": ended.reason,
-        "clarifying_question": ended.clarifying_question,
-        "citations": ended.citations,
-        "support": ended.support(),
-        "verdict": ended.verdict_json(),
-        "judged": ended.judged,
-        "flags": [asdict(flag) for flag in ended.flags],
-        "prompt_sha256": None if ended.prompt is None else digest(ended.prompt),
-        "models": dict(marks.models),
+        "trace_id": answer.question.trace_id,
+        "scope": _scope_json(answer.question.scope),
+        "top_k": answer.question.top_k,
+        "answer": answer.text,
+        "answer_sha256": digest(answer.text),
+        "abstained": answer.abstained,
+        "reason": answer.reason,
+        "clarifying_question": answer.clarifying_question,
+        "citations": answer.citations,
+        "support": answer.proof.to_json(),
+        "verdict": answer.verdict_json(),
+        "judged": answer.judged,
+        "flags": [asdict(flag) for flag in answer.flags],
+        "prompt_sha256": None if answer.prompt is None else digest(answer.prompt),
+        "models": configuration.models_in(space),
         "settings": settings,
-        "index": {"sources": [source_json(n, source) for n, source in enumerate(sources, 1)]},
-        "debug": ended.debug,
+        "index": {
+            "sources": [_source_json(n, s) for n, s in enumerate(answer.retrieval.sources, 1)]
+        },
+        "debug": answer.debug,
     }
 
 
-def asked_model(ended: Ended) -> bool:
-    """Whether there was a prompt: what retrieval refused has none."""
-    return ended.retrieval.reason is None
-
-
-def documents_of(ended: Ended) -> list[int]:
-    """The documents that the words of an answer, or of the question back, are from."""
+def documents_of(answer: Answer) -> list[int]:
+    """The ids of the documents whose words are in the answer or in the question back."""
     hits: Iterable[Hit] = []
-    if asked_model(ended):
-        hits = (hit for source in ended.retrieval.sources for hit in source.hits)
-    elif ended.clarifying_question:
-        hits = ended.retrieval.hits
+    if answer.retrieval.reason is None:
+        hits = (hit for source in answer.retrieval.sources for hit in source.hits)
+    elif answer.clarifying_question:
+        hits = answer.retrieval.hits
     return sorted({hit.document_id for hit in hits})
 
 
-def source_json(n: int, source: Source) -> Json:
-    """A source by reference. ``sha256`` is of its text, which says whether it is still the same."""
+def _source_json(n: int, source: Source) -> Json:
+    """A source by reference; ``sha256`` of its text tells whether it is still the same."""
     return {
         "n": n,
         "chunk_id": source.chunk_id,
@@ -108,14 +118,11 @@ def source_json(n: int, source: Source) -> Json:
     }
 
 
-def scope_json(scope: Scope) -> Json:
+def _scope_json(scope: Scope) -> Json:
     """The filters of a scope; times as RFC 3339 has them."""
     return {
-        "document_ids": None if scope.document_ids is None else list(scope.document_ids),
-        "source_prefix": scope.source_prefix,
-        "tags": None if scope.tags is None else list(scope.tags),
-        "since": scope.since.isoformat() if scope.since else None,
-        "until": scope.until.isoformat() if scope.until else None,
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in (dict.fromkeys(NARROWING) | scope.filters()).items()
     }
 
 

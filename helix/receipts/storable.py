@@ -1,7 +1,7 @@
-"""Text as Postgres can store it: it has neither U+0000 nor lone surrogates. Pure.
+"""Text as Postgres can store it, without U+0000 and lone surrogates. Pure.
 
 A question and a model's answer may have both. Such a character becomes U+E000 and its four hex
-digits, and so does U+E000 itself, so that ``restored`` gives back exactly what there was.
+digits, and so does U+E000 itself, so that ``restored`` gives back exactly the same text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def storable(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """What ``storable`` was given."""
+    """The text that ``storable`` was given."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 

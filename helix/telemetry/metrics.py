@@ -1,19 +1,24 @@
-"""What is counted and timed of one application, as Prometheus reads it.
+"""The counts and times of one application, as Prometheus reads them.
 
 No label holds a tenant, a question or a word of a document, and each takes few values: a route is
-its template, an unknown path is ``other``. docs/observability.md lists all of it.
+its template, an unknown path is ``other``. docs/observability.md lists every metric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from helix.telemetry.collectors import Counters, Ingest, Pools, PoolStats, Rewriting
-from helix.telemetry.watch import Outcome, Watch
+from helix.telemetry.collectors import CallCounts, Ingest, Pools, PoolStats, Rewrites
+from helix.telemetry.counters import RERANK_FAILURES, RETRIES
+
+Outcome = Literal["answered", "refused", "error", "cut", "left"]
+"""``error`` failed before its first token, ``cut`` after it; ``left``: the client did not wait."""
 
 OTHER = "other"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -29,54 +34,51 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._requests = self._counter(
-            "http_requests", "HTTP requests that ended", "method", "route", "status"
+        counter = partial(Counter, registry=self.registry)
+        histogram = partial(Histogram, registry=self.registry)
+        self._requests = counter(
+            "helix_http_requests", "HTTP requests that ended", ["method", "route", "status"]
         )
-        self._request_seconds = self._histogram(
-            "http_request_seconds", "From request to end of response", _LONG, "method", "route"
+        self._request_seconds = histogram(
+            "helix_http_request_seconds", "From request to end of response", ["method", "route"],
+            buckets=_LONG,
+        )  # fmt: skip
+        self._answers = counter(
+            "helix_answers", "Questions by what came of them", ["outcome", "reason"]
         )
-        self._answers = self._counter(
-            "answers", "Questions by what came of them", "outcome", "reason"
+        self._answer_seconds = histogram(
+            "helix_answer_seconds", "From a question to the end of its answer", ["outcome"],
+            buckets=_LONG,
+        )  # fmt: skip
+        self.first_token_seconds = histogram(
+            "helix_first_token_seconds", "From a question to the first token of its answer",
+            buckets=_LONG,
+        )  # fmt: skip
+        self._stages = histogram(
+            "helix_stage_seconds", "Stages of an answer", ["stage"], buckets=_SHORT
         )
-        self._answer_seconds = self._histogram(
-            "answer_seconds", "From a question to the end of its answer", _LONG, "outcome"
+        self._tokens = counter("helix_tokens", "Tokens, as Helix counts them", ["kind"])
+        self._flags = counter("helix_guard_flags", "Passages flagged in sources", ["kind"])
+        self.guard_removals = counter(
+            "helix_guard_removals", "Links and images taken out of answers"
         )
-        self._first_token = self._histogram(
-            "first_token_seconds", "From a question to the first token of its answer", _LONG
+        self._verdicts = counter("helix_verdicts", "Answers that a judge judged", ["grounded"])
+        self._unjudged = counter("helix_verdict_failures", "Answers that the judge failed to judge")
+        self.receipt_failures = counter(
+            "helix_receipt_failures", "Answers whose receipt was not stored"
         )
-        self._stages = self._histogram("stage_seconds", "Stages of an answer", _SHORT, "stage")
-        self._tokens = self._counter("tokens", "Tokens, as Helix counts them", "kind")
-        self._flags = self._counter("guard_flags", "Passages flagged in sources", "kind")
-        self._removals = self._counter("guard_removals", "Links and images taken out of answers")
-        self._verdicts = self._counter("verdicts", "Answers that a judge judged", "grounded")
-        self._unjudged = self._counter("verdict_failures", "Answers that the judge failed to judge")
-        self._receipts = self._counter("receipt_failures", "Answers whose receipt was not stored")
-        self._kinds: set[str] = set()
+        for of_process in (RETRIES, RERANK_FAILURES):
+            self.registry.register(of_process)
+        self._flag_kinds: set[str] = set()
         self._watched: list[Collector] = []
         self._ingest: Ingest | None = None
 
-    def _counter(self, name: str, told: str, *labels: str) -> Counter:
-        return Counter(f"helix_{name}", told, labels, registry=self.registry)
-
-    def _histogram(
-        self, name: str, told: str, buckets: tuple[float, ...], *labels: str
-    ) -> Histogram:
-        return Histogram(f"helix_{name}", told, labels, buckets=buckets, registry=self.registry)
-
     def request(self, method: str, route: str | None, status: int, seconds: float) -> None:
-        """One HTTP request. ``route`` is its template, None where no route took it."""
+        """Count one HTTP request. ``route`` is its template, None where no route took it."""
         method = method if method in METHODS else OTHER
         route = route or OTHER
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(method, route).observe(seconds)
-
-    def watched(self, began: float) -> Watch:
-        """One question, which came at the ``time.perf_counter()`` of ``began``."""
-        return Watch(self, began)
-
-    def first_token(self, seconds: float) -> None:
-        """How long somebody waited for the first words."""
-        self._first_token.observe(seconds)
 
     def answered(
         self,
@@ -86,9 +88,10 @@ class Metrics:
         stages: Mapping[str, float],
         tokens: Mapping[str, int],
     ) -> None:
-        """A question that is dealt with; a stage of no seconds did not take place.
+        """Count a question that has come to its end.
 
-        ``stages`` are seconds by stage; their ``total`` is left out.
+        ``stages`` are seconds by stage, 0 for a stage that did not take place; their ``total`` is
+        left out. ``tokens`` are counts by kind.
         """
         self._answers.labels(outcome, reason).inc()
         self._answer_seconds.labels(outcome).observe(seconds)
@@ -99,51 +102,43 @@ class Metrics:
             self._tokens.labels(kind).inc(count)
 
     def flagged(self, kinds: Iterable[str]) -> None:
-        """Passages that the injection screen flagged, by kind."""
+        """Count passages that the injection screen flagged, by kind."""
         for kind in kinds:
-            if kind in self._kinds or len(self._kinds) < _MOST_KINDS:
-                self._kinds.add(kind)
+            if kind in self._flag_kinds or len(self._flag_kinds) < _MOST_KINDS:
+                self._flag_kinds.add(kind)
             else:
                 kind = OTHER
             self._flags.labels(kind).inc()
 
-    def removed(self, count: int) -> None:
-        """What output hygiene took out of one answer."""
-        self._removals.inc(count)
-
     def judged(self, grounded: bool | None) -> None:
-        """A judge's verdict on one answer; None: it failed to give one."""
+        """Count a judge's verdict on one answer; None: the judge failed to give one."""
         if grounded is None:
             self._unjudged.inc()
         else:
             self._verdicts.labels("true" if grounded else "false").inc()
 
-    def receipt_failed(self) -> None:
-        """A receipt was not stored."""
-        self._receipts.inc()
-
-    def watch(self, url: str, pools: PoolStats, rewriter: Rewriting | None = None) -> None:
-        """Tell of these too at each scrape, and no more of those that were watched before.
+    def watch(self, url: str, pools: PoolStats, rewriter: CallCounts | None = None) -> None:
+        """Read the database, its pools and the rewriter at each scrape, in place of earlier ones.
 
         ``url`` is the database's, of the role that owns it.
         """
         for old in self._watched:
             self.registry.unregister(old)
         self._ingest = Ingest(url)
-        self._watched = [self._ingest, Pools(pools), Counters(rewriter)]
+        self._watched = [self._ingest, Pools(pools), Rewrites(rewriter)]
         for new in self._watched:
             self.registry.register(new)
 
     async def scrape(self, accept: str = "") -> tuple[bytes, str]:
-        """(all of it, its content type): text 0.0.4, or the format that ``accept`` asks for.
+        """(body, content type): text 0.0.4, or the format that the header ``accept`` asks for.
 
-        Takes about two seconds where the database is silent, and tells that it is.
+        Takes about two seconds where the database is silent; the body says that it is.
         """
         if self._ingest:
             await self._ingest.refresh()
         return self.exposition(accept)
 
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
-        """``scrape`` with what was read of the database last."""
+        """``scrape`` without reading the database anew."""
         encode, content_type = choose_encoder(accept)
         return encode(self.registry), content_type

@@ -1,176 +1,164 @@
-"""Spans as the rest of Helix uses them; they cost next to nothing where nobody traces.
+"""Spans over the OpenTelemetry API; they cost next to nothing where nothing is traced.
 
-``span("search")`` is a child of the span around it, of one request's where a server serves one.
-What is told of a span are ids, counts, names of models, seconds and outcomes, never text. This
-module needs no OpenTelemetry: helix.telemetry.otel does, and is imported where HELIX_TRACING is on.
+A request's tracer is in the OpenTelemetry context, not global: one process may run several
+applications, each with its own collector. ``span("search")`` is a child of the span around it, and
+nothing without a tracer. Spans carry ids, counts, names of models, seconds and outcomes, never
+text. The SDK and its exporter are imported where HELIX_TRACING is on: helix.telemetry.otlp.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
-from contextvars import ContextVar
-from types import TracebackType
-from typing import Protocol, Self
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from helix.errors import SettingsError
-from helix.settings import Settings
-from helix.telemetry.traceparent import Parent
+from opentelemetry.context import Context, attach, create_key, detach, get_value, set_value
+from opentelemetry.propagators.textmap import Getter
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    format_trace_id,
+    get_current_span,
+    set_span_in_context,
+    use_span,
+)
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 Value = str | bool | int | float
+Headers = Sequence[tuple[bytes, bytes]]
+"""Headers as ASGI has them, names in lower case."""
+
+_TRACER = create_key("helix-tracer")
+_REQUEST_SPAN = create_key("helix-request-span")
+_PROPAGATOR = TraceContextTextMapPropagator()
 
 
-class Span(Protocol):
-    """One that is under way. ``trace_id`` is 32 hex characters; ``end`` counts once."""
+class Tracing:
+    """Where an application's spans go: nowhere, without a ``tracer``."""
 
-    trace_id: str
-
-    def child(self, name: str) -> Span: ...
-
-    def set(self, name: str, value: Value) -> None: ...
-
-    def rename(self, name: str) -> None: ...
-
-    def end(self, error: BaseException | None = None) -> None:
-        """Of ``error`` the class is told, and nothing that it says."""
-        ...
-
-
-class Tracing(Protocol):
-    """Where spans go. ``request`` begins the span of one HTTP request."""
-
-    def request(self, name: str, trace_parent: Parent | None) -> Span: ...
+    tracer: Tracer | None = None
 
     async def aclose(self) -> None:
-        """Send what was not sent yet, within a few seconds; raises nothing."""
-        ...
+        """Send the last spans, within a few seconds; raises nothing."""
 
 
-_current: ContextVar[Span | None] = ContextVar("helix_span", default=None)
-_request: ContextVar[Span | None] = ContextVar("helix_request_span", default=None)
+class _TraceParent(Getter[Headers]):
+    """Reads ``traceparent``, and nothing where it came twice; ``tracestate`` is not passed on."""
+
+    def get(self, carrier: Headers, key: str) -> list[str] | None:
+        if key != "traceparent":
+            return None
+        values = [value.decode("latin-1") for name, value in carrier if name == b"traceparent"]
+        return values if len(values) == 1 else None
+
+    def keys(self, carrier: Headers) -> list[str]:
+        return ["traceparent"]
 
 
-def build_tracing(settings: Settings) -> Tracing | None:
-    """What HELIX_TRACING names; None for ``off``.
+_TRACE_PARENT = _TraceParent()
 
-    Raises:
-        SettingsError: the extra is not installed, or a variable OTEL_… is malformed.
+
+@contextmanager
+def request_span(tracer: Tracer | None, name: str, headers: Headers) -> Iterator[Span]:
+    """The span of one HTTP request, around all that the request does.
+
+    It is a child of the caller's span where ``headers`` have a valid W3C ``traceparent``. Without
+    a ``tracer`` it records nothing, but has a trace id all the same.
     """
-    if settings.tracing == "off":
-        return None
+    # an empty context: the current one may have a span that is not this caller's
+    caller = _PROPAGATOR.extract(headers, Context(), _TRACE_PARENT)
+    if tracer is not None:
+        span = tracer.start_span(name, caller, SpanKind.SERVER)
+        context = set_value(_TRACER, tracer, set_span_in_context(span))
+    else:
+        span, context = get_current_span(caller), None
+        if span is INVALID_SPAN:
+            ids = secrets.randbits(128) or 1, secrets.randbits(64) or 1
+            span = NonRecordingSpan(SpanContext(*ids, is_remote=False))
+    token = attach(set_value(_REQUEST_SPAN, span, context))
     try:
-        from helix.telemetry.otel import OtlpTracing
-    except ImportError:
-        raise SettingsError(
-            "HELIX_TRACING is otlp, which is not installed: pip install 'helix-answers[otel]'"
-        ) from None
-    try:
-        return OtlpTracing()
-    except ValueError:
-        raise SettingsError(
-            "HELIX_TRACING is otlp, but a variable OTEL_… is malformed: see docs/observability.md"
-        ) from None
-
-
-@asynccontextmanager
-async def closed_after(tracing: Tracing | None) -> AsyncIterator[None]:
-    """Close ``tracing`` after the block, whatever became of it."""
-    try:
-        yield
+        yield span
     finally:
-        if tracing:
-            await tracing.aclose()
+        detach(token)
+        span.end()
 
 
-def current_span() -> Span | None:
-    """The innermost span of this task; None where nothing is traced."""
-    return _current.get()
+def request_trace_id() -> str | None:
+    """The trace id of the current request, 32 hex characters; None outside of a request."""
+    span = get_value(_REQUEST_SPAN)
+    return format_trace_id(span.get_span_context().trace_id) if isinstance(span, Span) else None
 
 
-@contextmanager
-def within(span: Span | None) -> Iterator[None]:
-    """Spans that begin in the block are children of ``span``.
+def current_tracer() -> Tracer | None:
+    """The tracer of the current request; None where nothing is traced."""
+    tracer = get_value(_TRACER)
+    return tracer if isinstance(tracer, Tracer) else None
 
-    Not around a ``yield`` of a generator: what resumes it may be another task.
+
+def span(name: str, **attributes: Value) -> AbstractContextManager[Span]:
+    """A span around the block, the parent of those in it. Not around a ``yield`` of a generator:
+    whatever resumes the generator may be another task, in another context.
     """
-    token = _current.set(span)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    tracer = current_tracer()
+    return nullcontext(INVALID_SPAN) if tracer is None else _span(tracer, name, attributes, True)
+
+
+def stream_span(name: str, **attributes: Value) -> AbstractContextManager[Span]:
+    """A span around a block with a ``yield`` in it; ``within`` makes it a parent."""
+    tracer = current_tracer()
+    return nullcontext(INVALID_SPAN) if tracer is None else _span(tracer, name, attributes, False)
+
+
+def within(span: Span) -> AbstractContextManager[object]:
+    """Spans that begin in the block are children of ``span``; no ``yield`` may be in it."""
+    if span is INVALID_SPAN:
+        return nullcontext()
+    return use_span(span, record_exception=False, set_status_on_exception=False)
 
 
 @contextmanager
-def request_span(span: Span) -> Iterator[None]:
-    """``span`` is that of a request: ``note`` tells of it, and all others are below it."""
-    token = _request.set(span)
+def _span(
+    tracer: Tracer, name: str, attributes: Mapping[str, Value], is_parent: bool
+) -> Iterator[Span]:
+    span = tracer.start_span(name)
+    _set(span, attributes)
     try:
-        with within(span):
-            yield
-    finally:
-        _request.reset(token)
-
-
-def span(name: str, **told: Value) -> AbstractContextManager[None]:
-    """A span for the block: a child of the current one; nothing where nothing is traced."""
-    above = _current.get()
-    return nullcontext() if above is None else _block(above.child(name), told)
-
-
-@contextmanager
-def _block(begun: Span, told: dict[str, Value]) -> Iterator[None]:
-    _set(begun, told)
-    try:
-        with within(begun):
-            yield
+        with within(span) if is_parent else nullcontext():
+            yield span
     except BaseException as error:
-        begun.end(error)
+        set_error(span, error)
         raise
-    begun.end()
+    finally:
+        span.end()
 
 
-class LongSpan:
-    """A span of what several tasks do in turn, such as a stream: it may be open across a ``yield``.
-
-    It begins at once, as a child of the current one, and ends with its block. What is to be below
-    it goes into a block of ``within``, which no ``yield`` may be in.
-    """
-
-    def __init__(self, name: str, **told: Value) -> None:
-        above = _current.get()
-        self._span = None if above is None else above.child(name)
-        _set(self._span, told)
-
-    def within(self) -> AbstractContextManager[None]:
-        """Spans that begin in the block are its children."""
-        return within(self._span) if self._span else nullcontext()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._span:
-            self._span.end(error)
+def set_error(span: Span, error: BaseException) -> None:
+    """Mark ``span`` as failed, by the class of ``error`` alone: its message may hold text."""
+    span.set_attribute("error.type", type(error).__name__)
+    span.set_status(Status(StatusCode.ERROR))
 
 
-def tell(**told: Value | None) -> None:
-    """Add to the current span what is known; what is None is left out."""
-    _set(_current.get(), told)
+def set_attributes(**attributes: Value | None) -> None:
+    """Add attributes ``helix.…`` to the current span; those that are None are left out."""
+    if current_tracer() is not None:
+        _set(get_current_span(), attributes)
 
 
-def note(**told: Value | None) -> None:
-    """Add to the request's span what is known; what is None is left out."""
-    _set(_request.get(), told)
+def set_request_attributes(**attributes: Value | None) -> None:
+    """``set_attributes`` of the current request's span."""
+    span = get_value(_REQUEST_SPAN)
+    if isinstance(span, Span):
+        _set(span, attributes)
 
 
-def _set(one: Span | None, told: dict[str, Value] | dict[str, Value | None]) -> None:
-    if one is None:
-        return
-    for name, value in told.items():
-        if value is not None:
-            one.set(f"helix.{name}", value)
+def _set(span: Span, attributes: Mapping[str, Value | None]) -> None:
+    if span.is_recording():  # it may have ended: a receipt may be stored after the response
+        for name, value in attributes.items():
+            if value is not None:
+                span.set_attribute(f"helix.{name}", value)

@@ -68,6 +68,12 @@ def embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return address.ipv4_mapped
 
 
+def unwrapped(address: Address) -> Address:
+    """A mapped address as the IPv4 address it is: sockets for IPv6 may be closed to it."""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
 def literal(host: str) -> Address | None:
     """The address that ``host`` spells, None where it is a name.
 

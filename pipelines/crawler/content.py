@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from codecs import BOM_UTF8, BOM_UTF16_LE
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
 
-from helix.media import problem, sniff
+from helix.domain.file_kinds import problem, sniff
 from pipelines.crawler.fetch import FetchError, NotADocument, Page
 from pipelines.crawler.links import Links, find_links, known_charset, robots_marks
 from pipelines.crawler.results import Planned
-from pipelines.crawler.urls import BadUrl, file_name, identity, normalise, origin_of
+from pipelines.crawler.urls import file_name, identity, origin_of, try_normalise
 
 PAGE_KIND = "html"
 
@@ -105,48 +107,27 @@ def _kind(page: Page, mime: str) -> str | None:
 
 def _as_utf8(data: bytes, charset: str | None) -> bytes:
     """Text in an encoding that the header names as marked UTF-8: readers see the bytes only."""
-    if (
-        charset is None
-        or not known_charset(charset)
-        or data.startswith((b"\xef\xbb\xbf", b"\xff\xfe"))
-    ):
-        return data
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        try:
-            return b"\xef\xbb\xbf" + data.decode(charset).encode()
-        except (UnicodeDecodeError, LookupError):
+    if charset and known_charset(charset) and not data.startswith((BOM_UTF8, BOM_UTF16_LE)):
+        with suppress(UnicodeDecodeError):
+            data.decode()
             return data
+        with suppress(UnicodeDecodeError, LookupError):
+            return BOM_UTF8 + data.decode(charset).encode()
     return data
 
 
 def _canonical(url: str, found: Links) -> str:
-    own = identity(url)
-    if not found.canonical:
-        return own
-    try:
-        canonical = identity(normalise(found.canonical, url))
-    except BadUrl:
-        return own
-    return canonical if origin_of(canonical) == origin_of(url) else own
+    canonical = try_normalise(found.canonical, url) if found.canonical else None
+    return identity(canonical if canonical and origin_of(canonical) == origin_of(url) else url)
 
 
 def _absolute(url: str, found: Links) -> tuple[str, ...]:
     """The links that stay on the host (by http or https), normalised, each once."""
-    base = url
-    if found.base:
-        try:
-            base = normalise(found.base, url)
-        except BadUrl:
-            base = url
+    base = (try_normalise(found.base, url) if found.base else None) or url
     host = origin_of(url).partition("://")[2]
     links: dict[str, None] = {}
     for link in found.links:
-        try:
-            absolute = normalise(link, base)
-        except BadUrl:  # mailto:, javascript: and the like
-            continue
-        if origin_of(absolute).partition("://")[2] == host:
+        absolute = try_normalise(link, base)
+        if absolute and origin_of(absolute).partition("://")[2] == host:
             links[absolute] = None
     return tuple(links)

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from urllib.parse import urlsplit
 
-from helix.media import supported_name
+from helix.domain.file_kinds import supported_name
 from pipelines.crawler.content import PAGE_KIND, Content, content_of
 from pipelines.crawler.discovery import SiteClosed, robots_of, sitemap_pages
 from pipelines.crawler.fetch import Fetcher, FetchError, NotADocument, NotFollowed, Page
 from pipelines.crawler.frontier import Frontier, Step
 from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.options import CrawlOptions
-from pipelines.crawler.results import Ignored, Known, KnownPages, Result, Settled
+from pipelines.crawler.results import Ignored, KnownPage, KnownPages, Result, Settled
 from pipelines.crawler.robots import Robots
 from pipelines.crawler.urls import Site, file_name, identity, origin_of
 
@@ -141,7 +141,7 @@ class Crawl:
         self._away = 0
         return await self._settle(step, page)
 
-    def _usable(self, url: str) -> Known | None:
+    def _usable(self, url: str) -> KnownPage | None:
         """What is known of a page, where a 304 would do: its links have to be known too."""
         known = self._known(url)
         return None if known and known.links is None and self._by_links else known

@@ -6,7 +6,7 @@ from pipelines.crawler import robots, sitemap
 from pipelines.crawler.fetch import PRODUCT, Fetcher, FetchError, NotFollowed
 from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.robots import Robots
-from pipelines.crawler.urls import BadUrl, Site, normalise, origin_of
+from pipelines.crawler.urls import Site, origin_of, try_normalise
 
 MOST_SITEMAPS = 50
 """Sitemap files that one crawl reads."""
@@ -69,11 +69,9 @@ async def sitemap_pages(fetcher: Fetcher, site: Site, rules: Robots) -> list[str
 
 def _on_site(url: str, site: Site) -> str | None:
     """``url`` where it is on the site's host, else None."""
-    try:
-        address = site.adopt(normalise(url, f"{site.origin}/"))
-    except BadUrl:
-        return None
-    return address if origin_of(address) == site.origin else None
+    address = try_normalise(url, f"{site.origin}/")
+    adopted = site.adopt(address) if address else None
+    return adopted if adopted and origin_of(adopted) == site.origin else None
 
 
 async def _sitemap(fetcher: Fetcher, url: str) -> sitemap.Sitemap:

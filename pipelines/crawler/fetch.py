@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from types import TracebackType
 
 import httpx
 
 from helix import __version__
 from helix.errors import HelixError
+from helix.providers.retries import retry_after_seconds
 from pipelines.crawler.guard import GuardedBackend, GuardedTransport
-from pipelines.crawler.gunzip import Gunzip, TooLarge
-from pipelines.crawler.pace import Pace
-from pipelines.crawler.results import Known
+from pipelines.crawler.gunzip import Gunzip, GunzipTooLarge
+from pipelines.crawler.results import KnownPage
 from pipelines.crawler.urls import BadUrl, normalise
 
 PRODUCT = "HelixBot"
@@ -58,7 +56,7 @@ class NotADocument(FetchError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class FetchLimits:
     """Times in seconds: ``total`` is for one answer, redirects and retries each have their own."""
 
     largest: int = 256 * 2**20
@@ -86,12 +84,22 @@ class Page:
     robots_tag: str = ""
 
 
-def _unknown(url: str) -> Known | None:
-    return None
+class Pace:
+    """Lets a request through at most every ``seconds``: a site is somebody's machine."""
 
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._last: float | None = None
 
-def _anywhere(url: str) -> str | None:
-    return None
+    def at_least(self, seconds: float) -> None:
+        """Slow down to one request every ``seconds``; never faster than before."""
+        self.seconds = max(self.seconds, seconds)
+
+    async def wait(self) -> None:
+        """Return when the next request may start."""
+        if self._last is not None:
+            await asyncio.sleep(max(0.0, self._last + self.seconds - time.monotonic()))
+        self._last = time.monotonic()
 
 
 @dataclass
@@ -99,7 +107,7 @@ class Fetcher:
     """Fetches pages through the guard, one at a time, ``pace`` apart. A context manager."""
 
     backend: GuardedBackend
-    limits: Limits = field(default_factory=Limits)
+    limits: FetchLimits = field(default_factory=FetchLimits)
     pace: Pace = field(default_factory=lambda: Pace(0.0))
     longest_wait: float = _SLOWEST_WAIT
     """The longest Retry-After, in seconds, that is waited for."""
@@ -109,19 +117,14 @@ class Fetcher:
         self._transport = GuardedTransport(self.backend)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._transport.aclose()
 
     async def get(
         self,
         url: str,
-        known: Callable[[str], Known | None] = _unknown,
-        follow: Callable[[str], str | None] = _anywhere,
+        known: Callable[[str], KnownPage | None] = lambda _: None,
+        follow: Callable[[str], str | None] = lambda _: None,
         largest: int | None = None,
     ) -> Page:
         """The page at a normalised ``url``, whatever its status.
@@ -150,7 +153,7 @@ class Fetcher:
         raise FetchError(f"more than {self.limits.redirects} redirects")
 
     async def _patiently(
-        self, url: str, here: str, known: Known | None, largest: int | None
+        self, url: str, here: str, known: KnownPage | None, largest: int | None
     ) -> tuple[Page, str | None]:
         """One hop; a site that is busy is asked again when it says, a dropped connection once."""
         for attempt in range(1, self.limits.tries + 1):
@@ -166,7 +169,8 @@ class Fetcher:
                 continue
             if page.status not in _BUSY or last:
                 break
-            wait = _retry_after(headers.get("retry-after"), attempt)
+            asked = retry_after_seconds(headers.get("retry-after"))
+            wait = 2.0 ** (attempt - 1) if asked is None else asked
             if wait > self.longest_wait:
                 break
             await asyncio.sleep(wait)
@@ -174,7 +178,7 @@ class Fetcher:
         return page, target
 
     async def _exchange(
-        self, url: str, here: str, known: Known | None, largest: int | None
+        self, url: str, here: str, known: KnownPage | None, largest: int | None
     ) -> tuple[Page, Mapping[str, str]]:
         limits = httpx.Timeout(self.limits.read, connect=self.limits.connect)
         try:
@@ -218,7 +222,7 @@ class Fetcher:
                 data += stream.feed(part) if stream else part
                 if len(data) > largest:
                     raise too_large
-        except TooLarge:
+        except GunzipTooLarge:
             raise too_large from None
         except zlib.error:
             raise FetchError("its compressed data is damaged") from None
@@ -236,7 +240,7 @@ def _decoder(encoding: str, largest: int) -> Gunzip | None:
     raise FetchError("sent in an encoding that was not asked for")
 
 
-def _conditions(known: Known | None) -> dict[str, str]:
+def _conditions(known: KnownPage | None) -> dict[str, str]:
     if known is None:
         return {}
     conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
@@ -245,18 +249,6 @@ def _conditions(known: Known | None) -> dict[str, str]:
         for name, value in conditions.items()
         if value and value.isascii() and value.isprintable()
     }
-
-
-def _retry_after(value: str | None, attempt: int) -> float:
-    """Seconds that the site asks for, as a number or a date; 1, 2… where it does not say."""
-    if value is None:
-        return float(2 ** (attempt - 1))
-    if value.strip().isdecimal():
-        return float(value.strip()[:9])
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return float(2 ** (attempt - 1))
 
 
 def _failure(error: httpx.TransportError) -> str:

@@ -19,7 +19,7 @@ import httpcore
 import httpx
 
 from helix.errors import HelixError
-from pipelines.crawler.addresses import LINK_LOCAL, METADATA, literal, why_not_public
+from pipelines.crawler.addresses import LINK_LOCAL, METADATA, literal, unwrapped, why_not_public
 
 NEVER_BY_NAME = (METADATA, LINK_LOCAL, "multicast", "unspecified", "reserved")
 """What an allowed name does not open, for nobody means it: a name's owner decides what it resolves
@@ -113,7 +113,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             spelled = literal(_plain(host))
         except ValueError as error:
             raise ForbiddenAddress(f"refused: {error}") from None
-        name = _connectable(str(spelled)) if spelled else _plain(host)
+        name = str(unwrapped(spelled)) if spelled else _plain(host)
         allowed = name in self._allowed or _with_port(name, port) in self._allowed
         if port in BLOCKED_PORTS and _with_port(name, port) not in self._allowed:
             raise ForbiddenAddress(f"refused: port {port} of {name} is not one for web pages")
@@ -122,7 +122,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             why = _why_refused(address, allowed, is_name=spelled is None)
             if why:
                 raise ForbiddenAddress(_refusal(name, address, why, allowed))
-        return [_connectable(address) for address in addresses[:4]]
+        return [str(unwrapped(ipaddress.ip_address(address))) for address in addresses[:4]]
 
     async def _addresses(self, name: str, port: int, timeout: float | None) -> list[str]:  # noqa: ASYNC109
         try:
@@ -155,13 +155,6 @@ def _refusal(name: str, address: str, why: str, allowed: bool) -> str:
         return f"refused: {where} is {why}{shown}"
     how = f"allow it with --allow-host {name} or HELIX_ALLOW_HOSTS={name}"
     return f"refused: {where} is {why}{shown}: {how}"
-
-
-def _connectable(address: str) -> str:
-    """A mapped address as the IPv4 address it is: sockets for IPv6 may be closed to it."""
-    parsed = ipaddress.ip_address(address)
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    return str(mapped or parsed)
 
 
 def _plain(host: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 
-class TooLarge(Exception):
+class GunzipTooLarge(Exception):
     """What is decompressed is beyond the limit."""
 
 
@@ -17,13 +17,13 @@ class Gunzip:
         self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def feed(self, data: bytes) -> bytes:
-        """The text of ``data``. Raises TooLarge; zlib.error for what is not gzip."""
+        """The text of ``data``. Raises GunzipTooLarge; zlib.error for what is not gzip."""
         parts: list[bytes] = []
         while data:
             part = self._stream.decompress(data, self._left + 1)
             self._left -= len(part)
             if self._left < 0:
-                raise TooLarge
+                raise GunzipTooLarge
             parts.append(part)
             data = self._stream.unconsumed_tail or self._next_member()
         return b"".join(parts)
@@ -41,7 +41,7 @@ class Gunzip:
 
 
 def gunzip(data: bytes, largest: int) -> bytes:
-    """All of ``data``. Raises TooLarge; zlib.error for what is not gzip or is cut off."""
+    """All of ``data``. Raises GunzipTooLarge; zlib.error for what is not gzip or is cut off."""
     stream = Gunzip(largest)
     text = stream.feed(data)
     if not stream.complete:

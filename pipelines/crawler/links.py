@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 LARGEST = 8 * 2**20
@@ -23,7 +24,9 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""[\s/]*(?:(>)|([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?|(=))"""
 )
+_ROBOT = "helixbot"  # our name in marks for robots, in lower case
 _SKIPPED = ("script", "style", "textarea", "template")
+_CLOSING = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _SKIPPED}
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([A-Za-z0-9_-]{1,20})""", re.I)
 _CODECS = re.compile(
     r"utf-?8|us-ascii|iso-?8859-\d{1,2}|latin-?1|(?:windows-|cp)125\d|shift_jis|euc-(?:jp|kr)"
@@ -44,9 +47,9 @@ class Links:
     nofollow: bool = False
 
 
-def find_links(data: bytes, charset: str | None = None, robot: str = "helixbot") -> Links:
+def find_links(data: bytes) -> Links:
     """The links of the page ``data``, at most MOST_LINKS, each once, in order."""
-    text = _decoded(data[:LARGEST], charset)
+    text = _decoded(data[:LARGEST])
     found = Links()
     seen: dict[str, None] = {}
     position = 0
@@ -60,56 +63,48 @@ def find_links(data: bytes, charset: str | None = None, robot: str = "helixbot")
         name = tag[2].lower()
         attributes, position = _attributes(text, tag.end())
         if name in _SKIPPED:
-            position = _after_raw(text, name, position)
+            closing = _CLOSING[name].search(text, position)
+            # a script that is not closed goes on to the end
+            position = closing.end() if closing else len(text)
         elif name in ("a", "area"):
             if attributes.get("href"):
                 seen[attributes["href"]] = None
         else:
-            _head(found, name, attributes, robot)
+            _head(found, name, attributes)
     found.links = list(seen)
     return found
 
 
-def known_charset(name: str) -> str | None:
-    """``name`` where it is an encoding that pages have, else None."""
-    return name if _CODECS.fullmatch(name) else None
+def known_charset(name: str) -> bool:
+    """Whether ``name`` is an encoding that pages have."""
+    return _CODECS.fullmatch(name) is not None
 
 
-def robots_marks(value: str, robot: str = "helixbot") -> tuple[bool, bool]:
+def robots_marks(value: str) -> tuple[bool, bool]:
     """(noindex, nofollow) of an X-Robots-Tag header; ``other-bot: noindex`` is not for us."""
     noindex = nofollow = False
     mine = True
     for part in value.lower().split(","):
         name, colon, rest = part.partition(":")
         if colon and name.strip() != "unavailable_after":
-            mine, part = name.strip() == robot, rest
+            mine, part = name.strip() == _ROBOT, rest
         if mine:
             noindex |= part.strip() in ("noindex", "none")
             nofollow |= part.strip() in ("nofollow", "none")
     return noindex, nofollow
 
 
-def _decoded(data: bytes, charset: str | None) -> str:
+def _decoded(data: bytes) -> str:
     declared = _CHARSET.search(data[:2048])
-    name = charset or (declared[1].decode() if declared else "utf-8")
-    try:
-        return data.decode(known_charset(name) or "utf-8", errors="replace")
-    except LookupError:
-        return data.decode("utf-8", errors="replace")
+    name = declared[1].decode() if declared else "utf-8"
+    with suppress(LookupError):
+        return data.decode(name if known_charset(name) else "utf-8", errors="replace")
+    return data.decode(errors="replace")
 
 
 def _after(text: str, end: str, position: int) -> int:
     found = text.find(end, position)
     return len(text) if found < 0 else found + len(end)
-
-
-def _after_raw(text: str, name: str, position: int) -> int:
-    """After what is inside of ``name``; a script that is not closed goes on to the end."""
-    closing = _CLOSING[name].search(text, position)
-    return closing.end() if closing else len(text)
-
-
-_CLOSING = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _SKIPPED}
 
 
 def _attributes(text: str, position: int) -> tuple[dict[str, str], int]:
@@ -128,13 +123,13 @@ def _attributes(text: str, position: int) -> tuple[dict[str, str], int]:
     return attributes, position
 
 
-def _head(found: Links, name: str, attributes: dict[str, str], robot: str) -> None:
+def _head(found: Links, name: str, attributes: dict[str, str]) -> None:
     href = attributes.get("href")
     if name == "base":
         found.base = found.base or href
     elif name == "link" and "canonical" in attributes.get("rel", "").lower().split():
         found.canonical = found.canonical or href
-    elif name == "meta" and attributes.get("name", "").lower() in ("robots", robot):
-        noindex, nofollow = robots_marks(attributes.get("content", ""), robot)
+    elif name == "meta" and attributes.get("name", "").lower() in ("robots", _ROBOT):
+        noindex, nofollow = robots_marks(attributes.get("content", ""))
         found.noindex |= noindex
         found.nofollow |= nofollow

@@ -8,21 +8,20 @@ from contextlib import aclosing
 
 from pipelines.crawler.content import content_of
 from pipelines.crawler.crawl import Crawl
-from pipelines.crawler.fetch import Fetcher, FetchError, Limits
+from pipelines.crawler.fetch import Fetcher, FetchError, FetchLimits, Pace
 from pipelines.crawler.guard import ForbiddenAddress, GuardedBackend, Resolver, system_resolver
 from pipelines.crawler.options import CrawlOptions
-from pipelines.crawler.pace import Pace
-from pipelines.crawler.results import Known, KnownPages, Planned, Result, Settled
+from pipelines.crawler.results import KnownPage, KnownPages, Planned, Result, Settled
 from pipelines.crawler.urls import identity
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = FetchLimits()
 
 
 async def plan_crawl(
     options: CrawlOptions,
     known: KnownPages,
     *,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: FetchLimits = DEFAULT_LIMITS,
     resolver: Resolver = system_resolver,
 ) -> AsyncGenerator[Result, None]:
     """Crawl from ``options.url``: a result a page; no ``source_uri`` is planned or settled twice.
@@ -41,7 +40,7 @@ async def import_url(
     options: CrawlOptions,
     known: KnownPages,
     *,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: FetchLimits = DEFAULT_LIMITS,
     resolver: Resolver = system_resolver,
 ) -> Planned | Settled:
     """The one page at ``options.url``, of any kind that Helix reads.
@@ -51,7 +50,7 @@ async def import_url(
     bytes are known, for the title may not be.
     """
     if options.title is not None:
-        known = _nothing
+        known = dict[str, KnownPage]().get
     async with Fetcher(GuardedBackend(options.allow_hosts, resolver), limits) as fetcher:
         try:
             page = await fetcher.get(options.url, known)
@@ -70,7 +69,3 @@ async def import_url(
     ):
         return Settled(content.source_uri, "unchanged")
     return content.planned(content.source_uri, title=options.title)
-
-
-def _nothing(_: str) -> Known | None:
-    return None

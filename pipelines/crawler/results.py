@@ -8,7 +8,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownPage:
     """A page that the database has, from ``documents``: its ``origin`` and ``content_hash``.
 
     Give none for a page that has to be read again although its bytes did not change (its recipe is
@@ -23,7 +23,9 @@ class Known:
     """Where the page led to; None where that was not kept, as with a single import."""
 
     @classmethod
-    def from_origin(cls, source_uri: str, content_hash: str, origin: Mapping[str, object]) -> Known:
+    def from_origin(
+        cls, source_uri: str, content_hash: str, origin: Mapping[str, object]
+    ) -> KnownPage:
         """From a row of ``documents``; ``origin`` is its jsonb column."""
         links = origin.get("links")
         return cls(
@@ -35,13 +37,13 @@ class Known:
         )
 
 
-KnownPages = Callable[[str], Known | None]
+KnownPages = Callable[[str], KnownPage | None]
 """By a normalised URL: the document with that ``origin.url``, else with that ``source_uri``."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A page to read and write. ``media`` is a name of helix.media.
+    """A page to read and write. ``media`` is a name of helix.domain.file_kinds.
 
     ``origin`` is what ``documents.origin`` keeps: url (where the bytes came from, redirects
     followed), etag, last_modified, and links where the page was found by following links.

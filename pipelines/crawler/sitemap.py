@@ -6,7 +6,7 @@ import zlib
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from pipelines.crawler.gunzip import TooLarge, gunzip
+from pipelines.crawler.gunzip import GunzipTooLarge, gunzip
 
 LARGEST = 50 * 2**20
 """Bytes of one sitemap, decompressed (sitemaps.org)."""
@@ -45,7 +45,7 @@ def parse(data: bytes) -> Sitemap:
         parser.Parse(data.lstrip(), True)
     except (expat.ExpatError, zlib.error, ValueError, LookupError):
         raise BadSitemap("not XML") from None
-    except TooLarge:
+    except GunzipTooLarge:
         raise BadSitemap("too large") from None
     except _Enough:
         pass  # as many addresses as are wanted: what was found so far is the answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 import httpx
 
 from helix.errors import BadRequest
-from pipelines.crawler.addresses import literal
+from pipelines.crawler.addresses import literal, unwrapped
 
 LONGEST_URL = 2048
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -58,6 +57,14 @@ def normalise(url: str, base: str | None = None) -> str:
     return urlunsplit((parts.scheme, shown, path, _query(parts.query), ""))
 
 
+def try_normalise(url: str, base: str) -> str | None:
+    """``normalise``, or None where it raises: mailto:, javascript: and the like."""
+    try:
+        return normalise(url, base)
+    except BadUrl:
+        return None
+
+
 def normal_host(host: str) -> str:
     """``host`` in lower-case ASCII; an address as it is usually spelled, without brackets.
 
@@ -75,17 +82,10 @@ def normal_host(host: str) -> str:
     except (ValueError, httpx.InvalidURL):
         raise BadUrl(f"not a web address: no valid host {host[:80]!a}") from None
     if address is not None:
-        return str(_unwrapped(address))
+        return str(unwrapped(address))
     if not _HOST_NAME.fullmatch(host):
         raise BadUrl("not a web address: it has no valid host")
     return host
-
-
-def _unwrapped(
-    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
-) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
 
 
 def _escaped(text: str, safe: str) -> str:
@@ -126,12 +126,6 @@ def origin_of(url: str) -> str:
     """``scheme://host[:port]`` of a normalised URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def path_of(url: str) -> str:
-    """Path and query of a normalised URL: what robots.txt rules are about."""
-    parts = urlsplit(url)
-    return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
 def file_name(url: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from helix.records import Section
+from helix.domain.records import Section
 
 
 class UnreadableFile(Exception):
@@ -49,7 +49,7 @@ READERS = {
     "csv": "pipelines.readers.csv:read",
     "epub": "pipelines.readers.epub:read",
 }
-"""Kind (helix/media.py) to ``module:function``; a module is imported when such a file turns up."""
+"""Kind of file to ``module:function``; a module is imported when such a file turns up."""
 
 
 def read(kind: str, data: bytes, progress: Progress = lambda done, total: None) -> ReadText:

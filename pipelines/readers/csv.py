@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Literal, TypedDict
+from typing import Any
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.draft import Draft
@@ -20,18 +20,6 @@ _SAMPLE = 65_536  # characters tried with each delimiter
 _MOST_SAMPLED = 200  # rows of it
 _LONGEST_FIELD = 1_000_000  # characters; the csv module's own limit is 131,072
 _NAMED = re.compile(r"sep=(.)\n")  # the first line that Excel writes and reads
-
-
-class _Quoting(TypedDict, total=False):
-    quoting: Literal[0, 3]
-    strict: bool
-
-
-# A quote that is opened and never closed would swallow the rest of the file: then quotes are
-# characters like any other. Only ``strict`` tells; it refuses '"a"b' too, which is harmless.
-_STRICT: _Quoting = {"strict": True}
-_LENIENT: _Quoting = {"strict": False}
-_UNQUOTED: _Quoting = {"quoting": csv.QUOTE_NONE}
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -50,13 +38,16 @@ def read(data: bytes, progress: Progress) -> ReadText:
 
 
 def _read(text: str, start: int, delimiter: str) -> ReadText:
+    # A quote that is opened and never closed would swallow the rest of the file: then quotes are
+    # characters like any other. Only ``strict`` tells; it refuses '"a"b' too, which is harmless.
     try:
-        return _attempt(_rows(text, start, delimiter, _STRICT))
+        return _attempt(_rows(text, start, delimiter, strict=True))
     except csv.Error as error:
         unclosed = "end of data" in str(error)
-    for quoting in (_UNQUOTED,) if unclosed else (_LENIENT, _UNQUOTED):
+    unquoted = {"quoting": csv.QUOTE_NONE}
+    for options in (unquoted,) if unclosed else ({}, unquoted):
         with suppress(csv.Error):
-            return _attempt(_rows(text, start, delimiter, quoting))
+            return _attempt(_rows(text, start, delimiter, **options))
     raise UnreadableFile(f"a field of more than {_LONGEST_FIELD:,} characters")
 
 
@@ -66,8 +57,8 @@ def _attempt(rows: Iterator[Row]) -> ReadText:
     return draft.finish(None)
 
 
-def _rows(text: str, start: int, delimiter: str, quoting: _Quoting) -> Iterator[Row]:
-    reader = csv.reader(_lines(text, start), delimiter=delimiter, **quoting)
+def _rows(text: str, start: int, delimiter: str, **options: Any) -> Iterator[Row]:
+    reader = csv.reader(_lines(text, start), delimiter=delimiter, **options)
     for number, cells in enumerate(reader, 1):
         yield number, [one_line(cell) for cell in cells]
 

@@ -9,7 +9,7 @@ from typing import Any
 from docx import Document
 from docx.document import Document as WordDocument
 
-from helix.records import Span
+from helix.domain.records import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.docx_styles import Styles
 from pipelines.readers.docx_text import (
@@ -21,8 +21,8 @@ from pipelines.readers.docx_text import (
     within,
 )
 from pipelines.readers.draft import Draft
-from pipelines.readers.office import core_title, guarded, local_name, short_title
-from pipelines.readers.outline import LONGEST_TABLE
+from pipelines.readers.office import core_title, guarded, local_name
+from pipelines.readers.outline import LONGEST_TABLE, short_title
 from pipelines.readers.tables import GROUP, add_table, table_lines
 
 _WRAPPERS = ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pipelines.readers.docx_text import attribute, child, within
+from pipelines.readers.docx_text import attribute, child, value_of, within
 
 _BODY_TEXT = 9  # the outline level that is none
 _DEEPEST_LIST = 8
@@ -31,6 +31,7 @@ class Styles:
 
     def __init__(self, element: Any) -> None:
         self._elements = {attribute(style, "styleId"): style for style in within(element, "style")}
+        self._elements.pop("", None)  # what has no name is no paragraph's style
         self._known: dict[str, _Style] = {}
 
     def level(self, paragraph: Any) -> int | None:
@@ -45,9 +46,7 @@ class Styles:
         properties = child(paragraph, "pPr")
         if properties is None:
             return _Style()
-        style = child(properties, "pStyle")
-        named = _Style() if style is None else self._named(attribute(style, "val"))
-        return _changed(named, properties)
+        return _changed(self._named(value_of(properties, "pStyle")), properties)
 
     def _named(self, identifier: str) -> _Style:
         chain: list[str] = []
@@ -55,8 +54,7 @@ class Styles:
             if identifier in self._known:
                 break
             chain.append(identifier)
-            base = child(self._elements[identifier], "basedOn")
-            identifier = "" if base is None else attribute(base, "val")
+            identifier = value_of(self._elements[identifier], "basedOn")
         found = self._known.get(identifier, _Style())
         for name in reversed(chain):
             found = self._known[name] = _defined(found, self._elements[name])
@@ -66,8 +64,7 @@ class Styles:
 def _defined(base: _Style, element: Any) -> _Style:
     properties = child(element, "pPr")
     style = base if properties is None else _changed(base, properties)
-    named = child(element, "name")
-    name = "" if named is None else attribute(named, "val")
+    name = value_of(element, "name")
     if heading := _HEADING.fullmatch(name):
         return replace(style, level=int(heading.group(1)))
     if name.lower() == "title":

@@ -39,6 +39,12 @@ def attribute(element: Any, name: str) -> str:
     return str(next(found, ""))
 
 
+def value_of(element: Any, name: str) -> str:
+    """The ``val`` of the child called ``name``; '' without such a child."""
+    found = child(element, name)
+    return "" if found is None else attribute(found, "val")
+
+
 def within(element: Any, name: str) -> Iterator[Any]:
     """The elements called ``name`` in ``element``, or in content controls there."""
     for found in children(element):
@@ -119,8 +125,8 @@ def _merging(cell: Any) -> tuple[int, bool]:
     properties = child(cell, "tcPr")
     if properties is None:
         return 1, False
-    span, merge = child(properties, "gridSpan"), child(properties, "vMerge")
-    columns = "" if span is None else attribute(span, "val")
+    merge = child(properties, "vMerge")
+    columns = value_of(properties, "gridSpan")
     columns = columns if re.fullmatch(r"[1-9]\d?", columns) else "1"
     joined = merge is not None and attribute(merge, "val") != "restart"
     return min(int(columns), _MOST_COLUMNS), joined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from helix.records import Section, Span
+from helix.domain.records import Section, Span
 from pipelines.readers import ReadText, UnreadableFile
 
 

@@ -15,6 +15,7 @@ from lxml import etree  # type: ignore[import-untyped]
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.html import parse_tree
 from pipelines.readers.markup import TextOfMarkup
+from pipelines.readers.outline import short_title
 
 _LARGEST = 512 << 20  # bytes, all parts together
 _LARGEST_PART = 64 << 20  # bytes
@@ -30,15 +31,8 @@ def read(data: bytes, progress: Progress) -> ReadText:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _book(_Parts(archive), progress)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        OSError,
-    ) as error:
-        # RuntimeError: a part with a password; NotImplementedError: an unknown compression
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+        # RuntimeError: a part with a password, or (NotImplementedError) an unknown compression
         raise UnreadableFile(f"a damaged EPUB file: {_reason(error)}") from None
     except (etree.LxmlError, ValueError):
         raise UnreadableFile("a damaged EPUB file: its list of chapters is not XML") from None
@@ -96,7 +90,7 @@ def _book(parts: _Parts, progress: Progress) -> ReadText:
     if not gathered.text:
         raise UnreadableFile(warnings[0] if warnings else "empty: there is no text in it")
     titles = package.xpath("//*[local-name()='metadata']/*[local-name()='title']")
-    title = " ".join("".join(titles[0].itertext()).split())[:200].strip() if titles else None
+    title = short_title("".join(titles[0].itertext())) if titles else None
     return ReadText(gathered.text, title or None, gathered.sections, tuple(warnings))
 
 

@@ -9,8 +9,6 @@ import codecs
 import copy
 import logging
 import re
-from dataclasses import dataclass
-from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml import html as lxml_html  # type: ignore[import-untyped]
 from lxml.etree import LxmlError, _Element  # type: ignore[import-untyped]
@@ -18,6 +16,7 @@ from trafilatura import bare_extraction
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.markup import TextOfMarkup
+from pipelines.readers.outline import LONGEST_HEADING, short_title
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -29,7 +28,6 @@ _META_CHARSET = re.compile(
 )
 _META_WITHIN = 4096  # bytes; the standard says 1024, pages say otherwise
 _XML_CHARSET = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
-_LONGEST_TITLE = 200  # characters; it goes in front of every chunk that is embedded
 # of what the page itself marks as main: less, and trafilatura lost some; more, and it took menus
 _LEAST_OF_MAIN, _MOST_OF_MAIN = 0.6, 1.05
 _NOT_EXTRACTED = (
@@ -44,67 +42,25 @@ logging.getLogger("trafilatura").setLevel(
 )  # it logs every page that is not to its taste
 
 
-@dataclass(frozen=True)
-class HtmlPage:
-    """A page for the crawler.
-
-    ``canonical`` and ``links`` are absolute http(s) addresses without fragments; ``links`` are in
-    the page's order, each once, and empty where the page asks not to be followed. ``noindex``:
-    the page asks not to be kept.
-    """
-
-    read: ReadText
-    canonical: str | None
-    links: list[str]
-    noindex: bool
-
-
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for a page without text, or nested beyond what the parser takes."""
-    return _content(parse_tree(_decode(data, None)))
+    return _content(parse_tree(_decode(data)))
 
 
-def parse_page(data: bytes, url: str, charset: str | None = None) -> HtmlPage:
-    """The page found at ``url``; ``charset`` is what its HTTP header says. Raises as ``read``."""
-    tree = parse_tree(_decode(data, charset))
-    base = urljoin(url, next(iter(tree.xpath("//base/@href")), ""))
-    canonical = next(iter(tree.xpath("//link[@rel='canonical']/@href")), None)
-    robots = ",".join(tree.xpath("//meta[translate(@name,'ROBTS','robts')='robots']/@content"))
-    wishes = {wish.strip().lower() for wish in robots.split(",")}
-    links = [] if wishes & {"nofollow", "none"} else tree.xpath("//a/@href | //area/@href")
-    return HtmlPage(
-        _content(tree),
-        _absolute(base, canonical) if canonical else None,
-        list(dict.fromkeys(link for href in links if (link := _absolute(base, href)))),
-        bool(wishes & {"noindex", "none"}),
-    )
-
-
-def _absolute(base: str, href: str) -> str | None:
-    try:
-        link = urldefrag(urljoin(base, href.strip())).url
-        parts = urlsplit(link)
-    except ValueError:  # such as an IPv6 address that is none
-        return None
-    return link if parts.scheme in ("http", "https") and parts.hostname else None
-
-
-def _decode(data: bytes, charset: str | None) -> str:
+def _decode(data: bytes) -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
     head = data[:_META_WITHIN]
     found = _META_CHARSET.search(head) or _XML_CHARSET.match(head)
-    for declared in (charset, found.group(1).decode() if found else None, "utf-8"):
+    for declared in (found.group(1).decode() if found else "utf-8", "utf-8"):
         if (text := _decode_as(data, declared)) is not None:
             return text
     return data.decode("cp1252", errors="replace")  # as browsers do
 
 
-def _decode_as(data: bytes, name: str | None) -> str | None:
-    """``data`` in the encoding of this name, or None where there is none or it does not fit."""
-    if not name:
-        return None
+def _decode_as(data: bytes, name: str) -> str | None:
+    """``data`` in the encoding of this name, or None where it does not fit."""
     try:
         found = codecs.lookup(name).name
         if found in ("iso8859-1", "ascii"):  # the web's names for it
@@ -142,8 +98,8 @@ def _content(tree: _Element) -> ReadText:
     if not gathered.text:
         raise UnreadableFile("empty: there is no text in it")
     titles = tree.xpath("//title[1]")
-    title = " ".join("".join(titles[0].itertext()).split()) if titles else ""
-    title = (title or gathered.first_heading or "")[:_LONGEST_TITLE].strip()
+    title = short_title("".join(titles[0].itertext())) if titles else ""
+    title = title or (gathered.first_heading or "")[:LONGEST_HEADING].strip()
     return ReadText(gathered.text, title or None, gathered.sections)
 
 

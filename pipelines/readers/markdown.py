@@ -7,20 +7,20 @@ knows headings and fences and nothing nested.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from helix.records import Section, Span
+from helix.domain.records import Section, Span
 from pipelines.readers import Progress, ReadText
-from pipelines.readers.outline import Heading, Table, sections
+from pipelines.readers.outline import LONGEST_HEADING, Heading, Table, sections, trim
 from pipelines.readers.plain_text import decode
 
 _LONGEST_PARSED = 1_000_000  # characters
 _MOST_LINES = 100_000  # markdown-it reads hostile lines (tables, lists) at some 30,000 a second
-_LONGEST_TITLE = 200  # characters; it goes in front of every chunk that is embedded
 _TITLE_WITHIN = 65_536  # characters; a document that has a title has it near its top
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
@@ -36,7 +36,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
     text = decode(data)
     head = text[:_TITLE_WITHIN]
     title = _front_matter_title(head) or _first_heading(head)
-    title = title[:_LONGEST_TITLE].strip() if title else None
+    title = title[:LONGEST_HEADING].strip() if title else None
     return ReadText(text, title, sections_of(text))
 
 
@@ -60,14 +60,8 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def _moved(section: Section, by: int) -> Section:
-    return Section(
-        section.start + by,
-        section.end + by,
-        heading_path=section.heading_path,
-        context=section.context,
-        blocks=tuple((left + by, right + by) for left, right in section.blocks),
-        rows=section.rows,
-    )
+    blocks = tuple((left + by, right + by) for left, right in section.blocks)
+    return replace(section, start=section.start + by, end=section.end + by, blocks=blocks)
 
 
 _Marks = tuple[list[Heading], list[Span], list[Table]]
@@ -88,7 +82,7 @@ def _parsed(text: str) -> _Marks:
         if token.map is None:
             continue
         start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
-        start, end = _without_white(text, start, end)
+        start, end = trim(text, start, end)
         if token.type == "heading_open" and token.level == 0:
             level = int(token.tag[1:])
             headings.append(Heading(start, end, level, _plain(following.content)))
@@ -110,15 +104,10 @@ def _blocks_only() -> MarkdownIt:
     return parser
 
 
-def _without_white(text: str, start: int, end: int) -> Span:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
-
-
 def _plain(inline: str) -> str:
     """The words of a heading: one line, its marks gone."""
     # the part of it that counts: words within words take markdown-it quadratic time
-    inline = inline[: 2 * _LONGEST_TITLE]
+    inline = inline[: 2 * LONGEST_HEADING]
     if not _MARK.search(inline):
         return inline.strip()
     [token] = _inline_parser().parseInline(inline)
@@ -168,10 +157,10 @@ def _closes(line: str, fence: str) -> bool:
 
 def _heading(text: str, line: str, start: int, before: Span | None) -> Heading | None:
     if atx := _ATX.match(line):
-        title = (atx.group(2) or "")[:_LONGEST_TITLE]
+        title = (atx.group(2) or "")[:LONGEST_HEADING]
         return Heading(start, start + len(line), len(atx.group(1)), _plain(title))
     if before and (underline := _UNDERLINE.match(line)):
-        title = _plain(text[before[0] : before[1]].strip()[:_LONGEST_TITLE])
+        title = _plain(text[before[0] : before[1]].strip()[:LONGEST_HEADING])
         level = 1 if underline.group(1)[0] == "=" else 2
         return Heading(before[0], start + len(line), level, title)
     return None

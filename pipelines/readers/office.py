@@ -13,8 +13,8 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import UnreadableFile
 from pipelines.readers.archives import check_zip
+from pipelines.readers.outline import short_title
 
-_LONGEST_TITLE = 200  # characters; it goes in front of every chunk that is embedded
 _CORE = "docProps/core.xml"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _LARGEST_CORE = 1_000_000  # bytes
@@ -57,11 +57,6 @@ def core_title(data: bytes) -> str | None:
         return None
     title = short_title(root.findtext(_TITLE) or "")
     return None if _NO_TITLE.fullmatch(title) else title
-
-
-def short_title(text: str) -> str:
-    """One line of at most 200 characters."""
-    return " ".join(text.split())[:_LONGEST_TITLE].strip()
 
 
 def is_element(node: Any) -> TypeGuard[Any]:

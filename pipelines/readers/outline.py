@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helix.records import Section, Span
+from helix.domain.records import Section, Span
 
 LONGEST_TABLE = 2000  # characters of a table that is not cut; a longer one is cut between rows
 _LONGEST_CAPTION = 300  # characters before a long table that go with it: its heading, its title
-_LONGEST_HEADING = 200  # characters; the path goes in front of every chunk that is embedded
+LONGEST_HEADING = 200  # characters; titles and paths go in front of every chunk that is embedded
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,8 @@ def sections(
     headings: Sequence[Heading],
     blocks: Sequence[Span] = (),
     tables: Sequence[Table] = (),
-    start: int = 0,
 ) -> tuple[Section, ...]:
-    """Sections that cover every character of ``text`` from ``start`` on but white space around.
+    """Sections that cover every character of ``text`` but white space around.
 
     All arguments are in the order of the text. ``blocks`` are not cut, nor are tables of at most
     LONGEST_TABLE characters; a longer one is a section of rows. Headings with nothing between them
@@ -48,22 +47,22 @@ def sections(
     kept = _Spans(sorted([*blocks, *short]))
     long = _Tables([table for table in tables if not _is_short(table)])
     found: list[Section] = []
-    for begin, end, path in _under_headings(text, headings, start):
+    for begin, end, path in _under_headings(text, headings):
         for left, right, table in long.cut(begin, end):
-            left, right = _trim(text, left, right)
+            left, right = trim(text, left, right)
             if left == right:
                 continue
-            found.append(
-                Section(
-                    left,
-                    right,
-                    heading_path=path,
-                    context=table.header if table else "",
-                    blocks=() if table else kept.within(left, right),
-                    rows=table is not None,
-                )
-            )
+            if table:
+                part = Section(left, right, path, context=table.header, rows=True)
+            else:
+                part = Section(left, right, path, blocks=kept.within(left, right))
+            found.append(part)
     return tuple(found)
+
+
+def short_title(text: str) -> str:
+    """One line of at most LONGEST_HEADING characters."""
+    return " ".join(text.split())[:LONGEST_HEADING].strip()
 
 
 def _is_short(table: Table) -> bool:
@@ -71,23 +70,24 @@ def _is_short(table: Table) -> bool:
 
 
 def _under_headings(
-    text: str, headings: Sequence[Heading], start: int
+    text: str, headings: Sequence[Heading]
 ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """(start, end, heading path) of each part; one that is only headings goes with the next."""
     stops = [heading.start for heading in headings[1:]] + [len(text)]
     begin = headings[0].start if headings else len(text)
-    yield start, begin, ()
+    yield 0, begin, ()
     stack: list[Heading] = []
     for heading, stop in zip(headings, stops, strict=False):
         while stack and stack[-1].level >= heading.level:
             stack.pop()
         stack.append(heading)
         if stop == len(text) or text[heading.end : stop].strip():
-            yield begin, stop, tuple(part.title[:_LONGEST_HEADING] for part in stack)
+            yield begin, stop, tuple(part.title[:LONGEST_HEADING] for part in stack)
             begin = stop
 
 
-def _trim(text: str, start: int, end: int) -> Span:
+def trim(text: str, start: int, end: int) -> Span:
+    """The span without the white space at its ends."""
     part = text[start:end]
     left = start + len(part) - len(part.lstrip())
     return left, max(left, start + len(part.rstrip()))

@@ -13,7 +13,7 @@ from itertools import takewhile
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 
-from helix.records import Section
+from helix.domain.records import Section
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
 
 _MOST_PAGES = 20_000

@@ -11,10 +11,11 @@ from pptx.oxml import parse_xml
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
-from helix.records import Span
+from helix.domain.records import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
-from pipelines.readers.office import core_title, guarded, is_element, local_name, short_title
+from pipelines.readers.office import core_title, guarded, is_element, local_name
+from pipelines.readers.outline import short_title
 from pipelines.readers.tables import Row, one_line, row_line, table_lines
 
 _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand side by side

@@ -15,16 +15,7 @@ from pipelines.readers.draft import Draft
 from pipelines.readers.office import core_title, guarded
 from pipelines.readers.tables import Row, add_table, one_line
 
-Value = (
-    int
-    | float
-    | str
-    | bool
-    | datetime.time
-    | datetime.date
-    | datetime.datetime
-    | datetime.timedelta
-)
+Value = float | str | datetime.time | datetime.date | datetime.timedelta
 
 
 def read(data: bytes, progress: Progress) -> ReadText:

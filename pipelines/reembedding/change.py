@@ -14,7 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
-from helix.unavailable import unavailable
+from helix.storage.connections import given_back, unavailable
 from pipelines.reembedding import column
 from pipelines.reembedding.filling import Filling, Pool
 from pipelines.reembedding.settling import settle
@@ -23,9 +23,9 @@ from pipelines.reembedding.state import (
     Chunks,
     Connected,
     Tell,
-    alone,
-    change_under_way,
-    filled,
+    count_filled,
+    load_change,
+    lock_alone,
     stored_identity,
 )
 
@@ -76,11 +76,11 @@ async def change_embedder(
         UpstreamError: the embedding service failed.
         StoreUnavailable: the database did.
     """
-    async with _opened(url, parallel) as (connection, pool):
-        under_way = await change_under_way(connection)
+    async with _open_database(url, parallel) as (connection, pool):
+        under_way = await load_change(connection)
         if under_way and under_way.settled is not None:
             await _finish(connection, tell)  # of the change before this one
-        if not await _begun(connection, embedder.identity, tell):
+        if not await _begin_change(connection, embedder.identity, tell):
             return
         await _fill_and_swap(connection, pool, embedder, batch, parallel, tell)
         await _finish(connection, tell)
@@ -93,8 +93,8 @@ async def abandon(url: str, tell: Tell) -> None:
         ChangeRefused: there is no change to abandon, or it is made already.
         StoreUnavailable: the database failed.
     """
-    async with _opened(url, 1) as (connection, _):
-        under_way = await change_under_way(connection)
+    async with _open_database(url, 1) as (connection, _):
+        under_way = await load_change(connection)
         if under_way is None:
             raise ChangeRefused("no change of the embedder is under way")
         if under_way.settled is not None:
@@ -105,14 +105,14 @@ async def abandon(url: str, tell: Tell) -> None:
         tell(f"the change to {under_way.identity} is abandoned")
 
 
-async def _begun(connection: Connected, identity: str, tell: Tell) -> bool:
+async def _begin_change(connection: Connected, identity: str, tell: Tell) -> bool:
     """See that the column for ``identity`` is there; False where there is nothing to change."""
     stored = await stored_identity(connection)
     if stored is None:
         raise ChangeRefused(
             "nothing is stored yet, so nothing needs to be changed: set HELIX_EMBEDDER and ingest"
         )
-    under_way = await change_under_way(connection)
+    under_way = await load_change(connection)
     if stored == identity:
         unfinished = f"; one to {under_way.identity} is unfinished (--abandon)" if under_way else ""
         tell(f"the vectors are those of {identity}{unfinished}")
@@ -135,25 +135,21 @@ async def _fill_and_swap(
     parallel: int,
     tell: Tell,
 ) -> None:
-    tally = Tally("embedded", await filled(connection), tell)
+    tally = Tally("embedded", await count_filled(connection), tell)
     filling = Filling(pool, embedder, batch=batch, parallel=parallel, done=tally)
     await filling.run()
     tally.tell()
     tell("builds the index")
-    _, chunks = await filled(connection)
+    _, chunks = await count_filled(connection)
     await column.build_indexes(connection, chunks)
-
-    async def fill_rest() -> None:
-        await filling.run()
-
-    await fill_rest()  # what was written while the index was built, before writers have to wait
-    await column.swap(connection, fill_rest, tell)
+    await filling.run()  # what was written meanwhile, before writers have to wait
+    await column.swap(connection, filling.run, tell)
     tell(f"swapped: questions are now answered with {embedder.identity}")
 
 
 async def _finish(connection: Connected, tell: Tell) -> None:
     """What remains after the swap."""
-    change = await change_under_way(connection)
+    change = await load_change(connection)
     assert change is not None and change.settled is not None
     await column.require_filled(connection, tell)
     counted = await connection.execute(
@@ -167,7 +163,7 @@ async def _finish(connection: Connected, tell: Tell) -> None:
 
 
 @asynccontextmanager
-async def _opened(url: str, parallel: int) -> AsyncGenerator[tuple[Connected, Pool], None]:
+async def _open_database(url: str, parallel: int) -> AsyncGenerator[tuple[Connected, Pool], None]:
     """The connection that changes the database, which no other process does now, and a pool.
 
     Raises:
@@ -181,10 +177,10 @@ async def _opened(url: str, parallel: int) -> AsyncGenerator[tuple[Connected, Po
             await stack.enter_async_context(connection)
             pool: Pool = AsyncConnectionPool(
                 url, min_size=1, max_size=parallel + 1, configure=register_vector_async,
-                kwargs={"autocommit": True}, open=False, name="helix-reembed",
+                reset=given_back, kwargs={"autocommit": True}, open=False, name="helix-reembed",
             )  # fmt: skip
             await stack.enter_async_context(pool)
-            await alone(connection)
+            await lock_alone(connection)
             yield connection, pool
     except InsufficientPrivilege:
         raise ChangeRefused(

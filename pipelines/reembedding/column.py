@@ -7,25 +7,18 @@ from collections.abc import Awaitable, Callable
 from psycopg import sql
 from psycopg.errors import DiskFull, OutOfMemory
 
-from pipelines.reembedding.state import (
-    Connected,
-    OthersWrote,
-    Tell,
-    readers_out,
-    until_free,
-    writers_out,
-)
+from pipelines.reembedding.state import Connected, Tell, change_table
 
 NEXT_INDEX = "chunks_embedding_next_hnsw"
 _MISSING_INDEX = "chunks_embedding_next_missing"
 _FILLED = "chunks_embedding_filled"
-_BYTES_PER_CHUNK = 1536 * 4 + 2048  # as helix/index.py has it
+_BYTES_PER_CHUNK = 1536 * 4 + 2048  # as helix/storage/indexes.py has it
 _LEAST_MB, _MOST_MB = 64, 1024
 
 # Two vectors do not fit in one row's page: the column keeps pgvector's storage, out of line, until
 # the first has gone. What is embedded of a chunk changes with its text or with what stands in front
 # of it, which its cache key tells; a chunk that only moved keeps its new vector.
-_BEGIN = """
+_BEGIN = sql.SQL("""
 ALTER TABLE chunks ADD COLUMN embedding_next vector(1536);
 CREATE OR REPLACE FUNCTION chunks_embedding_next_stale() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -38,18 +31,18 @@ FOR EACH ROW WHEN (
     OR coalesce(OLD.metadata_ ->> 'embedding_key', OLD.metadata_::text)
         IS DISTINCT FROM coalesce(NEW.metadata_ ->> 'embedding_key', NEW.metadata_::text)
 ) EXECUTE FUNCTION chunks_embedding_next_stale();
-"""
-_FORGET = """
+""")
+_FORGET = sql.SQL("""
 DROP TRIGGER IF EXISTS chunks_embedding_next_stale ON chunks;
 DROP FUNCTION IF EXISTS chunks_embedding_next_stale();
-"""
-_GIVE_UP = """
+""")
+_GIVE_UP = sql.SQL("""
 ALTER TABLE chunks DROP COLUMN IF EXISTS embedding_next;
 DELETE FROM embedding_change;
-"""
+""")
 # The view is replaced, not dropped: who may use it stays. The old column's index goes with it.
 # NOT NULL waits for a validated constraint, or it would read the whole table under the lock.
-_SWAP = """
+_SWAP = sql.SQL("""
 CREATE OR REPLACE VIEW data_chunks WITH (security_invoker = true) AS
     SELECT id, content AS text, metadata_, node_id, embedding_next AS embedding FROM chunks;
 ALTER TABLE chunks DROP COLUMN embedding;
@@ -60,33 +53,18 @@ ALTER TABLE chunks ALTER COLUMN embedding SET STORAGE PLAIN,
     ADD CONSTRAINT chunks_embedding_filled CHECK (embedding IS NOT NULL) NOT VALID;
 UPDATE embedding_space SET claimed_at = now(), identity = (SELECT identity FROM embedding_change);
 UPDATE embedding_change SET settled = 0, last = (SELECT coalesce(max(id), 0) FROM chunks);
-"""
+""")
 
 
 async def begin(connection: Connected, identity: str, tell: Tell) -> None:
     """Add the empty column, and write down whose vectors it is for."""
-
-    async def attempt() -> None:
-        async with writers_out(connection):
-            await readers_out(connection)
-            await connection.execute(_BEGIN)
-            await connection.execute(
-                "INSERT INTO embedding_change (identity) VALUES (%s)", (identity,)
-            )
-
-    await until_free(attempt, tell)
+    note = sql.SQL("INSERT INTO embedding_change (identity) VALUES ({})").format(identity)
+    await change_table(connection, (_BEGIN, note), tell)
 
 
 async def give_up(connection: Connected, tell: Tell) -> None:
     """Drop the column, its indexes and what was written down; nothing else changes."""
-
-    async def attempt() -> None:
-        async with writers_out(connection):
-            await readers_out(connection)
-            await connection.execute(_FORGET)
-            await connection.execute(_GIVE_UP)
-
-    await until_free(attempt, tell)
+    await change_table(connection, (_FORGET, _GIVE_UP), tell)
 
 
 async def build_indexes(connection: Connected, chunks: int) -> None:
@@ -121,29 +99,15 @@ async def _build(connection: Connected, name: str, definition: str) -> None:
     await connection.execute(create.format(sql.Identifier(name), sql.SQL(definition)))
 
 
-async def swap(connection: Connected, fill_rest: Callable[[], Awaitable[None]], tell: Tell) -> None:
+async def swap(
+    connection: Connected, fill_rest: Callable[[], Awaitable[object]], tell: Tell
+) -> None:
     """Make the second column the first, in one transaction.
 
     Writers wait while ``fill_rest`` gives the chunks written last their vectors, over connections
     of its own; searches wait only for the change of names, which takes milliseconds.
     """
-
-    async def attempt() -> None:
-        async with writers_out(connection):
-            await fill_rest()
-            await readers_out(connection)
-            if await _any_missing(connection):
-                raise OthersWrote
-            await connection.execute(_FORGET)
-            await connection.execute(_SWAP)
-
-    await until_free(attempt, tell)
-
-
-async def _any_missing(connection: Connected) -> bool:
-    await connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
-    found = await connection.execute("SELECT 1 FROM chunks WHERE embedding_next IS NULL LIMIT 1")
-    return await found.fetchone() is not None
+    await change_table(connection, (_FORGET, _SWAP), tell, fill_rest)
 
 
 async def require_filled(connection: Connected, tell: Tell) -> None:
@@ -164,10 +128,4 @@ async def require_filled(connection: Connected, tell: Tell) -> None:
     require = sql.SQL(
         "ALTER TABLE chunks ALTER COLUMN embedding SET NOT NULL, DROP CONSTRAINT {}"
     ).format(name)
-
-    async def attempt() -> None:
-        async with writers_out(connection):
-            await readers_out(connection)
-            await connection.execute(require)
-
-    await until_free(attempt, tell)
+    await change_table(connection, (require,), tell)

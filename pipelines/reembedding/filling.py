@@ -12,8 +12,8 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from pgvector import Vector
 from psycopg_pool import AsyncConnectionPool
 
+from helix.domain.records import EMBEDDING_KEY
 from helix.providers.base import Embedder
-from helix.records import EMBEDDING_KEY
 from pipelines.reembedding.state import Connected
 
 Pool = AsyncConnectionPool[Connected]

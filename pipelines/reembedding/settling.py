@@ -8,10 +8,10 @@ from typing import Any
 
 from psycopg.errors import DeadlockDetected
 
-from helix.embedding_cache import cache_key
-from helix.records import EMBEDDING_KEY
+from helix.domain.records import EMBEDDING_KEY
+from helix.retrieval.embedding_cache import cache_key
 from pipelines.reembedding.filling import embedded_text
-from pipelines.reembedding.state import Change, Connected
+from pipelines.reembedding.state import Connected, EmbedderChange
 
 _BATCH = 200
 _TAKE = """
@@ -24,16 +24,10 @@ UPDATE chunks SET embedding = embedding::real[]::vector(1536),
 WHERE id = %s
 """
 
-# The vectors of the embedder before are of no more use, and nobody could tell any more that they
-# must go when their document does. In the order of keys, as helix/cache_rows.py locks them.
-_LOCK_KEYS = "SELECT 1 FROM embedding_cache WHERE key = ANY(%s) ORDER BY key FOR UPDATE"
-_PURGE = """
-DELETE FROM embedding_cache e WHERE key = ANY(%s)
-AND NOT EXISTS (SELECT FROM chunks WHERE metadata_ ->> 'embedding_key' = e.key)
-"""
 
-
-async def settle(connection: Connected, change: Change, done: Callable[[int], None]) -> None:
+async def settle(
+    connection: Connected, change: EmbedderChange, done: Callable[[int], None]
+) -> None:
     """Rewrite each row that the change filled, a batch a transaction, and end the change.
 
     Out of line, vectors would make the table so small that the planner, from the next change on,
@@ -52,7 +46,7 @@ async def settle(connection: Connected, change: Change, done: Callable[[int], No
     await connection.execute("DELETE FROM embedding_change")
 
 
-async def _batch(connection: Connected, change: Change, after: int) -> tuple[int, int]:
+async def _batch(connection: Connected, change: EmbedderChange, after: int) -> tuple[int, int]:
     """How many rows were rewritten, and up to which id."""
     found = await connection.execute(_TAKE, (after, change.last, _BATCH))
     rows = await found.fetchall()
@@ -63,8 +57,9 @@ async def _batch(connection: Connected, change: Change, after: int) -> tuple[int
     if values:
         await connection.cursor().executemany(_SETTLE, values)
     if keys := [row[2][EMBEDDING_KEY] for row in rows if EMBEDDING_KEY in row[2]]:
-        await connection.execute(_LOCK_KEYS, (keys,))
-        await connection.execute(_PURGE, (keys,))
+        # the vectors of the embedder before are of no more use, and nobody could tell any more
+        # that they must go when their document does
+        await connection.execute("SELECT purge_cache(%s)", (keys,))
     reached = rows[-1][0] if rows else change.last
     await connection.execute("UPDATE embedding_change SET settled = %s", (reached,))
     return len(rows), reached

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 from psycopg.rows import TupleRow
 
 from helix.errors import HelixError
-from helix.index import _LOCK as INDEX_LOCK  # taken before any other lock, as schema.sql says
+from helix.storage.indexes import (
+    _LOCK as INDEX_LOCK,  # taken before any other lock, as schema.sql says
+)
 
 Connected = AsyncConnection[TupleRow]
 Tell = Callable[[str], None]
@@ -33,12 +35,12 @@ class ChangeRefused(HelixError):
     """The change cannot be made as things are; the message says what to do instead."""
 
 
-class OthersWrote(Exception):
+class ChunksAppeared(Exception):
     """Chunks without a new vector appeared where none could; the attempt is undone."""
 
 
 @dataclass(frozen=True)
-class Change:
+class EmbedderChange:
     """The row of ``embedding_change``: ``settled`` is None until the swap is made."""
 
     identity: str
@@ -46,11 +48,11 @@ class Change:
     last: int
 
 
-async def change_under_way(connection: Connected) -> Change | None:
+async def load_change(connection: Connected) -> EmbedderChange | None:
     """The change that was begun and has not ended."""
     found = await connection.execute("SELECT identity, settled, last FROM embedding_change")
     row = await found.fetchone()
-    return Change(*row) if row else None
+    return EmbedderChange(*row) if row else None
 
 
 async def stored_identity(connection: Connected) -> str | None:
@@ -59,7 +61,7 @@ async def stored_identity(connection: Connected) -> str | None:
     return str(row[0]) if row else None
 
 
-async def filled(connection: Connected) -> Chunks:
+async def count_filled(connection: Connected) -> Chunks:
     """How many chunks have their new vector, of how many."""
     found = await connection.execute("SELECT count(embedding_next), count(*) FROM chunks")
     row = await found.fetchone()
@@ -67,7 +69,7 @@ async def filled(connection: Connected) -> Chunks:
     return int(row[0]), int(row[1])
 
 
-async def alone(connection: Connected) -> None:
+async def lock_alone(connection: Connected) -> None:
     """Make this connection the only one that changes the embedder, until it closes.
 
     Raises:
@@ -83,7 +85,7 @@ async def alone(connection: Connected) -> None:
 
 
 @asynccontextmanager
-async def writers_out(connection: Connected) -> AsyncGenerator[None, None]:
+async def lock_writers_out(connection: Connected) -> AsyncGenerator[None, None]:
     """One transaction in which nobody else begins to write chunks; questions are answered.
 
     The locks are taken in the order in which a migration and a writer take them.
@@ -95,7 +97,7 @@ async def writers_out(connection: Connected) -> AsyncGenerator[None, None]:
         yield
 
 
-async def readers_out(connection: Connected) -> None:
+async def lock_readers_out(connection: Connected) -> None:
     """Hold ``chunks`` and its view alone until the transaction ends, which must be at once.
 
     Raises:
@@ -106,16 +108,38 @@ async def readers_out(connection: Connected) -> None:
     await connection.execute("LOCK TABLE data_chunks IN ACCESS EXCLUSIVE MODE")
 
 
-async def until_free(attempt: Callable[[], Awaitable[None]], tell: Tell) -> None:
-    """Make the attempt, a transaction, until it gets its locks; told once when it takes long."""
+async def change_table(
+    connection: Connected,
+    statements: Sequence[sql.SQL | sql.Composed],
+    tell: Tell,
+    fill_rest: Callable[[], Awaitable[object]] | None = None,
+) -> None:
+    """Run ``statements`` on ``chunks`` in one transaction in which nobody else reads or writes it.
+
+    ``fill_rest`` is awaited while writers are kept out already and readers are not; afterwards no
+    chunk may be without its new vector. All of it is tried until it gets its locks, and told once
+    when that takes long.
+    """
     pause = 0.25
     while True:
         try:
-            await attempt()
-        except (LockNotAvailable, DeadlockDetected, OthersWrote):
+            async with lock_writers_out(connection):
+                if fill_rest:
+                    await fill_rest()
+                await lock_readers_out(connection)
+                if fill_rest and await _any_missing(connection):
+                    raise ChunksAppeared
+                for statement in statements:
+                    await connection.execute(statement)
+            return
+        except (LockNotAvailable, DeadlockDetected, ChunksAppeared):
             if pause == _TELL_PAUSE:
                 tell("waiting for those who use the table; it is tried until it is free")
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        else:
-            return
+
+
+async def _any_missing(connection: Connected) -> bool:
+    await connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
+    found = await connection.execute("SELECT 1 FROM chunks WHERE embedding_next IS NULL LIMIT 1")
+    return await found.fetchone() is not None

@@ -13,11 +13,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipelines.readers import READERS, ReadText, UnreadableFile
-from pipelines.sandbox.conversation import Said, ended, take
-from pipelines.sandbox.process import GRACE, HostGone, HostProcess, SandboxFailed, asked
-from pipelines.sandbox.request import Ended, Request
+from pipelines.sandbox.host_client import (
+    GRACE,
+    HostGone,
+    HostProcess,
+    SandboxFailed,
+    open_read,
+    receive_end,
+    receive_reply,
+)
+from pipelines.sandbox.request import ProcessEnd, Request
 
-__all__ = ["Limits", "Sandbox", "SandboxFailed"]
+__all__ = ["ReadLimits", "Sandbox", "SandboxFailed"]
 
 _ABORTS = (0, signal.SIGABRT, signal.SIGILL, signal.SIGKILL, signal.SIGTRAP)
 """How libraries end, and the system ends them, when there is no more memory; 0 is by themselves."""
@@ -25,7 +32,7 @@ _MUCH = 1 / 3  # of the memory allowed: a buffer that doubles fails there
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadLimits:
     """What reading one file may take: time, memory, and characters of text that come out."""
 
     seconds: int = 300
@@ -41,7 +48,7 @@ class Sandbox:
 
     def __init__(
         self,
-        limits: Limits = Limits(),
+        limits: ReadLimits = ReadLimits(),
         processes: int = 2,
         readers: Mapping[str, str] = READERS,
     ) -> None:
@@ -85,53 +92,53 @@ class Sandbox:
         self, request: Request, data: bytes, on_progress: Callable[[int, int], None]
     ) -> ReadText:
         host = self._running_host()
-        with asked(host, request) as (connection, status):
-            taking = asyncio.create_task(take(connection, request, data, on_progress))
-            ending = asyncio.create_task(ended(status))
+        with open_read(host, request) as (connection, status):
+            taking = asyncio.create_task(receive_reply(connection, request, data, on_progress))
+            ending = asyncio.create_task(receive_end(status))
             try:
-                end = await _end(request, taking, ending)
+                read = await _read_text(request, taking, ending)
             except (TimeoutError, HostGone):
-                await asyncio.to_thread(host.bury)
+                await asyncio.to_thread(host.ensure_gone)
                 raise HostGone from None
             finally:
                 for task in (taking, ending):
                     task.cancel()
                 await asyncio.gather(taking, ending, return_exceptions=True)
-        return _judge(request, *end)
+        return read
 
     def _running_host(self) -> HostProcess:
         if self._host is None or not self._host.alive:
             if self._host is not None:
-                self._host.bury()
+                self._host.ensure_gone()
             self._host = HostProcess()
         return self._host
 
 
-async def _end(
-    request: Request, taking: asyncio.Task[Said], ending: asyncio.Task[Ended]
-) -> tuple[Said, Ended | None]:
-    """What was said and how it ended; one who has answered is not waited for, but stopped."""
+async def _read_text(
+    request: Request, taking: asyncio.Task[ReadText | None], ending: asyncio.Task[ProcessEnd]
+) -> ReadText:
+    """The text that was answered, or UnreadableFile with the reason why there is none.
+
+    A process that has answered is not waited for, but stopped.
+    """
     async with asyncio.timeout(request.seconds + GRACE):
         await asyncio.wait((taking, ending), return_when=asyncio.FIRST_COMPLETED)
-        if taking.done() and not taking.result().nothing:
-            return taking.result(), None
+        if taking.done() and (read := taking.result()):
+            return read
         end = await ending
     # what was sent before the end has arrived, and is only to be taken
     await asyncio.wait((taking,), timeout=GRACE)
-    return taking.result() if taking.done() else Said(), end
+    if taking.done() and (read := taking.result()):
+        return read
+    raise UnreadableFile(_why_ended(request, end))
 
 
-def _judge(request: Request, said: Said, end: Ended | None) -> ReadText:
-    """The text, or UnreadableFile with the reason that explains best why there is none."""
-    if said.read is not None:
-        return said.read
-    if said.reason or end is None:
-        raise UnreadableFile(said.reason)
+def _why_ended(request: Request, end: ProcessEnd) -> str:
     if end.timed_out or end.signal == signal.SIGXCPU:
-        raise UnreadableFile(request.out_of_time)
+        return request.out_of_time
     full = end.signal in _ABORTS and end.peak_mb > _MUCH * request.memory_mb
     if full or end.out_of_memory:
-        raise UnreadableFile(request.out_of_memory)
+        return request.out_of_memory
     if end.signal:
-        raise UnreadableFile(f"the reader crashed (signal {end.signal})")
-    raise UnreadableFile("the reader ended without an answer")
+        return f"the reader crashed (signal {end.signal})"
+    return "the reader ended without an answer"

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from helix.records import Section, Span
+from helix.domain.records import Section, Span
 from pipelines.readers import ReadText, UnreadableFile
 
 HEAD = struct.Struct(">cI")
@@ -32,7 +32,7 @@ MOST_PROGRESS = 100_000  # frames; an honest reader sends 20 a second at most
 _MOST_REASON = 500  # characters
 _MOST_WARNINGS = 1000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_WRONG = "the reader marked it wrongly"
+WRONG = "the reader marked it wrongly"
 
 
 def too_long(text_chars: int) -> str:
@@ -58,7 +58,7 @@ def progress_frame(done: int, total: int) -> bytes:
 def progress_of(body: bytes) -> tuple[int, int]:
     """Raises UnreadableFile where it cannot be."""
     if len(body) != _COUNTS.size:
-        raise UnreadableFile(_WRONG)
+        raise UnreadableFile(WRONG)
     done, total = _COUNTS.unpack(body)
     return min(done, total), total
 
@@ -98,11 +98,11 @@ def read_text_of(text_body: bytearray, marks_body: bytearray, text_chars: int) -
         sections = tuple(_section(row, marks["paths"], marks["contexts"]) for row in marks["rows"])
         title, warnings = marks["title"], tuple(_line(said) for said in marks["warnings"])
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise UnreadableFile(_WRONG) from None
+        raise UnreadableFile(WRONG) from None
     if len(text) > text_chars:
         raise UnreadableFile(too_long(text_chars))
     if "\0" in text or not (title is None or isinstance(title, str)) or not _fit(text, sections):
-        raise UnreadableFile(_WRONG)
+        raise UnreadableFile(WRONG)
     return ReadText(text, _line(title or "") or None, sections, warnings[:_MOST_WARNINGS])
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pipelines.sandbox import child
 from pipelines.sandbox.confinement import confine_host
-from pipelines.sandbox.request import Ended, Request
+from pipelines.sandbox.request import ProcessEnd, Request
 
 _MB = 1024 * 1024
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes that ru_maxrss counts in
@@ -78,7 +78,7 @@ class _Host:
                 self._selector.unregister(key.fileobj)
                 _kill(key.data)
         self._stop_the_late()
-        self._bury()
+        self._reap()
         return True
 
     def _patience(self) -> float | None:
@@ -126,7 +126,7 @@ class _Host:
                 reading.timed_out = True
                 _kill(pid)
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         """Tell of each process that ended, and stop what it started and left behind."""
         ended = 0
         with contextlib.suppress(ChildProcessError):
@@ -146,7 +146,7 @@ class _Host:
         with contextlib.suppress(KeyError):
             self._selector.unregister(reading.status)
         out_of_memory = bool(_NO_MEMORY.search(_printed(reading.printed)))
-        ended = Ended(killed, reading.timed_out, peak_mb, out_of_memory)
+        ended = ProcessEnd(killed, reading.timed_out, peak_mb, out_of_memory)
         with reading.status, contextlib.suppress(OSError):
             reading.status.sendall(ended.line())
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Self
 
 
 @dataclass(frozen=True)
-class Request:
+class _JsonLine:
+    def line(self) -> bytes:
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @classmethod
+    def of(cls, line: bytes) -> Self:
+        return cls(**json.loads(line))
+
+
+@dataclass(frozen=True)
+class Request(_JsonLine):
     """Read ``size`` bytes by ``reader`` (``module:function``) within limits.
 
     It comes with two file descriptors: the connection the bytes come over and the answer goes back
-    on, and the one that the ``Ended`` goes to; when that is closed, nobody wants the answer.
+    on, and the one that the ``ProcessEnd`` goes to; when that is closed, nobody wants the answer.
     """
 
     reader: str
@@ -28,16 +39,9 @@ class Request:
     def out_of_time(self) -> str:
         return f"took longer than {self.seconds} s to read (HELIX_READ_SECONDS)"
 
-    def line(self) -> bytes:
-        return json.dumps(asdict(self)).encode() + b"\n"
-
-    @classmethod
-    def of(cls, line: bytes) -> Request:
-        return cls(**json.loads(line))
-
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessEnd(_JsonLine):
     """How the process of a file ended: by which signal (0: by itself), and its most memory.
 
     ``out_of_memory`` is whether it printed so.
@@ -47,10 +51,3 @@ class Ended:
     timed_out: bool
     peak_mb: int
     out_of_memory: bool
-
-    def line(self) -> bytes:
-        return json.dumps(asdict(self)).encode() + b"\n"
-
-    @classmethod
-    def of(cls, line: bytes) -> Ended:
-        return cls(**json.loads(line))

@@ -1,19 +1,12 @@
 """Splitters: a document's text to chunks, each an exact slice of it."""
 
-from pipelines.splitters.chunker import (
+from pipelines.splitters.section_splitter import (
     CONTEXT,
     SECTIONS,
     SOURCE_URI,
     TITLE,
-    SectionChunker,
+    SectionSplitter,
     chunk_spans,
 )
 
-__all__ = [
-    "CONTEXT",
-    "SECTIONS",
-    "SOURCE_URI",
-    "TITLE",
-    "SectionChunker",
-    "chunk_spans",
-]
+__all__ = ["CONTEXT", "SECTIONS", "SOURCE_URI", "TITLE", "SectionSplitter", "chunk_spans"]

@@ -20,7 +20,8 @@ from helix.app import create_app
 from helix.providers.base import LanguageModel
 from helix.settings import load_settings
 from tests.browser.adversary import adversary
-from tests.service import ROOT, run
+from tests.support.repository import ROOT
+from tests.support.service_process import run
 
 INSTALL = "no Chromium: install it (Debian: apt install chromium), or put it on the PATH"
 _DOCUMENTS = {

@@ -43,7 +43,7 @@ def test_a_line_of_a_megabyte(page: Page) -> None:
     expect(page.locator(".actions")).to_be_visible()
     assert len(page.locator(".as-it-is").all_text_contents()) == 50
     assert sum(map(len, page.locator(".as-it-is .unsupported").all_text_contents())) == 1_000_000
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.wait_for_function("document.documentElement.scrollWidth <= 1280")
     _alive(page)
 
 
@@ -110,7 +110,7 @@ def test_an_answer_of_20_000_tokens_is_drawn_in_slices(page: Page) -> None:
     page.evaluate(_WORK)
     ask(page, f"lengthy: {SUBJECT}")
     expect(page.locator(".actions")).to_be_visible(timeout=60_000)
-    assert page.locator(".prose h2").count() == TOKENS // 200
+    expect(page.locator(".prose h2")).to_have_count(TOKENS // 200)
     work = page.evaluate("window.work")
     whole = len(page.locator(".prose").text_content() or "")
     assert whole > 90_000

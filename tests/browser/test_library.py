@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, expect
 
 from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
-from tests.documents import Heading, docx, pdf, xlsx
-from tests.processes import website
-from tests.site import Website
-from tests.site import page as web_page
+from tests.support.sample_documents import Heading, docx, pdf, xlsx
+from tests.support.server_processes import website
+from tests.support.web_site import Website
+from tests.support.web_site import page as web_page
 
 SLOW = 60_000  # ms: a worker starts, and others may have the machine
 TRAVEL = docx(
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_read_says_why_and_is_tried_again(page: Page) -> N
     expect(failed.locator(".state")).to_have_text("Failed")
     page.get_by_label("Status").select_option("failed")
     expect(page.locator(".document")).to_have_count(1)
-    assert "status=failed" in page.url
+    expect(page).to_have_url(re.compile("status=failed"))
     with page.expect_response("**/reingest") as answer:
         failed.get_by_text("Try again").click()
     assert answer.value.status == 202
@@ -175,12 +175,12 @@ def test_a_page_of_the_web_fails_with_its_reason_and_then_comes(page: Page, web:
 def test_search_sort_and_labels(page: Page, desk: str) -> None:
     page.get_by_label("Search", exact=True).fill("trav")
     expect(page.locator(".document")).to_have_count(1)
-    assert "q=trav" in page.url
+    expect(page).to_have_url(re.compile("q=trav"))
     page.get_by_role("button", name="Label Travel").press("Enter")
     page.keyboard.type("2026, #travel, 2026")
     page.keyboard.press("Enter")
     expect(page.locator(".label")).to_have_text(["2026", "travel"])
-    assert page.evaluate("document.activeElement.className") == "label-edit"
+    expect(page.locator(".document", has_text="Travel").locator(".label-edit")).to_be_focused()
     page.reload()
     expect(page.locator(".label")).to_have_text(["2026", "travel"])
     page.locator(".label").last.click()
@@ -191,7 +191,7 @@ def test_search_sort_and_labels(page: Page, desk: str) -> None:
     assert titles() == sorted(titles(), key=str.lower)
     page.get_by_label("Order").select_option("size")
     expect(page.locator(".document-title").first).not_to_have_text("Beekeeping")
-    assert "sort=size" in page.url
+    expect(page).to_have_url(re.compile("sort=size"))
     assert serious(page) == []
     assert fits(page)
     page.emulate_media(color_scheme="dark")

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from helix.keys import create_key
+from helix.library.keys import create_key
 from tests.browser.conftest import ask, fits, serious, serving, watched
-from tests.live import make_ready
+from tests.support.live_server import make_ready
 
 TEXTS = {
     "acme": ("Acme Rules", "The anvil is dropped on Tuesdays only."),

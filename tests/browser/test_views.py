@@ -11,11 +11,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from helix import evals_report
+from helix.serving.routes import operations
 from tests.browser.conftest import fits, screenshots, serious, serving, watched
-from tests.service import run
-from tests.service import serving as serving_process
-from tests.test_web import endpoints, missing
+from tests.serving.test_web import endpoints, missing
+from tests.support.service_process import run
+from tests.support.service_process import serving as serving_process
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +25,9 @@ def report(
     """The report of a real run over the smoke cases, where the server looks for the last one."""
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evals_report, "default_directory", lambda: folder / "pg")
+        patch.setattr(operations, "default_directory", lambda: folder / "pg")
         assert httpx.get(f"{site}/v1/evals/last").status_code == 404
-        last = evals_report.last_report_file()
+        last = operations.last_report_file()
         last.parent.mkdir()
         told = run(
             "-m", "evals.run", "--tag", "smoke", "--json", str(last),
@@ -66,7 +66,7 @@ def test_the_last_report_with_its_plots_and_cases(
 def test_without_a_report_it_says_how_to_make_one(
     context: BrowserContext, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evals_report, "default_directory", lambda: tmp_path / "pg")
+    monkeypatch.setattr(operations, "default_directory", lambda: tmp_path / "pg")
     with watched(context, site, "#/evals") as page:
         expect(page.get_by_text("Nothing was measured on this machine yet.")).to_be_visible()
         expect(page.locator("code")).to_have_text("python -m evals.run")

@@ -11,6 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from llama_index.core.base.llms.generic_utils import (
+    astream_chat_response_to_completion_response,
+    stream_chat_response_to_completion_response,
+)
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
@@ -26,7 +30,7 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from llama_index.core.llms.llm import LLM
 
 from helix.providers.offline.extract import extract
-from helix.providers.offline.reading import Reading, read_messages, read_prompt
+from helix.providers.offline.reading import ParsedPrompt, read_messages, read_prompt
 
 IDENTITY = "offline:extractive-1"
 
@@ -34,7 +38,7 @@ _DELTA = re.compile(r"\S+\s*|\s+")
 
 
 class OfflineLLM(LLM):
-    """A deterministic chat model over the sources in its prompt; see helix.prompt for the shape.
+    """A deterministic chat model over the sources in its prompt; helix.domain.prompt has the shape.
 
     The async methods choose their sentences in a thread, once, and stream them word by word from
     memory. A prompt without a block of sources is refused.
@@ -63,21 +67,13 @@ class OfflineLLM(LLM):
 
     @llm_chat_callback()
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
-        def deltas() -> ChatResponseGen:
-            yield from _chat_deltas(_answer(read_messages(messages)))
-
-        return deltas()
+        return self._deltas(read_messages(messages))
 
     @llm_chat_callback()
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponseAsyncGen:
-        async def deltas() -> ChatResponseAsyncGen:
-            answer = await asyncio.to_thread(_answer, read_messages(messages))
-            for response in _chat_deltas(answer):
-                yield response
-
-        return deltas()
+        return self._stream(read_messages(messages))
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
@@ -93,26 +89,24 @@ class OfflineLLM(LLM):
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        def deltas() -> CompletionResponseGen:
-            for response in _chat_deltas(_answer(read_prompt(prompt))):
-                yield CompletionResponse(text=response.message.content or "", delta=response.delta)
-
-        return deltas()
+        return stream_chat_response_to_completion_response(self._deltas(read_prompt(prompt)))
 
     @llm_completion_callback()
     async def astream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseAsyncGen:
-        async def deltas() -> CompletionResponseAsyncGen:
-            answer = await asyncio.to_thread(_answer, read_prompt(prompt))
-            for response in _chat_deltas(answer):
-                yield CompletionResponse(text=response.message.content or "", delta=response.delta)
+        return astream_chat_response_to_completion_response(self._stream(read_prompt(prompt)))
 
-        return deltas()
+    def _deltas(self, prompt: ParsedPrompt) -> ChatResponseGen:
+        yield from _chat_deltas(_answer(prompt))
+
+    async def _stream(self, prompt: ParsedPrompt) -> ChatResponseAsyncGen:
+        for response in _chat_deltas(await asyncio.to_thread(_answer, prompt)):
+            yield response
 
 
-def _answer(reading: Reading) -> str:
-    return extract(reading.question, reading.sources)
+def _answer(prompt: ParsedPrompt) -> str:
+    return extract(prompt.question, prompt.sources)
 
 
 def _chat_response(text: str, delta: str | None = None) -> ChatResponse:

@@ -1,9 +1,10 @@
 """How well each sentence of the sources answers a question: one number a sentence.
 
-A question's term counts as met by the most similar word of a sentence (1 for the same stem, the
-cosine of the word vectors otherwise), weighed by how much the word says and how rare it is among
-the sentences. Neighbours and headings lend a sentence part of what they meet. Weights were chosen
-on half of two public sets; they are flat around the values here (decision record 0004).
+A sentence covers a term of the question by its most similar word (1 for the same stem, the cosine
+of the word vectors otherwise); terms weigh by the length of their vector and by how rare they are
+among the sentences. The sentences beside it and its heading lend it a part of their coverage.
+Weights were chosen on half of two public sets; they are flat around the values here (decision
+record 0004).
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.providers.offline.question import STOP_WORDS, Kind, Question, stem
-from helix.providers.offline.reading import Source
+from helix.language.sentences import Span, sentence_spans
+from helix.language.words import words
+from helix.providers.offline.question import STOP_WORDS, Kind, Question, any_of, stem
+from helix.providers.offline.reading import PromptSource
 from helix.providers.offline.vectors import Vectors, word_vectors
-from helix.text import Span, sentence_spans, words
 
 Floats = NDArray[np.float32]
 
-_SIMILAR = 0.3  # cosine of two words from which they begin to count as alike
-_FROM_PREVIOUS = 0.8  # share of a met term that the sentence before lends: pronouns point back
+_SIMILAR = 0.3  # cosine of two words from which they begin to count as similar
+_FROM_PREVIOUS = 0.8  # share of its coverage that the sentence before lends: pronouns point back
 _FROM_NEXT = 0.4
 _FROM_HEADING = 0.9
 _FROM_HEADING_ALONE = 0.5  # and to the sentence's own account: a section is about its heading
@@ -35,16 +37,9 @@ _FRAGMENT_WORDS = 5
 _FRAGMENT_PENALTY = 0.1
 _LONGEST_SENTENCE = 500  # characters; longer ones are tables and lists, quoted in parts
 
-_NUMBER = re.compile(
-    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred"
-    r"|thousand|million|billion|half|third|quarter|once|twice|percent|several)\b",
-    re.IGNORECASE,
-)
+_NUMBER = re.compile(rf"\d[\d.,]*|\b(?:{any_of('number_words')})\b", re.IGNORECASE)
 _TIME = re.compile(
-    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|days?|weeks?|months?|years?|century|centuries"
-    r"|decades?|hours?|minutes?|today|annual(?:ly)?|daily|weekly|monthly|1\d{3}s?|20\d\ds?"
-    r"|\d{1,2} ?[ap]\.?m\b|\d{1,2}:\d\d)\b",
+    rf"\b(?:{any_of('time_words')}|1\d{{3}}s?|20\d\ds?|\d{{1,2}} ?[ap]\.?m\b|\d{{1,2}}:\d\d)\b",
     re.IGNORECASE,
 )
 _CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
@@ -66,19 +61,19 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Sentences and, row by row, what they are worth.
+    """Sentences with their scores.
 
-    ``met``: shape (sentences, terms), 0 to 1, the sentence alone. ``scores``: about 0 to 3.
-    ``weights`` of the terms sum to 1.
+    ``coverage``: shape (sentences, terms), 0 to 1, each sentence alone. ``scores``: shape
+    (sentences,), about 0 to 3. ``weights``: shape (terms,), sum 1.
     """
 
     sentences: Sequence[Sentence]
-    met: Floats
+    coverage: Floats
     scores: Floats
     weights: Floats
 
 
-def weigh_evidence(question: Question, sources: Sequence[Source]) -> Evidence:
+def weigh_evidence(question: Question, sources: Sequence[PromptSource]) -> Evidence:
     """Score every sentence of the sources."""
     sentences = [s for place, source in enumerate(sources) for s in _sentences(place, source.text)]
     if not sentences or not question.terms:
@@ -90,21 +85,22 @@ def weigh_evidence(question: Question, sources: Sequence[Source]) -> Evidence:
         [[stem(term) in each for term in question.terms] for each in stems], dtype=np.float32
     )
     vectors, sizes = word_vectors().embed_and_weigh(question.terms)
-    alike = np.clip((_likeness(vectors, said) - _SIMILAR) / (1 - _SIMILAR), 0, 1)
-    met = np.maximum(exact, alike)
+    similar_words = np.clip((_word_similarity(vectors, said) - _SIMILAR) / (1 - _SIMILAR), 0, 1)
+    coverage = np.maximum(exact, similar_words)
     rarity = np.log(1 + len(sentences) / (exact.sum(axis=0) + 0.5))
     weights = sizes * np.sqrt(rarity)
     weights = weights / max(float(weights.sum()), 1e-6)
     embedded = word_vectors().embed([question.text, *(s.text for s in sentences)])
-    headed = _under_headings(met, sentences)
+    from_heading = _heading_coverage(coverage, sentences)
+    from_neighbours = _neighbour_coverage(coverage, sentences)
     scores = (
-        np.maximum(met, _FROM_HEADING_ALONE * headed) @ weights
-        + np.maximum(_with_neighbours(met, sentences), _FROM_HEADING * headed) @ weights
+        np.maximum(coverage, _FROM_HEADING_ALONE * from_heading) @ weights
+        + np.maximum(from_neighbours, _FROM_HEADING * from_heading) @ weights
         + _COSINE_WEIGHT * (embedded[1:] @ embedded[0])
         + _KIND_WEIGHT * np.array([_has_kind(question, s.text) for s in sentences])
         - _FRAGMENT_PENALTY * np.array([len(each) < _FRAGMENT_WORDS for each in said])
     )
-    return Evidence(sentences, met, scores.astype(np.float32), weights.astype(np.float32))
+    return Evidence(sentences, coverage, scores.astype(np.float32), weights.astype(np.float32))
 
 
 def _sentences(place: int, text: str) -> list[Sentence]:
@@ -150,7 +146,7 @@ def _is_heading(text: str) -> bool:
     return not re.match(r"[-*+•‣◦▪|]|\(?\w{1,3}[.)]\s", text)
 
 
-def _likeness(terms: Vectors, said: Sequence[Sequence[str]]) -> Floats:
+def _word_similarity(terms: Vectors, said: Sequence[Sequence[str]]) -> Floats:
     """For each sentence and term the cosine to the sentence's most similar word."""
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys(w for each in said for w in each))}
     vectors = np.zeros((len(vocabulary) + 1, terms.shape[1]), dtype=np.float32)
@@ -163,19 +159,19 @@ def _likeness(terms: Vectors, said: Sequence[Sequence[str]]) -> Floats:
     return np.maximum.reduceat(similar[np.concatenate([np.array(r) for r in rows])], starts, axis=0)
 
 
-def _with_neighbours(met: Floats, sentences: Sequence[Sentence]) -> Floats:
-    """``met`` with what the sentences before and after in the same source lend."""
-    lent = met.copy()
+def _neighbour_coverage(coverage: Floats, sentences: Sequence[Sentence]) -> Floats:
+    """``coverage`` with what the sentences before and after in the same source lend."""
+    borrowed = coverage.copy()
     for i in range(1, len(sentences)):
         if sentences[i - 1].source == sentences[i].source:
-            lent[i] = np.maximum(lent[i], _FROM_PREVIOUS * met[i - 1])
-            lent[i - 1] = np.maximum(lent[i - 1], _FROM_NEXT * met[i])
-    return lent
+            borrowed[i] = np.maximum(borrowed[i], _FROM_PREVIOUS * coverage[i - 1])
+            borrowed[i - 1] = np.maximum(borrowed[i - 1], _FROM_NEXT * coverage[i])
+    return borrowed
 
 
-def _under_headings(met: Floats, sentences: Sequence[Sentence]) -> Floats:
+def _heading_coverage(coverage: Floats, sentences: Sequence[Sentence]) -> Floats:
     """For each sentence what the heading above it meets, zeros where there is none near."""
-    headed = np.zeros_like(met)
+    from_heading = np.zeros_like(coverage)
     heading: int | None = None
     for i, sentence in enumerate(sentences):
         if heading is not None and (
@@ -185,8 +181,8 @@ def _under_headings(met: Floats, sentences: Sequence[Sentence]) -> Floats:
         if sentence.is_heading:
             heading = i
         elif heading is not None:
-            headed[i] = met[heading]
-    return headed
+            from_heading[i] = coverage[heading]
+    return from_heading
 
 
 def _has_kind(question: Question, text: str) -> float:

@@ -10,27 +10,23 @@ import numpy as np
 
 from helix.contract import REFUSAL
 from helix.providers.offline.evidence import Evidence, Floats, Sentence, weigh_evidence
-from helix.providers.offline.question import Question, numbers_in, read_question
-from helix.providers.offline.reading import Source
+from helix.providers.offline.question import Question, any_of, numbers_in, read_question
+from helix.providers.offline.reading import PromptSource
 
 ENOUGH = 1.5
 """The least score that is an answer, chosen on the tuning half (decision record 0004)."""
 
 _MOST_QUOTES = 3
 _CLOSE = 0.3  # a further sentence scores this near the best one
-_WORTH_ADDING = 0.15  # and meets this share of the question that was not yet met
+_WORTH_ADDING = 0.15  # and meets this share of the question that was not yet covered
 _FAR = 0.5  # one that scores this part of the best is quoted only
 _OTHER_HALF = 0.25  # for this share of the question: `the costs of shipping and of wrapping`
 _LIST_ITEMS = 20
 _LONGEST_LIST = 800  # characters of a list quoted with the sentence that announces it
 _FOREIGN_NAME = 0.5  # taken off when a name in the question is nowhere in the source
-_NAME_MET = 0.55  # as much of it as another name of its kind does not meet
+_NAME_MET = 0.55  # a coverage that another name of its kind does not reach
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|except|exclud\w*|unless"
-    r"|lack\w*|fail\w*|refus\w*|prohibit\w*|forbid\w*|void|reject\w*|den(?:y|ied)"
-    r"|absen\w*|ineligible|invalid|impossible|illegal|inadmissible)\b|n['’]t\b"
-    r"|\b(?:un|non|dis)-?[a-z]{4,}",
-    re.IGNORECASE,
+    rf"\b(?:{any_of('negations')})\b|n['’]t\b|\b(?:un|non|dis)-?[a-z]{{4,}}", re.IGNORECASE
 )
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
@@ -47,15 +43,18 @@ class Quote:
     end: int
 
 
-def extract(question: str, sources: Sequence[Source]) -> str:
+def extract(question: str, sources: Sequence[PromptSource]) -> str:
     """The sentences that answer, each followed by its marker, or exactly the refusal."""
     asked = read_question(question)
     evidence = weigh_evidence(asked, sources)
-    quotes = [_lengthened(evidence.sentences, place) for place in choose(asked, evidence, sources)]
-    return " ".join(_rendered(each, sources) for each in quotes) or REFUSAL
+    chosen = choose_sentences(asked, evidence, sources)
+    quotes = [_with_announced_list(evidence.sentences, place) for place in chosen]
+    return " ".join(_cited(each, sources) for each in quotes) or REFUSAL
 
 
-def choose(question: Question, evidence: Evidence, sources: Sequence[Source]) -> list[int]:
+def choose_sentences(
+    question: Question, evidence: Evidence, sources: Sequence[PromptSource]
+) -> list[int]:
     """Places of the sentences to quote, best first, none when the evidence is too weak."""
     scores = evidence.scores.copy()
     for place, sentence in enumerate(evidence.sentences):
@@ -64,25 +63,29 @@ def choose(question: Question, evidence: Evidence, sources: Sequence[Source]) ->
     if not len(scores):
         return []
     best = int(scores.argmax())
-    if scores[best] - _doubt(question, evidence, sources, best) < ENOUGH:
+    if scores[best] - _penalty(question, evidence, sources, best) < ENOUGH:
         return []
-    return [best, *_further(question, evidence, scores, best)]
+    return [best, *_additional_sentences(question, evidence, scores, best)]
 
 
-def _further(question: Question, evidence: Evidence, scores: Floats, best: int) -> list[int]:
+def _additional_sentences(
+    question: Question, evidence: Evidence, scores: Floats, best: int
+) -> list[int]:
     """Places of sentences that say what the best one leaves unsaid, mostly none."""
     chosen = [best]
-    met = evidence.met[best]
+    covered = evidence.coverage[best]
     for place in map(int, np.argsort(-scores, kind="stable")[1:]):
         if len(chosen) == _MOST_QUOTES or scores[place] < _FAR * scores[best]:
             break
-        gained = np.maximum(met, evidence.met[place])
-        gain = float((gained - met) @ evidence.weights)
+        gained = np.maximum(covered, evidence.coverage[place])
+        gain = float((gained - covered) @ evidence.weights)
         close = scores[place] >= max(ENOUGH, scores[best] - _CLOSE)
-        adds = gain >= (_WORTH_ADDING if close else _OTHER_HALF) or (close and question.several)
+        adds = gain >= (_WORTH_ADDING if close else _OTHER_HALF) or (
+            close and question.asks_for_several
+        )
         if adds and not _repeats(evidence.sentences, chosen, place):
             chosen.append(place)
-            met = gained
+            covered = gained
     return chosen[1:]
 
 
@@ -92,7 +95,7 @@ def _repeats(sentences: Sequence[Sentence], chosen: Sequence[int], place: int) -
     return any(said == " ".join(sentences[other].text.split()) for other in chosen)
 
 
-def _lengthened(sentences: Sequence[Sentence], place: int) -> Quote:
+def _with_announced_list(sentences: Sequence[Sentence], place: int) -> Quote:
     """The sentence, and the list that it announces with a colon."""
     first = last = sentences[place]
     if first.text.rstrip("*_ ").endswith(":"):
@@ -104,12 +107,14 @@ def _lengthened(sentences: Sequence[Sentence], place: int) -> Quote:
     return Quote(first.source, first.start, last.end)
 
 
-def _rendered(each: Quote, sources: Sequence[Source]) -> str:
+def _cited(each: Quote, sources: Sequence[PromptSource]) -> str:
     source = sources[each.source]
     return f"{quote(source.text[each.start : each.end])} [{source.number}]"
 
 
-def _doubt(question: Question, evidence: Evidence, sources: Sequence[Source], best: int) -> float:
+def _penalty(
+    question: Question, evidence: Evidence, sources: Sequence[PromptSource], best: int
+) -> float:
     """What speaks against the best sentence: infinite when it cannot be the answer."""
     sentence = evidence.sentences[best]
     source = sources[sentence.source].text
@@ -118,8 +123,8 @@ def _doubt(question: Question, evidence: Evidence, sources: Sequence[Source], be
     if question.numbers and not question.numbers <= numbers_in(source):
         return np.inf
     rows = [i for i, each in enumerate(evidence.sentences) if each.source == sentence.source]
-    met = evidence.met[rows].max(axis=0)
-    return _FOREIGN_NAME * any(met[place] < _NAME_MET for place in question.names)
+    covered = evidence.coverage[rows].max(axis=0)
+    return _FOREIGN_NAME * any(covered[place] < _NAME_MET for place in question.names)
 
 
 def quote(sentence: str) -> str:

@@ -12,18 +12,17 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from helix.text import words
+from helix.language.word_lists import tables, word_lists
+from helix.language.words import words
 
-STOP_WORDS = frozenset(
-    "a an the of in on at to for from by with and or but not no nor is are was were be been being "
-    "am do does did doing done have has had having it its this that these those there here he she "
-    "they we you i his her their our your my me him them us as if than then so such what which who "
-    "whom whose when where why how can could will would shall should may might must about into "
-    "over under between during after before up down out off again also any all each some s t many "
-    "much most more please tell give list name describe explain show find".split()
-)
-
+_LISTS = word_lists("questions")
+STOP_WORDS = _LISTS["stop_words"]
 _SUFFIXES = ("ation", "ing", "ied", "ion", "ers", "er", "ed", "ly", "y", "e", "i")
+
+
+def any_of(name: str) -> str:
+    """The list ``name`` of questions.toml as the alternatives of one pattern, in its order."""
+    return "|".join(tables("questions")[name].split())
 
 
 class Kind(Enum):
@@ -65,11 +64,6 @@ _SEVERAL = re.compile(
     r"|what \w+s (?:are|were|do)\b|what (?:kinds|types|sorts) of)",
     re.IGNORECASE,
 )
-_MEASURED = frozenset(
-    "long often far old large big tall high fast soon late deep wide heavy number percentage "
-    "percent amount year date day month century decade time period window deadline duration limit "
-    "allowance maximum minimum".split()
-)
 
 
 @dataclass(frozen=True)
@@ -86,25 +80,25 @@ class Question:
     numbers: frozenset[str]
     kind: Kind
     negated: bool
-    several: bool
+    asks_for_several: bool
 
 
 def read_question(text: str) -> Question:
     """Take a question apart; without a content word its terms are all of its words."""
     kind = _kind(text)
-    said = list(dict.fromkeys(words(text)))
-    content = [word for word in said if word not in STOP_WORDS]
+    all_words = list(dict.fromkeys(words(text)))
+    content = [word for word in all_words if word not in STOP_WORDS]
     if kind in (Kind.NUMBER, Kind.TIME):
-        content = [word for word in content if word not in _MEASURED] or content
-    terms = tuple(content or said)
+        content = [word for word in content if word not in _LISTS["measured"]] or content
+    terms = tuple(content or all_words)
     return Question(
         text=text,
         terms=terms,
-        names=tuple(_names(text, terms)),
+        names=tuple(_proper_names(text, terms)),
         numbers=frozenset(n.replace(",", "") for n in _STANDING_NUMBER.findall(text)),
         kind=kind,
         negated=bool(_NEGATED.search(text)),
-        several=bool(_SEVERAL.search(text)),
+        asks_for_several=bool(_SEVERAL.search(text)),
     )
 
 
@@ -134,7 +128,7 @@ def _kind(text: str) -> Kind:
     return Kind.OPEN
 
 
-def _names(text: str, terms: Sequence[str]) -> list[int]:
+def _proper_names(text: str, terms: Sequence[str]) -> list[int]:
     """Terms written with a capital where no sentence begins, unless the whole text shouts."""
     if text.isupper():
         return []

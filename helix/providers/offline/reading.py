@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
-from helix.prompt import DEFUSED, defuse
+from helix.domain.prompt import DEFUSED, defuse
 
 _HEADER = re.compile(r"^\[(\d{1,9})\] \(id=[^)\n]*\) ", re.MULTILINE)
 _ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
@@ -17,7 +17,7 @@ _DEFUSED_LINE = re.compile(rf"(?:^|(?<=[{_ENDS}])){re.escape(DEFUSED)}([^{_ENDS}
 
 
 @dataclass(frozen=True)
-class Source:
+class PromptSource:
     """One numbered source, its text as it stands in the document."""
 
     number: int
@@ -25,21 +25,21 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedPrompt:
     """What a prompt asks, and of which sources, best first."""
 
     question: str
-    sources: tuple[Source, ...]
+    sources: tuple[PromptSource, ...]
 
 
-def read_messages(messages: Sequence[ChatMessage]) -> Reading:
+def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
     """The last user message as a question over its sources; without a block, no sources."""
     turns = [m.content or "" for m in messages if m.role == MessageRole.USER]
     return read_prompt(turns[-1] if turns else "")
 
 
-def read_prompt(prompt: str) -> Reading:
-    """Parse a user turn as helix.prompt.user_turn writes it.
+def read_prompt(prompt: str) -> ParsedPrompt:
+    """Parse a user turn as helix.domain.prompt.user_turn writes it.
 
     The first line that is the end delimiter closes the block and a line that begins as a source
     header does is one, for the prompt marks every look-alike inside a chunk. What follows the
@@ -47,26 +47,26 @@ def read_prompt(prompt: str) -> Reading:
     """
     before, begun, rest = f"\n{prompt}".partition(f"\n{SOURCES_BEGIN}\n")
     if not begun:
-        return Reading(before.strip().removeprefix(QUESTION_PREFIX).strip(), ())
+        return ParsedPrompt(before.strip().removeprefix(QUESTION_PREFIX).strip(), ())
     if rest.startswith(f"{SOURCES_END}\n"):
         block, question = "", rest.removeprefix(f"{SOURCES_END}\n")
     else:
         block, _, question = rest.partition(f"\n{SOURCES_END}\n")
-    asked = _original(question.removeprefix(QUESTION_PREFIX)).strip()
-    return Reading(asked, tuple(_sources(block)))
+    asked = _without_marks(question.removeprefix(QUESTION_PREFIX)).strip()
+    return ParsedPrompt(asked, tuple(_sources(block)))
 
 
-def _sources(block: str) -> list[Source]:
+def _sources(block: str) -> list[PromptSource]:
     headers = list(_HEADER.finditer(block))
     ends = [*(header.start() - 1 for header in headers[1:]), len(block)]
     return [
-        Source(int(header[1]), _original(block[header.end() : end]))
+        PromptSource(int(header[1]), _without_marks(block[header.end() : end]))
         for header, end in zip(headers, ends, strict=False)  # no header: an empty block
     ]
 
 
-def _original(text: str) -> str:
-    """The text without the marks that helix.prompt put before look-alike lines."""
+def _without_marks(text: str) -> str:
+    """The text without the marks that helix.domain.prompt put before look-alike lines."""
     if DEFUSED not in text:
         return text
     return _DEFUSED_LINE.sub(

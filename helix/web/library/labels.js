@@ -10,11 +10,12 @@ import { library } from "./library-api.js";
 export function Labels({ one, onTags }) {
   const [editing, setEditing] = useState(false);
   const opener = useRef(null);
-  const close = () => {
-    setEditing(false);
-    requestAnimationFrame(() => opener.current?.focus());
-  };
-  if (editing) return html`<${Editor} one=${one} onTags=${onTags} onClose=${close} />`;
+  const edited = useRef(false);
+  useLayoutEffect(() => { // the focus goes back to where editing was opened
+    if (!editing && edited.current) opener.current.focus();
+    edited.current = editing;
+  }, [editing]);
+  if (editing) return html`<${Editor} one=${one} onTags=${onTags} onClose=${() => setEditing(false)} />`;
   return html`<p class="labels">
     ${one.tags.map((tag) => html`<a key=${tag} class="label" href=${address("ask", [], queryOf({ documents: [], tags: [tag] }))} title=${`Ask what is labelled ${tag}`}>${tag}</a>`)}
     <button ref=${opener} type="button" class="label-edit" onClick=${() => setEditing(true)} aria-label=${`${one.tags.length ? "Edit labels of" : "Label"} ${one.title}`}>

@@ -1,0 +1,49 @@
+"""What a loader gives: documents, and questions with the spans that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Span = tuple[int, int, int]
+"""Place of the document, start and end of the span in its text, in characters. An end of -1: the
+whole document."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document's title and whole text."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about the document at place ``document``, and the ``spans`` that answer it.
+
+    Without spans the documents do not answer it. ``answers`` are the texts of the spans, where the
+    set has them.
+    """
+
+    text: str
+    document: int
+    spans: tuple[Span, ...]
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """A data set: its name, its documents, and questions about them."""
+
+    name: str
+    documents: Sequence[Document]
+    questions: Sequence[Question]
+
+
+def answers(spans: Sequence[Span], document: int, start: int, end: int) -> bool:
+    """Whether characters ``start`` to ``end`` of ``document`` hold one of ``spans`` whole."""
+    return any(
+        where == document and (last < 0 or (start <= first and last <= end))
+        for where, first, last in spans
+    )

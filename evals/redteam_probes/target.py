@@ -1,0 +1,211 @@
+"""What the probes attack: the real application over a database of its own, and a hostile model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import httpx
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import Document, NodeRelationship, TextNode
+
+from helix.app import create_app
+from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.providers import build_embedder
+from helix.providers.base import LanguageModel
+from helix.services import Services, open_services
+from helix.settings import Settings
+from helix.store import ChunkStore
+
+KEY = "AIza-canary-key-of-the-red-team"
+EVIL = "evil.example"
+RIVAL = "rival"
+MAX_CHUNK = 2000
+
+Json = dict[str, Any]
+
+
+class Adversary(MockLLM):
+    """A model that says what it is told to, in small deltas, and keeps what it was sent."""
+
+    max_tokens: int | None = None
+    reply: str = ""
+    failure: str = ""
+    _sent: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def sent(self) -> list[str]:
+        """The user turns, oldest first."""
+        return self._sent
+
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **_: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        self._sent.append(messages[-1].content or "")
+        return self._deltas()
+
+    async def _deltas(self) -> AsyncGenerator[ChatResponse, None]:
+        for start in range(0, len(self.reply), 3):
+            delta = self.reply[start : start + 3]
+            message = ChatMessage(role=MessageRole.ASSISTANT, content=self.reply[: start + 3])
+            yield ChatResponse(message=message, delta=delta)
+        if self.failure:
+            raise RuntimeError(self.failure)
+
+
+class _Lines(logging.Handler):
+    """Keeps every line that is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(logging.Formatter().format(record))
+
+
+@dataclass
+class Target:
+    """Everything a probe may use. ``said`` are the bodies of all responses so far.
+
+    ``client`` asks the application with the offline model, ``hostile`` the same with the
+    adversary, ``keyed`` one where API keys are asked for.
+    """
+
+    services: Services
+    adversary: Adversary
+    client: httpx.AsyncClient
+    hostile: httpx.AsyncClient
+    keyed: httpx.AsyncClient
+    logged: list[str]
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def store(self) -> ChunkStore:
+        return self.services.store
+
+    async def write(self, uri: str, text: str, tenant: str = "default") -> int:
+        """Store ``text`` as the document ``uri``, a chunk for each two thousand characters."""
+        return await asyncio.to_thread(self._write, uri, text, tenant)
+
+    def _write(self, uri: str, text: str, tenant: str) -> int:
+        store = self.store.of(tenant)
+        content_hash = sha256(text.encode()).hexdigest()
+        record = DocumentRecord(uri, uri.rpartition("/")[2], content_hash, "redteam", text)
+        reference = store.reserve(uri)
+        source = Document(id_=str(reference), text=text).as_related_node_info()
+        model = self.services.engine.retriever.space.embedder.model
+        nodes = [
+            TextNode(
+                id_=sha256(f"{tenant}:{uri}:{start}:{text}".encode()).hexdigest(),
+                text=part,
+                embedding=model.get_text_embedding(part),
+                metadata={ORDINAL: n, START_CHAR: start, END_CHAR: start + len(part)},
+                relationships={NodeRelationship.SOURCE: source},
+            )
+            for n, start in enumerate(range(0, len(text), MAX_CHUNK))
+            for part in [text[start : start + MAX_CHUNK]]
+        ]  # fmt: skip
+        store.stage(str(reference), record)
+        store.add(nodes)
+        return reference
+
+    async def query(self, question: str, hostile: bool = False, **more: Any) -> Json:
+        """POST /v1/query with ``debug``; an error is given as it came, with its status."""
+        client = self.hostile if hostile else self.client
+        body = {"question": question, "debug": True, **more}
+        answer = await self.recorded(client.post("/v1/query", json=body))
+        return {**answer.json(), "status": answer.status_code}
+
+    async def recorded(self, request: Awaitable[httpx.Response]) -> httpx.Response:
+        """The response, whose body is looked through for canaries in the end."""
+        response = await request
+        self.said.append(response.text)
+        return response
+
+    async def answer_of(self, reply: str, question: str, failure: str = "", **more: Any) -> Json:
+        """What the application makes of a model that says ``reply``."""
+        self.adversary.reply, self.adversary.failure = reply, failure
+        return await self.query(question, hostile=True, **more)
+
+
+@asynccontextmanager
+async def open_target(settings: Settings) -> AsyncIterator[Target]:
+    """The target over ``settings``, whose database should be empty, with one rival's document."""
+    adversary, lines = Adversary(), _Lines()
+    async with AsyncExitStack() as stack:
+        embedder = build_embedder(settings)
+        services = await stack.enter_async_context(open_services(settings, embedder))
+        model = LanguageModel(adversary, "scripted:adversary")
+        other = await stack.enter_async_context(open_services(settings, embedder, model))
+        locked = replace(services, settings=settings.model_copy(update={"auth": "keys"}))
+        plain, hostile, keyed = [
+            await stack.enter_async_context(_client(one)) for one in (services, other, locked)
+        ]
+        stack.enter_context(_captured_logs(lines))
+        yield Target(services, adversary, plain, hostile, keyed, lines.lines)
+
+
+@contextmanager
+def _captured_logs(lines: _Lines) -> Iterator[None]:
+    """All that is logged goes to ``lines``, and nothing of it to the terminal."""
+    loggers = [logging.getLogger(), *map(logging.getLogger, ("helix", "uvicorn"))]
+    others = {handler: handler.level for logger in loggers for handler in logger.handlers}
+    level = loggers[1].level
+    for handler in others:
+        handler.setLevel(logging.CRITICAL)
+    for logger in loggers:
+        logger.addHandler(lines)
+    loggers[1].setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        loggers[1].setLevel(level)
+        for logger in loggers:
+            logger.removeHandler(lines)
+        for handler, its_level in others.items():
+            handler.setLevel(its_level)
+
+
+def _client(services: Services) -> httpx.AsyncClient:
+    """A client of the application over open services, without a socket between."""
+    application = create_app(services.settings)
+
+    async def served(
+        scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        scope["state"] = {"services": services}
+        await application(scope, receive, send)
+
+    transport = httpx.ASGITransport(served, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+
+
+class Failed(Exception):
+    """A probe got through; the message says how, without any document's text."""
+
+
+def expect(holds: bool, problem: str) -> None:
+    """Raise Failed unless ``holds``."""
+    if not holds:
+        raise Failed(problem)
+
+
+Attempt = Callable[[Target], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One thing tried. ``known`` says why it may get through; None: it must not."""
+
+    area: str
+    name: str
+    run: Attempt
+    known: str | None = None

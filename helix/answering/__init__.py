@@ -1,0 +1,1 @@
+"""The one answering path: engine, answer, proof, guardrails, judging, pipeline."""

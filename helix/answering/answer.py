@@ -1,0 +1,194 @@
+"""An answer as a value: its text, its citations, the proof of its statements, what guards found.
+
+No HTTP and no database.
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypedDict
+
+from helix.answering.clarification import clarifying_question
+from helix.answering.debug import debug_block
+from helix.answering.engine import AnswerStream
+from helix.answering.guardrails import Flag
+from helix.answering.proof import Proof, prove
+from helix.contract import REFUSAL, Citation, Verdict
+from helix.domain.attribution import attribute_citations
+from helix.domain.citations import cite
+from helix.domain.context import Source
+from helix.domain.records import Hit
+from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.scope import Scope
+from helix.telemetry.tracing import request_trace_id
+
+NOTHING_TO_PROVE = Proof(())
+
+
+class LongCitation(TypedDict):
+    """One source that an answer cites.
+
+    ``quote`` is ``documents.text[start:end]``, in characters: the first span, inside the chunk,
+    that a statement citing the source rests on. All three are None where no statement does.
+    """
+
+    n: int
+    chunk_id: int
+    document_id: int
+    title: str
+    heading_path: list[str]
+    page: int | None
+    snippet: str
+    quote: str | None
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question: its text, the documents it may be answered from, and its answer's ids.
+
+    ``top_k`` is the most chunks to answer from; None leaves that to the retriever. Both ids are 32
+    hex characters; ``trace_id`` is the current request's, a random one outside of a request.
+    """
+
+    text: str
+    scope: Scope = field(default_factory=Scope)
+    top_k: int | None = None
+    answer_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    trace_id: str = field(default_factory=lambda: request_trace_id() or secrets.token_hex(16))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer, or a refusal, with all that is known of it.
+
+    Args:
+        text: what the reader is given.
+        reason: why it is a refusal; None for an answer.
+        debug: the ``debug`` block of POST /v1/query.
+        prompt: the user's turn that the model was sent; None where the model was not asked.
+        removed: how many links and images the hygiene guard took out.
+        seconds: from the question to the end of the text; ``retrieval.trace`` has the stages.
+        verdict: the judge's; None where no judge was asked, or it failed.
+        judged: whether a judge was asked.
+    """
+
+    question: Question
+    retrieval: Retrieval
+    text: str
+    reason: Reason | None
+    citations: list[LongCitation]
+    proof: Proof
+    clarifying_question: str | None
+    debug: dict[str, Any]
+    prompt: str | None = None
+    flags: list[Flag] = field(default_factory=list)
+    removed: int = 0
+    seconds: float = 0.0
+    verdict: Verdict | None = None
+    judged: bool = False
+
+    @property
+    def abstained(self) -> bool:
+        """Whether it is a refusal."""
+        return self.reason is not None
+
+    @property
+    def short_citations(self) -> list[Citation]:
+        """The citations with the four keys of GET /ask."""
+        return [
+            Citation(
+                n=citation["n"],
+                chunk_id=citation["chunk_id"],
+                document_title=citation["title"],
+                snippet=citation["snippet"],
+            )
+            for citation in self.citations
+        ]
+
+    def verdict_json(self) -> dict[str, Any] | None:
+        """The verdict with the keys of the contract."""
+        return self.verdict.model_dump() if self.verdict else None
+
+    def withheld(self) -> Answer:
+        """The refusal in place of this answer: nothing that the model said is left in it."""
+        verdict = self.verdict and self.verdict.model_copy(update={"unsupported_claims": []})
+        return replace(
+            self,
+            verdict=verdict,
+            text=REFUSAL,
+            reason="ungrounded",
+            citations=[],
+            proof=NOTHING_TO_PROVE,
+            clarifying_question=None,
+        )
+
+
+def answer_of(
+    stream: AnswerStream, question: Question, flags: list[Flag], seconds: float
+) -> Answer:
+    """The answer of ``stream``, which was read to its end ``seconds`` after the question."""
+    retrieval, reason = stream.retrieval, stream.reason
+    text = REFUSAL if reason else stream.answer
+    proof = NOTHING_TO_PROVE if reason else prove(text, retrieval.sources)
+    debug = debug_block(retrieval, stream.answer, seconds)
+    return Answer(
+        question,
+        retrieval,
+        text,
+        reason,
+        [] if reason else long_citations(text, retrieval.sources, proof),
+        proof,
+        clarifying_question(retrieval, reason),
+        debug | {"flags": [asdict(flag) for flag in flags], "removed": stream.removed},
+        stream.prompt,
+        flags,
+        stream.removed,
+        seconds,
+    )
+
+
+def long_citations(
+    answer: str, sources: Sequence[Source], proof: Proof | None = None
+) -> list[LongCitation]:
+    """The citations of ``answer``, whose markers number ``sources`` from 1.
+
+    ``proof`` is the proof of ``answer``, made here if it is not given.
+    """
+    proof = prove(answer, sources) if proof is None else proof
+    hits = _cited_hits(answer, sources, proof)
+    citations: list[LongCitation] = []
+    for citation in cite(answer, hits):
+        hit, support = hits[citation["n"] - 1], proof.support_of(citation["n"])
+        citations.append(
+            LongCitation(
+                n=citation["n"],
+                chunk_id=hit.chunk_id,
+                document_id=hit.document_id,
+                title=hit.title,
+                heading_path=list(hit.heading_path),
+                page=hit.page,
+                snippet=citation["snippet"],
+                quote=support.quote if support else None,
+                start=support.start if support else None,
+                end=support.end if support else None,
+            )
+        )
+    return citations
+
+
+def _cited_hits(answer: str, sources: Sequence[Source], proof: Proof) -> list[Hit]:
+    """The chunk that each source is cited by: the one with the supporting span, else the closest.
+
+    A source may be several chunks that were joined.
+    """
+    hits = attribute_citations(answer, sources)
+    for index, source in enumerate(sources):
+        if len(source.hits) > 1 and (support := proof.support_of(index + 1)):
+            supporting = (hit for hit in source.hits if hit.chunk_id == support.chunk_id)
+            hits[index] = next(supporting, hits[index])
+    return hits

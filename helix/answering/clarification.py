@@ -1,0 +1,57 @@
+"""The question back: which document a refused question may have meant. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from helix.domain.records import Hit
+from helix.domain.retrieval import Reason, Retrieval
+
+CEILING_MARGIN = 0.08
+"""How far beyond the gate's ceiling, as a cosine distance, a chunk is still worth asking about."""
+_MOST_NAMES = 2
+_NAME_CHARS = 100
+
+
+def clarifying_question(retrieval: Retrieval, reason: Reason | None) -> str | None:
+    """One sentence that names what the question may have meant, at most two documents, or None.
+
+    The gate's refusal names chunks within 0.08 of its ceiling; the model's names the sources
+    in which it found no answer.
+    """
+    names: list[str] = []
+    ceiling = retrieval.space.max_distance
+    if reason == "below_gate":
+        names = _names(sorted(_near(retrieval.hits, ceiling), key=lambda hit: hit.distance))
+    elif reason == "model_refused":
+        hits = [source.hit for source in retrieval.sources]
+        names = _names(_near(hits, ceiling) or hits[:1])
+    return f"Do you mean something in {' or '.join(names)}?" if names else None
+
+
+def _near(hits: Iterable[Hit], ceiling: float) -> list[Hit]:
+    return [hit for hit in hits if hit.distance <= ceiling + CEILING_MARGIN]
+
+
+def _names(hits: Iterable[Hit]) -> list[str]:
+    """The first two documents of ``hits``, each once, with the heading that its hit is under."""
+    names: dict[int, str] = {}
+    for hit in hits:
+        title = one_line(hit.title)
+        if title and hit.document_id not in names:
+            heading = one_line(hit.heading_path[-1]) if hit.heading_path else ""
+            under = f' ("{heading}")' if heading and heading != title else ""
+            names[hit.document_id] = f'"{title}"{under}'
+    return list(dict.fromkeys(names.values()))[:_MOST_NAMES]
+
+
+def one_line(text: str) -> str:
+    """``text`` fit to be quoted: at most 100 characters on one line, none that is not seen.
+
+    Marks that turn the direction of writing are left out with the control characters.
+    """
+    seen = "".join(" " if c.isspace() else c for c in text.replace('"', "'"))
+    seen = "".join(c for c in seen if unicodedata.category(c)[0] != "C")
+    line = " ".join(seen.split())
+    return line if len(line) <= _NAME_CHARS else line[: _NAME_CHARS - 1].rstrip() + "…"

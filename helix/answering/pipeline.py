@@ -1,0 +1,243 @@
+"""How a question becomes an answer, for every adapter: HTTP, terminal, evaluations.
+
+engine's stream -> sources still hold -> proved -> screened -> judged -> receipt saved -> observed
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+from helix.answering.answer import Answer, Question, answer_of
+from helix.answering.engine import AnswerStream, CitationQueryEngine
+from helix.answering.guardrails import screen
+from helix.answering.judging import Judge
+from helix.answering.outcome import OutcomeRecorder
+from helix.contract import Verdict
+from helix.errors import Unavailable
+from helix.telemetry.metrics import Metrics
+from helix.telemetry.tracing import span
+
+_ATTEMPTS = 2
+_LONG_ANSWER = 400
+"""Characters of an answer from which its proof may take over 5 ms, if it does not quote."""
+_CLOSE_SECONDS = 5.0
+
+_logger = logging.getLogger(__name__)
+
+
+class SourceChanged(Unavailable):
+    """A document that an answer rests on was replaced or deleted while it was being answered."""
+
+    def __init__(self) -> None:
+        super().__init__("a source was changed while it was answered from; ask again")
+
+
+class ReceiptStore(Protocol):
+    """Where receipts are stored."""
+
+    async def save(self, answer: Answer) -> bool:
+        """Store the receipt of ``answer``; False where that failed, which costs no answer."""
+        ...
+
+
+Observer = Callable[[Answer], None]
+"""Is called in the event loop with each finished answer; what it raises is logged."""
+
+
+@dataclass(frozen=True)
+class AnswerPipeline:
+    """What every question of a process is answered with.
+
+    Args:
+        engine: retrieves, asks the model and streams its answer.
+        judge: judges whole answers, where a verdict is asked for.
+        guards: the guards that are on, of helix.settings.Guard.
+        withhold: whether an answer that the judge does not call grounded is replaced by the
+            refusal, in responses of one JSON.
+        receipts: where receipts are stored; None stores none.
+        observers: called with each finished answer, in order.
+        metrics: where answers are counted.
+    """
+
+    engine: CitationQueryEngine
+    judge: Judge
+    guards: frozenset[str] = frozenset()
+    withhold: bool = False
+    receipts: ReceiptStore | None = None
+    observers: list[Observer] = field(default_factory=list)
+    metrics: Metrics = field(default_factory=Metrics)
+    _background: set[asyncio.Task[Answer]] = field(default_factory=set)
+
+    def hold(self, task: asyncio.Task[Answer]) -> None:
+        """Keep a reference to ``task`` until it is done; it may outlive its client."""
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def aclose(self) -> None:
+        """Wait up to 5 s for answers that are being judged or stored, then cancel the rest."""
+        if tasks := set(self._background):
+            _, late = await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+
+@dataclass(frozen=True)
+class AnswerRequest:
+    """One question on its way through the pipeline.
+
+    An adapter that streams calls ``start``, sends the deltas, then calls ``conclude`` and
+    ``finish``; any other calls ``run`` or ``run_json``.
+
+    Args:
+        debug, verdict: whether the JSON has the debug block, and a judge's verdict.
+        extra: further keys for the JSON, given back as they are.
+        recorded: False for an answer that leaves no receipt and is not counted, such as a replay.
+        started: the ``time.perf_counter()`` at which the question came.
+    """
+
+    pipeline: AnswerPipeline
+    question: Question
+    debug: bool = False
+    verdict: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
+    recorded: bool = True
+    started: float = field(default_factory=time.perf_counter)
+
+    @cached_property
+    def outcome(self) -> OutcomeRecorder:
+        """Counts what becomes of the question, once."""
+        return OutcomeRecorder(self.pipeline.metrics, self.started)
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the answer is judged: the client asks for it, or every answer is judged."""
+        return self.verdict or "verdict" in self.pipeline.guards
+
+    async def run(self) -> Answer:
+        """The finished answer; asked again once where a source was changed meanwhile.
+
+        Raises:
+            SourceChanged: a source was changed during the second attempt too.
+            UpstreamError, StoreUnavailable, EmbedderMismatch: as ``start``, at any time.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
+            async with aclosing(await self.start()) as stream:
+                async for _ in stream:
+                    continue
+            try:
+                answer = await self.conclude(stream)
+            except SourceChanged:
+                if attempt == _ATTEMPTS:
+                    raise
+                _logger.info("a source was changed meanwhile")
+            else:
+                return await self.finish(answer, withhold=self.pipeline.withhold)
+        raise AssertionError("unreachable")
+
+    async def run_json(self) -> dict[str, Any]:
+        """``run`` as the JSON of POST /v1/query."""
+        with self.outcome:
+            answer = await self.run()
+        head = {"answer": answer.text, "citations": answer.citations}
+        return head | self.summary(answer, with_verdict=self.has_verdict)
+
+    async def start(self) -> AnswerStream:
+        """Retrieve and ask the model; the answer's first delta is in hand on return.
+
+        Raises:
+            UpstreamError, StoreUnavailable, EmbedderMismatch: as CitationQueryEngine.ask does.
+        """
+        asked = self.question
+        try:
+            stream = await self.pipeline.engine.ask(
+                asked.text, asked.scope, asked.top_k, deep=self.debug
+            )
+        except BaseException as error:
+            self.outcome.fail(error)
+            raise
+        self.outcome.first_token()
+        return stream
+
+    async def conclude(self, stream: AnswerStream) -> Answer:
+        """The answer of ``stream``, which was read to its end: proved and screened, not yet judged.
+
+        Raises:
+            SourceChanged: a document that it rests on was replaced or deleted meanwhile.
+            StoreUnavailable: the database did not answer.
+        """
+        engine, guards = self.pipeline.engine, self.pipeline.guards
+        seconds = time.perf_counter() - self.started
+        if not await engine.still_holds(stream.retrieval, self.question.scope):
+            raise SourceChanged
+
+        def prove_and_screen() -> Answer:
+            flags = screen(stream.retrieval.sources) if "injection" in guards else []
+            return answer_of(stream, self.question, flags, seconds)
+
+        with span("prove"):
+            if len(stream.answer) < _LONG_ANSWER:  # takes less than handing it to a thread
+                return prove_and_screen()
+            return await asyncio.to_thread(prove_and_screen)  # would hold up other answers
+
+    async def finish(self, answer: Answer, *, withhold: bool = False) -> Answer:
+        """Judge, record and report ``answer``; returns it with its verdict, or the refusal."""
+        return await asyncio.shield(self.finish_in_background(answer, withhold=withhold))
+
+    def finish_in_background(
+        self, answer: Answer, *, withhold: bool = False
+    ) -> asyncio.Task[Answer]:
+        """``finish`` as a task that goes on when the client leaves; the pipeline holds it."""
+        self.outcome.complete()
+        task = asyncio.create_task(self._finish(answer, withhold))
+        self.pipeline.hold(task)
+        return task
+
+    async def _finish(self, answer: Answer, withhold: bool) -> Answer:
+        if not answer.abstained and (self.has_verdict or withhold):
+            answer = replace(answer, verdict=await self._verdict_on(answer), judged=True)
+            if withhold and not (answer.verdict and answer.verdict.grounded):
+                _logger.info("an answer was withheld")
+                answer = answer.withheld()
+        if self.recorded:
+            if receipts := self.pipeline.receipts:
+                with span("receipt"):
+                    saved = await receipts.save(answer)
+                if not saved:
+                    self.pipeline.metrics.receipt_failures.inc()
+            for observer in (self.outcome.record, *self.pipeline.observers):
+                try:
+                    observer(answer)
+                except Exception as error:  # noqa: BLE001  an observer costs no answer
+                    _logger.warning("an observer failed: %s", type(error).__name__)
+        return answer
+
+    async def _verdict_on(self, answer: Answer) -> Verdict | None:
+        judge = self.pipeline.judge
+        try:
+            with span("judge", model=judge.identity):
+                return await judge.judge(self.question.text, answer.text, answer.retrieval.sources)
+        except Exception as error:  # noqa: BLE001  a failed judge costs no answer
+            _logger.warning("judge %s failed: %s", judge.identity, type(error).__name__)
+            return None
+
+    def summary(self, answer: Answer, *, with_verdict: bool) -> dict[str, Any]:
+        """The JSON of ``answer`` besides its text and citations; a stream's ``done`` event."""
+        summary: dict[str, Any] = {
+            "abstained": answer.abstained,
+            "reason": answer.reason,
+            "clarifying_question": answer.clarifying_question,
+            "support": answer.proof.to_json(),
+        }
+        if with_verdict:
+            summary["verdict"] = answer.verdict_json()
+        summary |= {"answer_id": self.question.answer_id, "trace_id": self.question.trace_id}
+        summary |= self.extra
+        return summary | {"debug": answer.debug} if self.debug else summary

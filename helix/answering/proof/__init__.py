@@ -1,0 +1,8 @@
+"""Proof: the exact characters that each sentence of an answer rests on, found by rule. Pure."""
+
+from __future__ import annotations
+
+from helix.answering.proof.model import Proof, Statement, Support
+from helix.answering.proof.prover import prove
+
+__all__ = ["Proof", "Statement", "Support", "prove"]

@@ -1,0 +1,141 @@
+"""One cited chunk, to be searched: for a statement word for word, and by its sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+
+from helix.answering.proof.facts import Facts
+from helix.answering.proof.model import Support
+from helix.domain.context import Source
+from helix.domain.records import Hit
+from helix.language.folding import WORD, copy_words_in_place, plain_ascii
+from helix.language.sentences import Span, sentence_spans
+
+_LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
+_OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§"
+_CLOSING = re.compile(r"[%°€$£¥]?[.!?…؟۔।॥。！？\"'”’»›)\]}）」』*_:;]*")
+_SENTENCE_END = ".!?…؟۔।॥。！？\n\r\v\f\x85\u2028\u2029"
+_MOST_PLACES = 4  # where a statement's words may stand in one chunk, as far as it is looked at
+_NOT_SPACE = re.compile(r"\S")
+
+
+def is_placed(hit: Hit) -> bool:
+    """Whether a hit says where in its document it lies, and can be right."""
+    start, end = hit.start_char, hit.end_char
+    return start is not None and end is not None and end - start == len(hit.content)
+
+
+class Passage:
+    """A chunk's text; its sentences are found when first asked for."""
+
+    def __init__(self, n: int, source: Source, hit: Hit) -> None:
+        self.n = n
+        self.hit = hit
+        self.text = hit.content
+        self.title = " ".join((source.title, *hit.heading_path))[:1000]
+
+    def support(self, span: Span) -> Support:
+        start, end = span
+        at = self.hit.start_char or 0
+        hit = self.hit
+        quote = self.text[start:end]
+        place = at + start, at + end
+        return Support(self.n, hit.chunk_id, hit.document_id, *place, quote, hit.page)
+
+    @cached_property
+    def _line(self) -> str:
+        return " ".join(["", *self._folded, ""])
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        return copy_words_in_place(self.text)
+
+    @cached_property
+    def _plain(self) -> str:
+        return plain_ascii(self.text) if self.text.isascii() else ""
+
+    def copies(self, line: str, count: int) -> Iterator[Span]:
+        """Where ``count`` words stand one after another: ``line`` is them with spaces around."""
+        position = self._line.find(line) if count else -1
+        for _ in range(_MOST_PLACES):
+            if position < 0:
+                return
+            yield self._place(self._line.count(" ", 0, position), count)
+            position = self._line.find(line, position + 1)
+
+    def _place(self, first: int, count: int) -> Span:
+        """From the start of word ``first`` to the end of the last of ``count`` words, at least 1.
+
+        Only what is asked for is looked up: a list of all places takes longer than the search.
+        """
+        if not self.text.isascii():
+            spans = [word.span() for word in islice(WORD.finditer(self.text), first, first + count)]
+            return spans[0][0], spans[-1][1]
+        whole = len(self._plain)
+        rest = self._plain.split(None, first)[-1]
+        last = rest.split(None, count - 1)[-1]
+        return whole - len(rest), whole - len(last) + len(self._folded[first + count - 1])
+
+    def widened(self, span: Span) -> tuple[Span, bool]:
+        """The span with the punctuation of its ends, and whether it is of whole sentences."""
+        start, end = span
+        while start > 0 and self.text[start - 1] in _OPENING:
+            start -= 1
+        closing = _CLOSING.match(self.text, end, end + 40)
+        end = closing.end() if closing else end
+        return (start, end), self._begins(start) and self._ends(end)
+
+    def _begins(self, start: int) -> bool:
+        head = self.text[max(0, start - 200) : start]
+        bare = head.rstrip(" \t\u00a0\"'”’)]*_")
+        return (not bare and start <= 200) or bare[-1:] in _SENTENCE_END
+
+    def _ends(self, end: int) -> bool:
+        if end >= len(self.text) or self.text[end - 1] in _SENTENCE_END:
+            return True
+        following = _NOT_SPACE.search(self.text, end)
+        return following is None or any(
+            c in _SENTENCE_END for c in self.text[end : following.start()]
+        )
+
+    @cached_property
+    def units(self) -> list[Span]:
+        """The sentences, long ones in pieces; characters of the chunk."""
+        return [piece for span in sentence_spans(self.text) for piece in _pieces(self.text, span)]
+
+    @cached_property
+    def facts(self) -> list[Facts]:
+        """Of each unit."""
+        return [Facts(self.text[start:end]) for start, end in self.units]
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """Words written with a capital within sentences."""
+        return frozenset().union(*(facts.capitals for facts in self.facts))
+
+    @cached_property
+    def places_of(self) -> dict[str, list[int]]:
+        """For each key of words the units that have it."""
+        found: dict[str, list[int]] = {}
+        for place, facts in enumerate(self.facts):
+            for stem in facts.keys:
+                found.setdefault(stem, []).append(place)
+        return found
+
+
+def _pieces(text: str, span: Span) -> Iterator[Span]:
+    """The span, or its parts of bearable length, cut at line breaks, semicolons or spaces."""
+    start, end = span
+    while end - start > _LONGEST:
+        window = text[start : start + _LONGEST]
+        cut = max(window.rfind("\n"), window.rfind("; ") + 1)
+        if cut <= 0:
+            cut = max(window.rfind(" "), 0) or _LONGEST
+        yield start, start + len(window[:cut].rstrip())
+        visible = _NOT_SPACE.search(text, start + cut, end)
+        start = visible.start() if visible else end
+    if start < end:
+        yield start, end

@@ -1,0 +1,166 @@
+"""Whether a span has what a claim has: its numbers, its names, and what it denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from helix.answering.proof.facts import Facts, Token
+from helix.answering.proof.lexicon import (
+    DENYING_PARTICIPLE,
+    OPPOSITE,
+    STRONG_DENIAL,
+    opposites,
+)
+from helix.answering.proof.numbers import MONTHS, NUMBER_WORDS
+from helix.language.terms import STOP_WORDS, terms
+
+_ACRONYM = 5  # letters at most
+_DENIED = 4  # content words on either side of a strong denial that it may be about
+_SEPARATORS = re.compile("[-‐‑_/]")
+_TAIL = re.compile(r"(?:-[a-z]{3,})+\Z")  # of `GPT-4-based`
+
+
+def number_missing(claim: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether a number of the claim is in none of the spans."""
+    if not claim.numbers:
+        return False
+    found = [number for span in spans for number in (*span.numbers, *span.implied)]
+    return any(
+        number.sure and not any(number.agrees(other) for other in found) for number in claim.numbers
+    )
+
+
+def same_numbers(claim: Facts, span: Facts) -> bool:
+    """Whether both have the same numbers in the same order: a copy's digits, units and signs."""
+    ours, theirs = claim.numbers, span.numbers
+    return len(ours) == len(theirs) and all(
+        one.agrees(other) and one.unit == other.unit
+        for one, other in zip(ours, theirs, strict=True)
+    )
+
+
+def name_missing(claim: Facts, spans: Sequence[Facts], title: str, known: frozenset[str]) -> bool:
+    """Whether a name of the claim is in none of the spans.
+
+    Args:
+        title: title and headings of the source, whose words count as found.
+        known: words that the chunk writes with a capital within its sentences; a capital at the
+            claim's start makes a name of these alone.
+    """
+    if not all(_has_code(code, spans, title) for code in claim.codes):
+        return True
+    named = [t for t in claim.tokens if _is_name(t, known) and not claim.measures(t)]
+    return not all(
+        any(_has_name(span, token) for span in spans) or _has_name(Facts(title), token)
+        for token in named
+    )
+
+
+def _is_name(token: Token, known: frozenset[str]) -> bool:
+    if token.code:
+        return True
+    if not token.capital or token.low in STOP_WORDS or token.low in NUMBER_WORDS:
+        return False
+    return not token.first or token.low in known
+
+
+def _has_code(code: str, spans: Sequence[Facts], title: str) -> bool:
+    """Whether a part number or address stands there whole, its parts joined by whatever it is."""
+    if "@" in code or "://" in code:
+        return any(code in span.codes for span in spans)
+    parts = _SEPARATORS.split(_TAIL.sub("", code))
+    pattern = r"[\s\-‐‑_/]?".join(map(re.escape, parts))
+    whole = re.compile(rf"(?<![^\W_]){pattern}(?![^\W_])", re.IGNORECASE)
+    return any(whole.search(text) for text in (*(span.text for span in spans), title))
+
+
+def _has_name(span: Facts, token: Token) -> bool:
+    if token.code and len(token.raw) <= 3 and token.raw.isalpha():  # US is not `us`
+        if token.raw in span.raws:
+            return True
+    elif token.low in span.words or set(terms(token.low)) & span.stems:
+        return True
+    if token.low in MONTHS:  # of a date in digits
+        return any(token.low in number.values for number in span.numbers)
+    if token.code and token.raw.isalpha() and len(token.raw) <= _ACRONYM:
+        return token.raw in span.initials
+    return False
+
+
+def polarity_differs(claim: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether claim and spans differ in what they deny, or one has the other's opposite."""
+    ours = claim.negations
+    theirs = [negation for span in spans for negation in span.negations]
+    if ours and not _denied_too(claim, spans):
+        return True
+    if not ours and not claim.denies.difference(*(span.denies for span in spans)):
+        if any(claim.stems.intersection(negation.denied) for negation in theirs):
+            return True
+        if any(_denial_dropped(claim, span) for span in spans):
+            return True
+    return bool(ours) == bool(theirs) and opposed(claim, spans)
+
+
+def _denial_dropped(claim: Facts, span: Facts) -> bool:
+    """Whether the span has a denying word that the claim lacks, next to what the claim does say."""
+    for at, token in enumerate(span.tokens if span.denies else ()):
+        if not STRONG_DENIAL.match(token.low) or token.low in claim.words:
+            continue
+        if claim.denies or set(terms(token.low)) & claim.stems:
+            return False
+        near = span.tokens[at + 1 : at + 1 + 2 * _DENIED]
+        if token.low in ("false", "untrue") or DENYING_PARTICIPLE.match(token.low):
+            near = span.tokens[max(0, at - 2 * _DENIED) : at + 1 + _DENIED]
+        stems = {stem for each in near for stem in terms(each.low) if each.low not in STOP_WORDS}
+        if stems & claim.stems:
+            return True
+    return False
+
+
+def _denied_too(claim: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether each negation of the claim has one of the spans that is about the same words."""
+    theirs = [negation for span in spans for negation in span.negations]
+    denying = frozenset().union(*(span.denies for span in spans))
+    if all(negation.excepts for negation in claim.negations):
+        return bool(theirs or denying)
+    if denying - claim.denies:
+        return True
+    about = {stem for negation in theirs for stem in negation.before + negation.after}
+    return bool(theirs) and all(
+        negation.excepts or not negation.near or not about.isdisjoint(negation.near)
+        for negation in claim.negations
+    )
+
+
+def opposed(claim: Facts, spans: Sequence[Facts]) -> bool:
+    """Whether the claim has the opposite of a word of the spans, and neither has both."""
+    ours = frozenset(claim.lows)
+    theirs: frozenset[str] = frozenset().union(*(span.lows for span in spans))
+    for word in ours - theirs:
+        other = opposites(word)
+        if other.isdisjoint(theirs) or not other.isdisjoint(ours):
+            continue
+        same = frozenset().union(*(OPPOSITE.get(one, frozenset()) for one in other))
+        if same.isdisjoint(theirs) and not any(_converse(claim, span, word) for span in spans):
+            return True
+    return False
+
+
+def _converse(claim: Facts, span: Facts, word: str) -> bool:
+    """Whether `A is longer than B` and `B is shorter than A` say the same of A and B."""
+    ours = _compared(claim, frozenset({word}))
+    theirs = _compared(span, opposites(word))
+    return bool(ours and theirs and ours[0] & theirs[1] and ours[1] & theirs[0])
+
+
+def _compared(facts: Facts, words: frozenset[str]) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The stems on either side of `… than`, where one of the words stands in front of `than`."""
+    lows = facts.lows
+    for at, low in enumerate(lows[:-1]):
+        if low in words and "than" in lows[at + 1 : at + 3]:
+            than = lows.index("than", at)
+            sides = (lows[max(0, at - 6) : at], lows[than + 1 : than + 6])
+            before, behind = (frozenset(terms(" ".join(side))) for side in sides)
+            return before - behind, behind - before
+    return None

@@ -1,0 +1,181 @@
+"""An answer as the statements it makes: its sentences, each with the sources it cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from helix.answering.proof.numbers import NUMBER_WORDS
+from helix.domain.citations import MARKER, is_refusal, marker_numbers
+from helix.language.sentences import Span, sentence_spans
+from helix.language.terms import terms
+from helix.language.word_lists import expression, word_lists
+
+_LEAD = re.compile(r"\s*(?:(?:[-*+•‣◦▪>]|\(?\d{1,3}[.)]|#{1,6})\s+)+")
+_EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~+")
+_YES_OR_NO = re.compile(r"\s*(?:yes|no|ja|nein)\s*[,.:!;–—-]\s+(?=\S)", re.IGNORECASE)
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]{1,200}\*\*:?\s*\Z|__[^_\n]{1,200}__:?\s*\Z)")
+_RULE = re.compile(r"\s*(?:\|?[\s:|\-=_*~]*|`{3,}\w*|~{3,}\w*)\s*\Z")
+_UNDERLINE = re.compile(r"\s*\|?\s*:?-{2,}[\s:|-]*\Z")
+_COLON = re.compile(r":[*_\s]*\Z")
+_QUESTION = re.compile(r"[?？][\"'”’)*_\s]*\Z")
+
+# What a heading has that claims something; a number that only counts headings is none.
+_MOST_HEADING = 9  # words
+_LABEL = re.compile(
+    r"\A\W*(?:\d+(?:\.\d+)*|[a-z])[.):]?(?:\s|\Z)"
+    rf"|\b(?:{expression('statements', 'numbered')})\s+\d+(?:\.\d+)*",
+    re.IGNORECASE,
+)
+_LISTS = word_lists("statements")
+_FINITE = _LISTS["finite_verbs"]
+_ASKING = _LISTS["asking"]
+_NUMBERED = re.compile(rf"\d|\b(?:{'|'.join(sorted(NUMBER_WORDS - {'one', 'first', 'second'}))})\b")
+_TELLING = re.compile(expression("statements", "telling"), re.IGNORECASE)
+
+_ANNOUNCING = frozenset(term for word in _LISTS["announcing"] for term in terms(word))
+"""Words of a sentence that only announces an answer or closes it, and claims nothing itself."""
+_FEW = 2  # content words, below which the text in front of a marker claims nothing alone
+
+
+@dataclass(slots=True)
+class CitedPart:
+    """What stands in front of a marker, without markers, and the numbers it is cited to."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class CitedSentence:
+    """One sentence: ``answer[start:end]``, markers included, and its parts, one at least."""
+
+    start: int
+    end: int
+    parts: list[CitedPart] = field(default_factory=list)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers cited, each once, in order."""
+        return tuple(dict.fromkeys(number for part in self.parts for number in part.numbers))
+
+    @property
+    def text(self) -> str:
+        return " ".join(part.text for part in self.parts)
+
+
+def statements_of(answer: str) -> list[CitedSentence]:
+    """The statements of an answer, in order; none of a refusal.
+
+    A heading, a table's header, a rule, a question and a sentence that only announces the answer
+    are none, unless they cite. A heading with a number, a verb or a full stop is a statement, and
+    so is a question that tells something: `Did you know that …?` Markers on their own belong to the
+    sentence in front of them. A sentence that ends in a colon and cites nothing is cited to what
+    its list's first item is.
+    """
+    if is_refusal(answer):
+        return []
+    found: list[CitedSentence] = []
+    for start, end in _without_headers(answer, sentence_spans(answer)):
+        text = answer[start:end]
+        plain = MARKER.sub(" ", text)
+        if not any(c.isalnum() for c in plain):
+            _add_markers(found, end, tuple(marker_numbers(text)))
+        elif not _says_nothing(text, plain):
+            found.append(CitedSentence(start, end, _parts(text)))
+    _announce(answer, found)
+    return found
+
+
+def _without_headers(answer: str, spans: list[Span]) -> Iterator[Span]:
+    """The spans but the row in front of a table's underline."""
+    for place, (start, end) in enumerate(spans):
+        following = spans[place + 1] if place + 1 < len(spans) else (end, end)
+        if "|" in answer[start:end] and _UNDERLINE.match(answer[slice(*following)][:2000]):
+            continue
+        yield start, end
+
+
+def _says_nothing(text: str, plain: str) -> bool:
+    if _RULE.match(text) or is_refusal(text):
+        return True
+    if MARKER.search(text):
+        return False
+    if _HEADING.match(text):
+        return not _claims(plain)
+    if _QUESTION.search(text):
+        return not (_TELLING.search(plain) or _NUMBERED.search(_LABEL.sub(" ", plain.casefold())))
+    content = terms(plain[:400])
+    return all(term in _ANNOUNCING for term in content) and len(plain) <= 400
+
+
+def _claims(heading: str) -> bool:
+    """Whether a heading says something: a number, a finite verb, a full stop, or many words."""
+    bare = heading.strip(" #*_:\n\t")
+    words = bare.casefold().replace("’", "'").split()
+    if not words or words[0].strip("*_") in _ASKING:
+        return False
+    return (
+        bare[-1] in ".!。！"
+        or len(words) > _MOST_HEADING
+        or not _FINITE.isdisjoint(words)
+        or bool(_NUMBERED.search(_LABEL.sub(" ", bare.casefold())))
+    )
+
+
+def _add_markers(found: list[CitedSentence], end: int, numbers: tuple[int, ...]) -> None:
+    if found and numbers:
+        last = found[-1]
+        last.end = end
+        last.parts[-1].numbers = tuple(dict.fromkeys(last.parts[-1].numbers + numbers))
+
+
+def _parts(text: str) -> list[CitedPart]:
+    """The sentence in pieces that each end with markers; what says nothing alone joins the next."""
+    parts: list[CitedPart] = []
+    pending: list[str] = []
+    cited: dict[int, None] = {}
+    position = 0
+    for marker in MARKER.finditer(text):
+        between, position = text[position : marker.start()], marker.end()
+        says = any(c.isalnum() for c in between)
+        if says and cited and len(terms(" ".join(pending))) >= _FEW:
+            parts.append(_part(pending, cited, first=not parts))
+            pending, cited = [], {}
+        if says:
+            pending.append(between)
+        cited |= dict.fromkeys(map(int, marker[1].split(",")))
+    if cited and pending:
+        parts.append(_part(pending, cited, first=not parts))
+        pending, cited = [], {}
+    _add_rest(parts, " ".join([*pending, text[position:]]), tuple(cited))
+    return parts
+
+
+def _part(pending: list[str], cited: dict[int, None], *, first: bool) -> CitedPart:
+    return CitedPart(_bare(" ".join(pending), first=first), tuple(cited))
+
+
+def _add_rest(parts: list[CitedPart], rest: str, numbers: tuple[int, ...]) -> None:
+    """What follows the last marker is cited to what the piece in front of it is."""
+    says = any(c.isalnum() for c in rest)
+    if parts and says:
+        parts[-1].text += _bare(f" {rest}", first=False)
+    elif not parts:
+        parts.append(CitedPart(_bare(rest, first=True), numbers))
+
+
+def _bare(text: str, *, first: bool) -> str:
+    """The text without Markdown's marks and, at its beginning, a list's mark or a `Yes,`."""
+    for pattern in (_LEAD, _YES_OR_NO) if first else ():
+        match = pattern.match(text)
+        text = text[match.end() :] if match else text
+    return _EMPHASIS.sub("", text) if any(c in text for c in "*`_~") else text
+
+
+def _announce(answer: str, found: list[CitedSentence]) -> None:
+    for said, following in pairwise(found):
+        if not said.numbers and _COLON.search(answer, max(said.start, said.end - 8), said.end):
+            said.parts[0].numbers = following.numbers

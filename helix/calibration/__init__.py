@@ -1,7 +1,0 @@
-"""The calibrated gate: a search's signals, the fitted model over them, and where fits are kept."""
-
-from helix.calibration.fits import Calibration, build_calibration
-from helix.calibration.model import GateModel
-from helix.calibration.signals import SIGNALS, signals
-
-__all__ = ["SIGNALS", "Calibration", "GateModel", "build_calibration", "signals"]

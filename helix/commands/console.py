@@ -1,0 +1,87 @@
+"""What the commands share: one-line errors, a database connection, safe text, tables."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import psycopg
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+from typer.core import TyperGroup
+
+from helix.errors import BadRequest, HelixError
+from helix.settings import load_settings
+from helix.storage.connections import Connected, unavailable
+from helix.storage.database import open_url
+
+Result = TypeVar("Result")
+LARGEST_ID = 2**63 - 1
+
+# Zero-width joiners are part of words in some scripts, and of emoji.
+_PRINTED_CONTROLS = "\n\t\u200c\u200d"
+
+
+class OneLineErrors(TyperGroup):
+    """The root group: a known error of any command is one line on standard error.
+
+    The exit status is 2 for a request that cannot be answered as it is, 1 for any other known
+    error, and 130 after Ctrl-C.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that ``ctx`` names."""
+        try:
+            return super().invoke(ctx)
+        except HelixError as error:
+            typer.echo(f"helix: {error}", err=True)
+            raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+
+def in_database(action: Callable[[Connected], Result]) -> Result:
+    """The result of ``action`` on one connection to ``DATABASE_URL``, in one transaction.
+
+    Raises:
+        SettingsError: the settings are incomplete.
+        StoreUnavailable: the database is down, without a schema, or refused a statement.
+    """
+
+    async def connect() -> Result:
+        async with open_url(load_settings()) as url:
+            try:
+                with psycopg.connect(url) as connection:
+                    return action(connection)
+            except psycopg.Error as error:
+                raise unavailable(error) from error
+
+    return asyncio.run(connect())
+
+
+def printable(text: str) -> str:
+    """``text`` without the characters by which a document could steer a terminal."""
+    return "".join(
+        c for c in text if c in _PRINTED_CONTROLS or not unicodedata.category(c).startswith("C")
+    )
+
+
+def one_line(text: str) -> str:
+    """``text`` as ``printable`` has it, its white space as single blanks."""
+    return printable(" ".join(text.split()))
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print ``rows`` under ``columns``; long cells are folded, none is cut."""
+    table = Table(
+        *(Column(name, overflow="fold") for name in columns), box=SIMPLE_HEAD, pad_edge=False
+    )
+    for cells in rows:
+        # Text, because rich would read a name such as "[red]" as markup
+        table.add_row(*(Text(one_line(str(cell))) for cell in cells))
+    Console(highlight=False).print(table)

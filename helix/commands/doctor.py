@@ -1,0 +1,146 @@
+"""``helix doctor``: everything that answering needs, checked in order, each with its remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import psycopg
+import typer
+
+from db.errors import DatabaseError
+from db.migrate import schema_ready
+from db.url import explain, open_database
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import HelixError
+from helix.settings import load_settings
+from helix.storage.indexes import INDEX_NAME
+from helix.telemetry.logs import configure_logging
+
+if TYPE_CHECKING:
+    from helix.providers.base import Embedder
+
+_PROBE = "How long do I have to request a refund?"
+_NORM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Check:
+    """What one check found, and when not ``ok``, what to do about it."""
+
+    name: str
+    ok: bool
+    finding: str
+
+
+def doctor() -> None:
+    """Check settings, key, database, extension, schema and embedder; say how to mend each."""
+    configure_logging("warning")
+    raise typer.Exit(asyncio.run(_report()))
+
+
+async def _report() -> int:
+    failed = 0
+    async with aclosing(examine()) as checks:
+        async for check in checks:
+            failed += not check.ok
+            mark = typer.style("ok  ", fg="green") if check.ok else typer.style("FAIL", fg="red")
+            typer.echo(f"{mark} {check.name}: {check.finding}")
+    return 1 if failed else 0
+
+
+async def examine() -> AsyncGenerator[Check, None]:
+    """Every check in order; those that need a failed one do not run."""
+    # they load LlamaIndex, which takes a second
+    from helix.providers import build_embedder, build_llm, build_next_embedder
+    from helix.services import gate_ceiling, open_store
+
+    try:
+        settings = load_settings()
+    except HelixError as error:
+        yield Check("settings", False, str(error))
+        return
+    key = "set" if settings.gemini_api_key else "not needed"
+    yield Check("settings", True, f"llm {settings.llm}, embedder {settings.embedder}, key {key}")
+
+    async with AsyncExitStack() as stack:
+        database_ok = True
+        try:
+            database = open_database(settings.database_url)
+            url = await asyncio.to_thread(database.__enter__)
+            stack.push(database.__exit__)
+            for check in await asyncio.to_thread(_database, url):
+                database_ok = database_ok and check.ok
+                yield check
+        except DatabaseError as error:
+            database_ok = False
+            yield Check("database", False, str(error))
+
+        try:
+            embedder = build_embedder(settings)
+            stack.push_async_callback(embedder.aclose)
+            yield Check("gate", True, f"ceiling {gate_ceiling(settings, embedder):.3f}")
+            yield await _embedding(embedder)
+            if database_ok:
+                if following := build_next_embedder(settings):
+                    stack.push_async_callback(following.aclose)
+                await stack.enter_async_context(open_store(settings, embedder, following))
+                yield Check("vectors", True, f"those stored fit {embedder.identity}")
+        except HelixError as error:
+            yield Check("embedder", False, str(error))
+        try:
+            llm = build_llm(settings)
+            stack.push_async_callback(llm.aclose)
+            yield Check("model", True, f"{llm.identity} (configured; it is not asked anything)")
+        except HelixError as error:
+            yield Check("model", False, str(error))
+
+
+def _database(url: str) -> list[Check]:
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            version = connection.info.server_version // 10_000
+            return [Check("database", True, f"Postgres {version}"), *_schema(connection)]
+    except psycopg.Error as error:
+        raise explain(url, error) from None
+
+
+def _schema(connection: psycopg.Connection) -> list[Check]:
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    ).fetchone()
+    if row is None or not schema_ready(connection):
+        seen = f"pgvector {row[0]}" if row else "no pgvector in this database"
+        return [Check("schema", False, f"missing or old ({seen}): run `python -m db.migrate`")]
+    index = connection.execute("SELECT to_regclass(%s)", (INDEX_NAME,)).fetchone()
+    counts = connection.execute(
+        "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
+    ).fetchone()
+    assert counts is not None
+    if index is None or index[0] is None:
+        finding = "missing, so every search reads every chunk: run `python -m db.migrate`"
+        return [Check("extension", True, f"pgvector {row[0]}"), Check("index", False, finding)]
+    return [
+        Check("extension", True, f"pgvector {row[0]}"),
+        Check("schema", True, f"{counts[0]} documents, {counts[1]} chunks, index there"),
+    ]
+
+
+async def _embedding(embedder: Embedder) -> Check:
+    vector = await embedder.model.aget_query_embedding(_PROBE)
+    norm = math.hypot(*vector)
+    raw = embedder.raw_norm()
+    came = "" if raw is None else f"; it came with norm {raw:.3f}"
+    finding = (
+        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{came}. Helix normalises to 1:"
+        " a model's shortened vectors keep their direction but not their length, and a dot product"
+        " would rank by both"
+    )
+    ok = len(vector) == EMBEDDING_DIMENSIONS and abs(norm - 1) < _NORM_TOLERANCE
+    return Check(
+        "embedder", ok, finding if ok else f"{finding}; expected {EMBEDDING_DIMENSIONS} and 1"
+    )

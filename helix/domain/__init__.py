@@ -1,0 +1,1 @@
+"""Values and decisions without I/O: records, scope, gate, context, citations, prompt."""

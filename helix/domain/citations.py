@@ -1,0 +1,96 @@
+"""Citations: marker parsing, numbering, refusal recognition, snippets. Pure.
+
+Markers are read from the whole answer, so that how a model cut it into deltas changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from helix.contract import REFUSAL, SNIPPET_CHARS, Citation
+from helix.domain.records import Hit
+
+MARKER = re.compile(r"\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]")
+"""A marker as answers have it, its numbers in group 1: `[1]`, `[1, 2]`."""
+
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def marker_numbers(answer: str) -> list[int]:
+    """Numbers cited in ``answer`` in order of first use, each once: `[1]`, `[1, 2]`, `[1][2]`."""
+    found = (int(n) for marker in MARKER.findall(answer) for n in marker.split(","))
+    return list(dict.fromkeys(found))
+
+
+def claims(answer: str) -> dict[int, list[str]]:
+    """What each cited number is cited for: the text in front of each of its markers.
+
+    That is the text since the marker before; markers that follow each other share theirs.
+    """
+    found: dict[int, list[str]] = {}
+    start, claim = 0, ""
+    for marker in MARKER.finditer(answer):
+        between = answer[start : marker.start()]
+        claim = between if any(c.isalnum() for c in between) else claim
+        for number in map(int, marker[1].split(",")):
+            found.setdefault(number, []).append(claim)
+        start = marker.end()
+    return found
+
+
+def is_refusal(answer: str) -> bool:
+    """Whether ``answer`` says the refusal and nothing else.
+
+    A model may quote it, mark it with sources, or set another apostrophe: letters decide.
+    """
+    return _letters(MARKER.sub("", answer)) == _letters(REFUSAL)
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTER.sub("", text.casefold())
+
+
+def cite(answer: str, sources: Sequence[Hit]) -> list[Citation]:
+    """The citations of ``answer``: ``sources[n - 1]`` for each marker n that maps to a source.
+
+    A marker beyond the sources cites nothing, and neither does anything in a refusal.
+    """
+    if is_refusal(answer):
+        return []
+    return [
+        Citation(
+            n=n,
+            chunk_id=sources[n - 1].chunk_id,
+            document_title=sources[n - 1].title,
+            snippet=snippet(sources[n - 1].content),
+        )
+        for n in marker_numbers(answer)
+        if 1 <= n <= len(sources)
+    ]
+
+
+def snippet(content: str, limit: int = SNIPPET_CHARS) -> str:
+    """The first ``limit`` characters or so, cut between words, with an ellipsis where cut."""
+    if len(content) <= limit:
+        return content
+    head = content[:limit]
+    if not content[limit].isspace():
+        words_end = max(head.rfind(" "), head.rfind("\n"), head.rfind("\t"))
+        # a word longer than half a snippet (a URL, unspaced script) is cut where the limit falls
+        head = head[:words_end] if words_end > limit // 2 else head
+    return head.rstrip() + "…"
+
+
+def location(hit: Hit) -> str:
+    """Where in its document a chunk lies: "page 47", else "Travel > Refunds", else ""."""
+    return hit.label or " > ".join(hit.heading_path)
+
+
+def place(hit: Hit) -> str:
+    """Document and location for people: "Handbook, page 47", "Handbook › Travel › Refunds"."""
+    if hit.label:
+        return f"{hit.title}, {hit.label}"
+    headings = hit.heading_path
+    # a document named by its first heading has that in front of every path
+    return " › ".join((hit.title, *headings[headings[:1] == (hit.title,) :]))

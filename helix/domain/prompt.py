@@ -1,0 +1,84 @@
+"""The prompt: grounding rules in the system channel, delimited data and question in the user's.
+
+A chunk is data from a stranger. A line of it that reads like a delimiter, or like the header of
+a numbered source, would let it close its block or pose as another source; such a line gets ``> ``
+in front, the mark of quoted text. Look-alikes are judged as a reader would: any case, any script's
+compatible letters, invisible characters and punctuation around the words ignored.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Protocol
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+from helix.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
+from helix.language.folding import as_seen
+
+DEFUSED = "> "
+
+_LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
+_DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
+_SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
+
+
+class Numbered(Protocol):
+    """What the prompt needs of a source."""
+
+    @property
+    def chunk_id(self) -> int: ...
+
+    @property
+    def content(self) -> str: ...
+
+
+def user_turn(question: str, sources: Sequence[Numbered]) -> str:
+    """The delimited numbered context and the question, nothing else.
+
+    Sources are numbered from 1 in the order given. The question is defused like a chunk: in a
+    link that is passed around, its author is not its asker.
+    """
+    lines = [SOURCES_BEGIN]
+    lines += [
+        f"[{n}] (id={source.chunk_id}) {defuse(source.content)}"
+        for n, source in enumerate(sources, start=1)
+    ]
+    lines += [SOURCES_END, f"{QUESTION_PREFIX}{defuse(question)}"]
+    return "\n".join(lines)
+
+
+def chat_messages(question: str, sources: Sequence[Numbered]) -> list[ChatMessage]:
+    """The two messages of a grounded question: system rules, then the user turn."""
+    return [
+        ChatMessage(role=MessageRole.SYSTEM, content=GROUNDING_RULES),
+        ChatMessage(role=MessageRole.USER, content=user_turn(question, sources)),
+    ]
+
+
+def defuse(text: str) -> str:
+    """``text`` with ``> `` in front of every line that reads like a delimiter or source header."""
+    if not _may_need_defusing(text):
+        return text
+    parts = _LINE_ENDS.split(text)
+    return "".join(
+        DEFUSED + part if index % 2 == 0 and _reads_like_delimiter(part) else part
+        for index, part in enumerate(parts)
+    )
+
+
+def _may_need_defusing(text: str) -> bool:
+    """Cheap test that spares plain text the line-by-line look: nearly every chunk is plain."""
+    if text.isascii():
+        lowered = text.lower()
+        return "sources" in lowered or ("(" in lowered and "id" in lowered)
+    return True
+
+
+def _reads_like_delimiter(line: str) -> bool:
+    """As the eye takes the line: look-alikes folded, invisible characters dropped."""
+    if not line.isascii():
+        line = "".join(as_seen(c) for c in line if unicodedata.category(c) != "Cc")
+    return bool(_DELIMITER.match(line) or _SOURCE_HEADER.match(line))

@@ -1,0 +1,61 @@
+"""What a search came to: hits, the decision about them, and how it came about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Literal
+
+from helix.domain.context import Source
+from helix.domain.gate import GateDecision
+from helix.domain.records import Candidate, Hit
+from helix.domain.search_space import SearchSpace
+from helix.telemetry.tracing import span
+
+Reason = Literal["no_documents", "below_gate", "filtered_empty", "model_refused", "ungrounded"]
+"""Why nothing was answered: nothing is stored, nothing near enough, the filters leave nothing, the
+model found no answer in what it was given, or its answer was withheld (HELIX_WITHHOLD)."""
+
+
+@dataclass
+class Trace:
+    """How a retrieval came about.
+
+    ``candidates`` are what the search brought, best first; ``terms`` what was searched beside the
+    question; ``rerank_scores`` those of the hits in their order, None without a reranker or where
+    it failed; ``seconds`` are by stage, in order.
+    """
+
+    candidates: list[Candidate] = field(default_factory=list)
+    terms: str | None = None
+    rerank_scores: list[float] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str, *, spanned: bool = True) -> Iterator[None]:
+        """Time a stage; one that comes again adds to what it took. ``spanned``: as a span too."""
+        began = time.perf_counter()
+        try:
+            with span(name) if spanned else nullcontext():
+                yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What a search found, best first, and what may be made of it.
+
+    ``space`` is what it was searched and judged in, whatever the database has become since.
+    ``reason`` says why nothing may be answered; None: the model may be asked, with ``sources`` as
+    the numbered context. ``hits`` is what was found either way; a refusal uses none of it.
+    """
+
+    hits: list[Hit]
+    decision: GateDecision
+    trace: Trace
+    space: SearchSpace
+    sources: list[Source] = field(default_factory=list)
+    reason: Reason | None = None

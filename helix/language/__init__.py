@@ -1,0 +1,1 @@
+"""Text as language has it: sentences, words, terms, folding. Pure."""

@@ -1,0 +1,190 @@
+"""The sentences of any text, as exact character spans.
+
+Rules instead of a trained model or NLTK's data files: they need no download, treat every script
+that marks its sentences, and run in linear time on any input (possessive patterns and bounded
+look-behind, so a 50 MB line of full stops costs no more than prose).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from helix.language.word_lists import word_lists
+
+Span = tuple[int, int]
+
+_CLOSERS = r"\"'”’»›)\]}）］｝」』】〉》*_"
+_OPENERS = r"\"'“‘«‹(\[{（［｛「『【〈《*_¿¡"
+
+_CANDIDATE = re.compile(
+    # A stop of a script that writes no space after it.
+    rf"(?P<cjk>[。！？｡]++[{_CLOSERS}]*+)"
+    # Any other stop, what closes after it, and a reference mark: `end.[3] Next`, `end.¹ Next`.
+    # It is tried at the first stop of a run only, or a run of n would cost n² steps.
+    r"|(?P<stop>(?<![.!?…؟۔।॥։።။។])[.!?…؟۔।॥։።။។]++)"
+    rf"(?P<tail>[{_CLOSERS}]*+(?:\ ?\[\d{{1,4}}(?:[,\-–]\ ?\d{{1,4}}){{0,8}}\]|[¹²³⁰-⁹]){{0,8}}+)"
+    r"(?=\s|\Z)"
+    r"|(?P<line>(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*+)"
+)
+_LINE_END = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_NEXT_WORD = re.compile(rf"\s*+[{_OPENERS}]{{0,4}}(\w[\w'’]{{0,24}})?")
+_VISIBLE = re.compile(r"\S")
+
+# A line that starts something of its own: a list item, a heading, a table row, a rule, a fence.
+_ITEM = re.compile(
+    r"(?:[-*+•‣◦▪●○■□·–—]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})[.)]\s"
+    r"|\([A-Z]\)\s|#{1,6}\s|\||>\s|[-=_*~]{3,}+\s*+$|```|~~~|§)",
+    re.MULTILINE,
+)
+_HEADING = re.compile(r"#{1,6}\s|```|~~~|[-=_*~]{3,}+\s*+$", re.MULTILINE)
+_NUMERAL = re.compile(r"[A-Z]{0,2}\d.*|[IVXLC]+")
+_MARKER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})")
+_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞА-Я]")
+
+# A row of a table: between bars, or cells with a bar between each two.
+_BARRED_ROW = re.compile(r"\|(?:\s|[^\n]{0,2000}\|[ \t\r]*+$)", re.MULTILINE)
+_FIRST_CELL = re.compile(r"([^|\n]{1,300}?) \| ")
+_NAMED_CELL = re.compile(r"[^.!?…()\[\]]{1,120}?: ")
+_SENTENCE_OR_OPEN = re.compile(r"[.!?…][\"'”’)]?\s|[(\[{][^)\]}]*$|^[^`]*`[^`]*$")
+
+_LISTS = word_lists("sentences")
+_NEVER_ENDS = _LISTS["never_ends"]
+_BEFORE_NUMBER = _LISTS["before_number"]
+_MAY_END = _LISTS["may_end"]
+_STARTERS = _LISTS["starters"]
+_MONTHS = word_lists("words")["german_months"]
+_WORDLIKE = 4
+"""A lower-case word this long before a stop is taken for a word, not for an abbreviation, so
+that prose written without capitals still falls into sentences."""
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Half-open character spans of the sentences, in order.
+
+    They do not overlap, begin and end with visible characters, and together cover every visible
+    character. A list item, a heading and a paragraph end a sentence; a line wrapped inside one
+    does not. A row of a table (`| a | b |` or `Name: a | Name: b`) is a sentence, whatever is in
+    it. Linear time, about 10 MB/s of prose.
+    """
+    spans: list[Span] = []
+    start = _skip_space(text, 0)
+    for end in _boundaries(text):
+        stop = _trim(text, start, end)
+        if stop > start:
+            spans.append((start, stop))
+        start = max(start, _skip_space(text, end))
+    if start < len(text):
+        spans.append((start, _trim(text, start, len(text))))
+    return spans
+
+
+def sentences(text: str) -> list[str]:
+    """The texts of sentence_spans."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _skip_space(text: str, position: int) -> int:
+    match = _VISIBLE.search(text, position)
+    return match.start() if match else len(text)
+
+
+def _trim(text: str, start: int, end: int) -> int:
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _boundaries(text: str) -> Iterator[int]:
+    """Offsets just after the end of a sentence, ascending."""
+    line_start = 0
+    has_bars = "|" in text
+    in_row = has_bars and _is_row(text, _skip_space(text, 0))
+    for match in _CANDIDATE.finditer(text):
+        if match.lastgroup == "line":
+            was_row, in_row = in_row, has_bars and _is_row(text, match.end())
+            if was_row or in_row or _line_ends(text, line_start, match.start(), match.end()):
+                yield match.start()
+            line_start = match.end()
+        elif not in_row and (match["cjk"] or _stop_ends(text, match, line_start)):
+            yield match.end()
+
+
+def _is_row(text: str, start: int) -> bool:
+    """Whether the line at ``start`` is a row: prose may have a bar too, as in `P(A | B)`."""
+    if text.startswith("|", start):
+        return _BARRED_ROW.match(text, start) is not None
+    cell = _FIRST_CELL.match(text, start)
+    if cell is None:
+        return False
+    return bool(_NAMED_CELL.match(cell[1])) or not _SENTENCE_OR_OPEN.search(cell[1])
+
+
+def _line_ends(text: str, start: int, end: int, following: int) -> bool:
+    """Whether the break between the line start:end and the one at ``following`` ends a sentence."""
+    width = 2 if text.startswith("\r\n", end) else 1
+    if following >= len(text) or _LINE_END.search(text, end + width, following):
+        return True
+    if _ITEM.match(text, following) or _HEADING.match(text, start, end):
+        return True
+    return _broken_early(text, start, end, following)
+
+
+def _broken_early(text: str, start: int, end: int, following: int) -> bool:
+    """Whether the line is so short that wrapping cannot have broken it: a title, a label.
+
+    A wrapping editor would have moved the next line's first word up; the margin of two fifths
+    leaves room for the ragged lines of proportional type.
+    """
+    word = _NEXT_WORD.match(text, following)
+    if word is None or not word[1] or word[1][0].islower():
+        return False
+    needed = (end - start) + 1 + len(word[1])
+    limit = following + 1 + needed * 5 // 3
+    if limit > len(text):
+        return False
+    return _LINE_END.search(text, following, limit) is None
+
+
+def _stop_ends(text: str, match: re.Match[str], line_start: int) -> bool:
+    following = _NEXT_WORD.match(text, match.end())
+    word = following[1] if following else None
+    lower = word is not None and word.islower()
+    stop = match["stop"]
+    if stop[-1] not in ".!?…":
+        return True
+    before = _token_before(text, match.start())
+    if stop != ".":
+        return not lower
+    if match.start() - line_start <= 6 and _MARKER.fullmatch(text, line_start, match.start()):
+        return False
+    if not before:
+        return word is not None and not lower
+    if lower:
+        plain = before.isalpha() and before.islower() and len(before) >= _WORDLIKE
+        return plain and not match["tail"] and before not in _NEVER_ENDS
+    if word is None or following is None:
+        return True
+    return not _abbreviates(before, word, initial=text.startswith(".", following.end()))
+
+
+def _token_before(text: str, position: int) -> str:
+    window = text[max(0, position - 24) : position]
+    if not window or window[-1].isspace():
+        return ""
+    return window.split()[-1].lstrip("\"'“‘«‹([{")
+
+
+def _abbreviates(before: str, word: str, *, initial: bool) -> bool:
+    """Whether ``before.`` is an abbreviation within a sentence that goes on with ``word``.
+
+    ``initial``: the word has a stop of its own, so `A` in `J. A. Hobson` is no article.
+    """
+    short, next_word = before.casefold(), word.casefold()
+    if short in _NEVER_ENDS:
+        return True
+    if short in _BEFORE_NUMBER:
+        return len(word) == 1 or bool(_NUMERAL.fullmatch(word))
+    if short in _MAY_END or _INITIALS.fullmatch(before):
+        return short != "etc" and (initial or next_word not in _STARTERS)
+    return short.isdigit() and len(short) <= 2 and next_word in _MONTHS

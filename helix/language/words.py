@@ -1,0 +1,79 @@
+"""The words of a text as search takes them: case-folded, numbers and identifiers whole."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WORD = re.compile(
+    r"§\s*\d+(?:[^\W\d_](?![^\W_]))?(?:\.\d+)*"  # §3, § 15a, § 1.2
+    r"|[^\W\d_]++(?:-[^\W\d_]++){0,3}-\d[^\W_]*+"  # an identifier: GPT-4, COVID-19, SARS-CoV-2
+    r"|\d+(?:[.,]\d+)+"
+    r"|[^\W_]+(?:['’][^\W_]+)*"
+)
+# the same of folded ASCII, in one look at each character
+_ASCII_WORD = re.compile(
+    r"[a-z]++(?:(?:-[a-z]++){0,3}-\d[a-z0-9]*+|[a-z0-9]*+(?:'[a-z0-9]++)*+)"
+    r"|\d++(?:(?:[.,]\d++)++|[a-z0-9]*+(?:'[a-z0-9]++)*+)",
+    re.ASCII,
+)
+_BETWEEN_WORDS = {
+    code: " "
+    for code in range(128)
+    if chr(code) not in "abcdefghijklmnopqrstuvwxyz0123456789'-.,_/:#"
+}
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{2,}")
+
+_HYPHEN = re.compile("[\u2010\u2011]")
+
+
+def _plain(text: str) -> str:
+    """``text`` with one spelling for what looks the same: composed letters, one hyphen."""
+    return _HYPHEN.sub("-", unicodedata.normalize("NFC", text))
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, case-folded, in order, numbers and identifiers whole.
+
+    ``404B``, ``§3``, ``GPT-4`` and ``1,000.5`` are one word each; other compounds fall apart at
+    their hyphens. Scripts written without spaces give their overlapping pairs of characters,
+    which is how search engines index them.
+    """
+    return words_of_folded(text.lower() if text.isascii() else _plain(text).casefold())
+
+
+def words_of_folded(text: str) -> list[str]:
+    """``words`` of a text that is case-folded, and plain, already."""
+    if text.isascii():  # nothing of what follows is in it
+        return _ASCII_WORD.findall(text)
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        if word.isascii():
+            found.append(word)
+            continue
+        word = word.replace("’", "'")
+        word = re.sub(r"\s+", "", word) if word[0] == "§" else word
+        if _UNSPACED.fullmatch(word):
+            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+        else:
+            found.append(word)
+    return found
+
+
+def folded_tokens(text: str) -> list[str] | None:
+    """A text case-folded and cut where no word goes on: ``words`` of the parts are those of all.
+
+    Many parts are the same, so that each need be looked at once. None where words cannot be told
+    from spaces: before a number after ``§``, and in letters that are not composed.
+    """
+    if text.isascii():
+        folded = text.lower().translate(_BETWEEN_WORDS)
+    elif "§" in text or not unicodedata.is_normalized("NFC", text) or _HYPHEN.search(text):
+        return None
+    else:
+        folded = text.casefold()
+        for mark in "()[];":
+            folded = folded.replace(mark, " ")
+    for mark in ". ", ", ", ": ":
+        folded = folded.replace(mark, " ")
+    return folded.split()

@@ -1,0 +1,89 @@
+"""The worker processes that a server starts for itself, once there is something to ingest.
+
+They are processes and not threads: reading and splitting would stall the answers that stream. The
+module they run is named, not imported: ``helix`` does not depend on ``pipelines``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import SecretStr
+
+from helix.settings import Settings
+
+MODULE = "pipelines.worker"
+STOP_SECONDS = 10.0
+
+_logger = logging.getLogger(__name__)
+
+
+class WorkerProcesses:
+    """Up to ``settings.workers`` workers; they end with the server, even where it is killed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def ensure(self) -> bool:
+        """Start the missing workers; returns whether any was started. Never fails a request."""
+        started = False
+        self._processes = [process for process in self._processes if process.poll() is None]
+        for _ in range(self._settings.workers - len(self._processes)):
+            try:
+                process = subprocess.Popen(  # noqa: S603 - of our own
+                    [sys.executable, "-P", "-m", MODULE, "--parent", str(os.getpid())],
+                    stdin=subprocess.DEVNULL,
+                    env={**os.environ, **environment_of(self._settings)},
+                )
+            except OSError as error:
+                _logger.error("no worker could be started: %s", error.strerror)
+                break
+            _logger.info("started worker process %d", process.pid)
+            self._processes.append(process)
+            started = True
+        return started
+
+    async def stop(self) -> None:
+        """End all workers at once, without blocking the event loop; kill those left after 10 s.
+
+        What they had under way goes on with the next worker.
+        """
+        processes, self._processes = self._processes, []
+        for process in processes:
+            process.terminate()
+        if processes:
+            await asyncio.to_thread(_wait_or_kill, processes)
+
+
+def _wait_or_kill(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    deadline = time.monotonic() + STOP_SECONDS  # one for all of them
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+    for process in processes:
+        process.wait()
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """``settings`` as the variables that they are read from."""
+    variables: dict[str, str] = {}
+    for name, info in type(settings).model_fields.items():
+        value: Any = getattr(settings, name)
+        if value is None:
+            continue
+        if isinstance(value, SecretStr):
+            value = value.get_secret_value()
+        elif isinstance(value, tuple):
+            value = ",".join(value)
+        variables[str(info.alias or name).upper()] = str(value)
+    return variables

@@ -1,0 +1,82 @@
+"""Gemini's embeddings: 1536 numbers a text, L2-normalised, at most 100 texts a request."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from google.genai.types import EmbedContentResponse
+from llama_index.core.utils import iter_batch
+from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
+
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import UpstreamError
+from helix.providers.gemini.errors import Target, upstream_errors
+from helix.providers.gemini.http import GeminiConnection
+from helix.providers.vectors import unit_vectors
+
+MAX_BATCH = 100
+"""Most texts the API takes in one batchEmbedContents request; more is a 400."""
+
+
+class GeminiEmbedding(GoogleGenAIEmbedding):
+    """Embeds texts as RETRIEVAL_DOCUMENT and questions as RETRIEVAL_QUERY.
+
+    Vectors are 1536 wide and L2-normalised here: below 3,072 dimensions Gemini's are not.
+    Every method raises UpstreamError when Gemini fails.
+    """
+
+    _target: Target
+    _raw_norm: float | None = None
+
+    def __init__(self, connection: GeminiConnection) -> None:
+        super(GoogleGenAIEmbedding, self).__init__(
+            model_name=connection.target.model, embed_batch_size=MAX_BATCH, retries=1
+        )
+        self._client = connection.sdk
+        self._target = connection.target
+
+    @property
+    def raw_norm(self) -> float | None:
+        """L2 norm of the last vector as Gemini sent it; None before the first."""
+        return self._raw_norm
+
+    def _embed_texts(self, texts: list[str], task_type: str | None = None) -> list[list[float]]:
+        vectors: list[list[float]] = []
+        for batch in iter_batch(texts, MAX_BATCH):
+            with upstream_errors(self._target):
+                response = self._client.models.embed_content(**self._request(batch, task_type))
+            vectors += self._unit_vectors(response, len(batch))
+        return vectors
+
+    async def _aembed_texts(
+        self, texts: list[str], task_type: str | None = None
+    ) -> list[list[float]]:
+        vectors: list[list[float]] = []
+        for batch in iter_batch(texts, MAX_BATCH):
+            request = self._request(batch, task_type)
+            with upstream_errors(self._target):
+                response = await self._client.aio.models.embed_content(**request)
+            vectors += self._unit_vectors(response, len(batch))
+        return vectors
+
+    def _request(self, texts: list[str], task_type: str | None) -> dict[str, Any]:
+        # One content a text: gemini-embedding-2 fuses a plain list of strings into one vector.
+        return {
+            "model": self.model_name,
+            "contents": [[text] for text in texts],
+            "config": {"task_type": task_type, "output_dimensionality": EMBEDDING_DIMENSIONS},
+        }
+
+    def _unit_vectors(self, response: EmbedContentResponse, count: int) -> list[list[float]]:
+        rows = [embedding.values or [] for embedding in response.embeddings or ()]
+        for row in rows:
+            if len(row) != EMBEDDING_DIMENSIONS:
+                raise UpstreamError(
+                    f"Gemini gave a vector of {len(row)} numbers, not {EMBEDDING_DIMENSIONS}:"
+                    f" set {self._target.variable} to a model that can give that many",
+                    transient=False,
+                )
+        unit = unit_vectors(rows, count, "Gemini")
+        self._raw_norm = math.hypot(*rows[-1])
+        return unit

@@ -1,0 +1,182 @@
+"""Gemini's chat, at temperature 0: every answer ends in STOP or raises."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Sequence
+from typing import Any
+
+import anyio
+import httpx
+from google.genai.types import Content, GenerateContentConfig
+from llama_index.core.async_utils import asyncio_run
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.llms.callbacks import llm_chat_callback
+from llama_index.llms.google_genai import GoogleGenAI
+from llama_index.llms.google_genai.utils import prepare_chat_params
+
+from helix.providers.gemini.answer import AnswerReader, whole_answer
+from helix.providers.gemini.errors import Target, upstream_errors
+from helix.providers.gemini.http import GeminiConnection, collecting_responses
+
+CONTEXT_TOKENS = 1_048_576
+"""Input limit of Gemini 2.0 and later Flash and Pro models."""
+
+OUTPUT_TOKENS = 8192
+"""What LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
+wire, so the model's own ceiling holds there."""
+
+CLOSE_SECONDS = 1.0
+"""Longest wait for an upstream connection to close once nobody reads its stream any more."""
+
+
+class GeminiLLM(GoogleGenAI):
+    """Chats at temperature 0; every answer, streamed or whole, ends in STOP or raises.
+
+    Raises UpstreamError for a failed request, a refused prompt (before the first delta), and
+    an answer that was blocked, cut at its length limit, broken off or left without an end (after
+    the deltas that did arrive). Each ChatResponse of a stream carries a new ``delta`` and the
+    same message object, whose text grows.
+    """
+
+    _target: Target
+
+    def __init__(self, connection: GeminiConnection) -> None:
+        super(GoogleGenAI, self).__init__(
+            model=connection.target.model,
+            temperature=0.0,
+            context_window=CONTEXT_TOKENS,
+            max_retries=0,
+            file_mode="inline",
+        )
+        self._client = connection.sdk
+        self._target = connection.target
+        self._max_tokens = OUTPUT_TOKENS
+        self._generation_config = {
+            "temperature": 0.0,
+            # The SDK would call functions and resume cut answers by requests of its own.
+            "automatic_function_calling": {"disable": True},
+            "automatic_continuation": False,
+        }
+
+    async def _request(
+        self, messages: Sequence[ChatMessage], options: dict[str, Any]
+    ) -> dict[str, Any]:
+        """LlamaIndex's messages and options as arguments of the SDK's generate_content."""
+        config = {**self._generation_config, **options.pop("generation_config", {})}
+        last, chat, _ = await prepare_chat_params(
+            self.model,
+            _system_first(messages),
+            self.file_mode,
+            self._client,
+            generation_config=config,
+            **options,
+        )
+        contents: list[Content] = [*chat["history"], last]
+        prepared: GenerateContentConfig = chat["config"]
+        return {"model": self.model, "contents": contents, "config": prepared}
+
+    def _chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        request = asyncio_run(self._request(messages, kwargs))
+        with upstream_errors(self._target):
+            response = self._client.models.generate_content(**request)
+        return whole_answer(response)
+
+    async def _achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        request = await self._request(messages, kwargs)
+        with upstream_errors(self._target):
+            response = await self._client.aio.models.generate_content(**request)
+        return whole_answer(response)
+
+    def _stream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> Generator[ChatResponse, None, None]:
+        if kwargs.get("tools"):  # calls of tools come as parts that LlamaIndex's own stream reads
+            stock: Generator[ChatResponse, None, None] = super()._stream_chat(messages, **kwargs)
+            return stock
+        return self._deltas(asyncio_run(self._request(messages, kwargs)))
+
+    async def _astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        if kwargs.get("tools"):
+            stock: AsyncGenerator[ChatResponse, None] = await super()._astream_chat(
+                messages, **kwargs
+            )
+            return stock
+        return self._stream_deltas(await self._request(messages, kwargs))
+
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        """LlamaIndex's astream_chat, callbacks and all, whose ``aclose`` closes the upstream too.
+
+        The stock one leaves its inner generator, and the socket, to the garbage collector.
+        """
+        inner = await self._astream_chat(messages, **kwargs)
+
+        @llm_chat_callback()
+        async def reported(_: GeminiLLM, __: Sequence[ChatMessage], **___: Any) -> Any:
+            return inner
+
+        return _closing(await reported(self, messages, **kwargs), inner)
+
+    def _deltas(self, request: dict[str, Any]) -> Generator[ChatResponse, None, None]:
+        answer, responses = AnswerReader(), list[httpx.Response]()
+        try:
+            chunks = self._client.models.generate_content_stream(**request)
+            while True:
+                with collecting_responses(responses), upstream_errors(self._target):
+                    chunk = next(chunks, None)
+                if chunk is None:
+                    break
+                if response := answer.take(chunk):
+                    yield response
+                answer.check_not_cut()
+            answer.check_finished()
+        finally:
+            for upstream in responses:
+                upstream.close()
+
+    async def _stream_deltas(self, request: dict[str, Any]) -> AsyncGenerator[ChatResponse, None]:
+        answer, responses = AnswerReader(), list[httpx.Response]()
+        try:
+            with upstream_errors(self._target):
+                chunks = await self._client.aio.models.generate_content_stream(**request)
+            while True:
+                with collecting_responses(responses), upstream_errors(self._target):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    break
+                if response := answer.take(chunk):
+                    yield response
+                answer.check_not_cut()
+            answer.check_finished()
+        finally:
+            # Shielded: a client that leaves cancels us, and closing is what it should bring about.
+            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+                for upstream in responses:
+                    await upstream.aclose()
+
+
+async def _closing(
+    outer: AsyncGenerator[ChatResponse, None], inner: AsyncGenerator[ChatResponse, None]
+) -> AsyncGenerator[ChatResponse, None]:
+    """Yield what ``outer`` does, and close the generator it reads as soon as it is closed."""
+    try:
+        async for response in outer:
+            yield response
+    finally:
+        await outer.aclose()
+        await inner.aclose()
+
+
+def _system_first(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """All system messages as one at the front, which LlamaIndex sends as systemInstruction.
+
+    It sends any other one as a user's, and merges neighbours into the caller's own lists: so
+    the rest are copies.
+    """
+    rest = [m for m in messages if m.role != MessageRole.SYSTEM]
+    system = "\n\n".join(m.content or "" for m in messages if m.role == MessageRole.SYSTEM)
+    copies = [m.model_copy(update={"blocks": list(m.blocks)}) for m in rest]
+    return [ChatMessage(role=MessageRole.SYSTEM, content=system), *copies] if system else copies

@@ -1,0 +1,192 @@
+"""LlamaIndex's integrations held to Helix's rules: vectors, errors, and answers that end whole.
+
+LlamaIndex ends a cut or blocked answer as it ends a whole one; here an answer without a finish
+reason that ends it whole is an UpstreamError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from pydantic import PrivateAttr
+
+from helix.errors import HelixError, UpstreamError
+from helix.providers.retries import TRANSIENT_STATUSES, RetryPolicy, retry_after_seconds
+from helix.providers.vectors import unit_vectors
+
+ONE_ATTEMPT = RetryPolicy(attempts=1)
+
+LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+"""The finish reasons, over all vendors, of an answer that met a limit."""
+
+_UNREACHED = (ConnectionError, httpx.ConnectError, httpx.RemoteProtocolError, httpx.ReadError)
+
+
+def requested_delay(error: Exception) -> float | None:
+    """The Judge of a vendor's errors, which share no root, but most have a ``status_code``.
+
+    A silence is not tried again: the first request may still be running, and be paid for.
+    """
+    if getattr(error, "code", None) == "insufficient_quota":  # OpenAI's 429 for an unpaid bill
+        return None
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status > 0:
+        passing = status in TRANSIENT_STATUSES
+    else:
+        passing = isinstance(error, _UNREACHED) or type(error).__name__ == "APIConnectionError"
+    if not passing:
+        return None
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    return retry_after_seconds(value) or 0.0
+
+
+@contextmanager
+def upstream_errors(name: str) -> Iterator[None]:
+    """Turn what a vendor's client raises into UpstreamError: vendors' errors share no root."""
+    try:
+        yield
+    except HelixError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        # From None: a log that prints causes would print the key or the prompt they may hold.
+        kind = type(error).__name__
+        remedy = "check that it runs, its key and the model's name"
+        raise UpstreamError(f"{name} failed ({kind}): {remedy}") from None
+
+
+class PaddedEmbedding(BaseEmbedding):
+    """Another embedding whose vectors come out 1536 wide, with zeros at the end, and of length 1.
+
+    Padding and scaling change no cosine. Raises SettingsError where the vectors are wider, and
+    UpstreamError where the other embedding fails as often as ``policy`` lets it (for a question:
+    once) or gives no usable vector.
+    """
+
+    _inner: BaseEmbedding
+    _policy: RetryPolicy
+
+    def __init__(self, inner: BaseEmbedding, name: str, policy: RetryPolicy = ONE_ATTEMPT) -> None:
+        super().__init__(model_name=name, embed_batch_size=inner.embed_batch_size)
+        self._inner = inner
+        self._policy = policy
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "PaddedEmbedding"
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        with upstream_errors(self.model_name):
+            row = self._inner.get_query_embedding(query)
+        return unit_vectors([row], 1, self.model_name)[0]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        with upstream_errors(self.model_name):
+            row = await self._inner.aget_query_embedding(query)
+        return unit_vectors([row], 1, self.model_name)[0]
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        retrying = self._policy.retrying(requested_delay, "vendor")
+        with upstream_errors(self.model_name):
+            rows = retrying(self._inner.get_text_embedding_batch, texts)
+        return unit_vectors(rows, len(texts), self.model_name)
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return (await self._aget_text_embeddings([text]))[0]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        retrying = self._policy.retrying_async(requested_delay, "vendor")
+        with upstream_errors(self.model_name):
+            rows: list[list[float]] = await retrying(self._inner.aget_text_embedding_batch, texts)
+        return unit_vectors(rows, len(texts), self.model_name)
+
+
+class AnswerEnd:
+    """How one answer, which may come in many responses, ended.
+
+    ``finish_reason`` reads it from a response's ``raw``; ``whole`` are the reasons of an answer
+    that nothing cut; ``name`` is the model in messages.
+    """
+
+    def __init__(
+        self, name: str, finish_reason: Callable[[Any], str | None], whole: frozenset[str]
+    ) -> None:
+        self.name = name
+        self._finish_reason = finish_reason
+        self._whole = whole
+        self._reason: str | None = None
+        self._has_text = False
+
+    def take(self, response: ChatResponse, text: str | None) -> None:
+        # The last one that says: a chunk of token counts may follow it.
+        self._reason = self._finish_reason(response.raw) or self._reason
+        self._has_text = self._has_text or bool(text)
+
+    def check(self) -> None:
+        """Raise UpstreamError unless there was text, and a reason that means that it is all."""
+        reason = self._reason
+        if not reason:
+            raise UpstreamError(f"{self.name} ended its answer before it was finished: try again")
+        if reason in LENGTH_REASONS:
+            problem = f"{self.name}'s answer was cut at its length limit ({reason})"
+            raise UpstreamError(f"{problem}: ask for less at once", transient=False)
+        if reason not in self._whole:
+            problem = f"{self.name} broke off its answer ({reason})"
+            raise UpstreamError(f"{problem}: ask in other words", transient=False)
+        if not self._has_text:
+            raise UpstreamError(f"{self.name} finished without an answer: try again")
+
+
+class WholeAnswers(BaseLLM):
+    """Put before a vendor's class: the chats that Helix calls fail as ours, and end whole or fail.
+
+    Nothing here implements an abstract method: ``super()`` is the vendor's class.
+    """
+
+    _new_end: Callable[[], AnswerEnd] = PrivateAttr()
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        end = self._new_end()
+        with upstream_errors(end.name):
+            response = super().chat(messages, **kwargs)  # type: ignore[safe-super]
+            end.take(response, response.message.content)
+        end.check()
+        return response
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        end = self._new_end()
+        with upstream_errors(end.name):
+            response = await super().achat(messages, **kwargs)  # type: ignore[safe-super]
+            end.take(response, response.message.content)
+        end.check()
+        return response
+
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        end = self._new_end()
+        with upstream_errors(end.name):
+            stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
+        return _ending_whole(stream, end)
+
+
+async def _ending_whole(
+    stream: AsyncGenerator[ChatResponse, None], end: AnswerEnd
+) -> AsyncGenerator[ChatResponse, None]:
+    try:
+        with upstream_errors(end.name):
+            async for response in stream:
+                end.take(response, response.delta)
+                yield response
+    finally:
+        await stream.aclose()
+    end.check()

@@ -1,0 +1,204 @@
+"""Replay: ask a receipt's question again, and say what differs from then and why."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from helix.answering.answer import Answer, Question
+from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.domain.context import Source
+from helix.domain.gate import GateDecision
+from helix.domain.retrieval import Retrieval, Trace
+from helix.domain.scope import Scope
+from helix.library.access import Library
+from helix.receipts.receipt import Configuration, Json, digest, receipt_of
+from helix.receipts.stored_sources import rebuild_prompt
+
+_COMPARED = ("n", "chunk_id", "document_id", "start", "end", "quote")
+_CHANGED_MODELS = {
+    "embedder": "embedder changed", "llm": "model changed", "reranker": "reranker changed",
+    "judge": "judge changed",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Something that is not as it was.
+
+    ``kind`` is "index changed", "model changed", "embedder changed", "reranker changed", "judge
+    changed", "settings changed", "release changed" or "model varies"; ``told`` describes it.
+    """
+
+    kind: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The old answer beside the new one. ``then`` and ``now`` have answer, reason and citations.
+
+    ``identical``: text, reason and citations are the same. ``causes`` are all that changed, which
+    may be something even where the answers are the same. ``same_from_old_prompt`` is whether the
+    model still gives the old answer to the old prompt; None where it was not asked that.
+    """
+
+    answer_id: str
+    identical: bool
+    causes: list[Cause]
+    same_from_old_prompt: bool | None
+    then: Json
+    now: Json
+
+    def diff(self) -> list[str]:
+        """The two answers with their citations as lines of a unified diff."""
+        return list(
+            difflib.unified_diff(_lines(self.then), _lines(self.now), "then", "now", lineterm="")
+        )
+
+    def to_json(self) -> Json:
+        """All of it, in the order of the fields."""
+        return asdict(self)
+
+
+async def replay(
+    pipeline: AnswerPipeline,
+    library: Library,
+    receipt: Mapping[str, Any],
+    configuration: Configuration,
+) -> Replay:
+    """Ask the question of ``receipt`` (read_receipt) again, of the documents stored now.
+
+    The new answer leaves no receipt. ``configuration`` is this process's.
+
+    Raises:
+        UpstreamError, StoreUnavailable, EmbedderMismatch, SourceChanged: as an answer does.
+    """
+    prompt = await rebuild_prompt(library, receipt)
+    answer = await _ask_again(pipeline, receipt, library.tenant)
+    new = receipt_of(answer, configuration)
+    then, now = _compared(receipt), _compared(new)
+    identical = receipt["answer_sha256"] == new["answer_sha256"] and all(
+        then[key] == now[key] for key in ("reason", "citations")
+    )
+    same_from_old_prompt = None
+    if not (identical or prompt.lost) and new["prompt_sha256"] != receipt["prompt_sha256"]:
+        text = await _answer_from(pipeline, answer, receipt["question"], prompt.sources)
+        same_from_old_prompt = digest(text) == receipt["answer_sha256"]
+    causes = _causes(receipt, new, prompt.states)
+    if not identical and not causes:
+        causes = [Cause("model varies", "the model answers the same prompt in another way")]
+    return Replay(receipt["answer_id"], identical, causes, same_from_old_prompt, then, now)
+
+
+def _compared(receipt: Mapping[str, Any]) -> Json:
+    citations = [{key: each[key] for key in _COMPARED} for each in receipt["citations"]]
+    return {"answer": receipt["answer"], "reason": receipt["reason"], "citations": citations}
+
+
+def scope_of(receipt: Mapping[str, Any], tenant: str) -> Scope:
+    """The documents that the question of a receipt was asked of."""
+    scope = receipt["scope"]
+    ids, tags = scope["document_ids"], scope["tags"]
+    ids, tags = (None if each is None else tuple(each) for each in (ids, tags))
+    since, until = (
+        scope[name] and datetime.fromisoformat(scope[name]) for name in ("since", "until")
+    )
+    return Scope(tenant, ids, scope["source_prefix"], tags, since, until)
+
+
+async def _ask_again(pipeline: AnswerPipeline, receipt: Mapping[str, Any], tenant: str) -> Answer:
+    question = Question(receipt["question"], scope_of(receipt, tenant), receipt["top_k"])
+    request = AnswerRequest(pipeline, question, recorded=False)
+    async with aclosing(await request.start()) as stream:
+        async for _ in stream:
+            continue
+    answer = await request.conclude(stream)
+    if receipt["reason"] == "ungrounded":  # only an answer that was withheld then can be now
+        answer = await request.finish(answer, withhold=pipeline.withhold)
+    return answer
+
+
+async def _answer_from(
+    pipeline: AnswerPipeline, answer: Answer, question: str, sources: list[Source]
+) -> str:
+    """The model's text for the prompt of ``sources``, without a search."""
+    space = answer.retrieval.space
+    retrieval = Retrieval([], GateDecision(True, None), Trace(), space, sources)
+    async with aclosing(await pipeline.engine.answer_from(question, retrieval)) as stream:
+        async for _ in stream:
+            continue
+    return stream.answer
+
+
+def _causes(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[Cause]:
+    """What differs between the receipts ``then`` and ``now``; ``states`` are of the old sources."""
+    before, after = then["settings"], now["settings"]
+    causes = [
+        Cause(
+            "release changed" if name == "version" else "settings changed",
+            f"{name}: {before.get(name)} -> {after.get(name)}",
+        )
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+    before, after = then["models"], now["models"]
+    causes += [
+        Cause(kind, f"{name}: {before.get(name)} -> {after.get(name)}")
+        for name, kind in _CHANGED_MODELS.items()
+        if before.get(name) != after.get(name) and (name != "judge" or then["judged"])
+    ]
+    if causes and now["prompt_sha256"] is None and set(states.values()) <= {"same"}:
+        return causes  # the gate refuses now, though every source is stored as it was
+    return causes + [Cause("index changed", told) for told in _changed_sources(then, now, states)]
+
+
+def _changed_sources(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[str]:
+    """The sources that changed, that are new, and that are none any more, a line each."""
+    before, after = then["index"]["sources"], now["index"]["sources"]
+    changed = [
+        f"{_named(source)} was {states[source['n']].removeprefix('source ')}"
+        for source in before
+        if states.get(source["n"], "same") != "same"
+    ]
+    old_texts = {source["sha256"] for source in before}
+    distances = {row["chunk_id"]: row["distance"] for row in now["debug"]["candidates"]["near"]}
+    for source in after:
+        if source["sha256"] not in old_texts:
+            distance = distances.get(source["chunk_id"])
+            at = "" if distance is None else f" at distance {distance:.4f},"
+            changed.append(
+                f"chunk {source['chunk_id']} of document {source['document_id']} is source"
+                f" [{source['n']}] now,{at} and was none"
+            )
+    if before and now["prompt_sha256"] is None:  # then no source is one now, by the gate's refusal
+        return changed or ["nothing that is stored passes the gate now"]
+    new_texts = {source["sha256"] for source in after}
+    changed += [
+        f"{_named(source)} is still stored, and none now"
+        for source in before
+        if source["sha256"] not in new_texts and states.get(source["n"]) == "same"
+    ]
+    if not changed and before != after:
+        return ["the same sources in another order or under other ids"]
+    return changed
+
+
+def _named(source: Json) -> str:
+    n, chunk, document = (source[key] for key in ("n", "chunk_id", "document_id"))
+    return f"source [{n}] (chunk {chunk} of document {document})"
+
+
+def _lines(compared: Json) -> list[str]:
+    answer = compared["answer"]
+    lines = ["(its words are gone with a document)"] if answer is None else answer.splitlines()
+    lines += [f"reason: {compared['reason']}"] if compared["reason"] else []
+    return lines + [
+        f"[{each['n']}] chunk {each['chunk_id']} of document {each['document_id']},"
+        f" {each['start']} to {each['end']}"
+        for each in compared["citations"]
+    ]

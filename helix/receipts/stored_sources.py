@@ -1,0 +1,141 @@
+"""A receipt against what is stored now: its citations verified, its prompt rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from helix.domain.context import Source
+from helix.domain.prompt import chat_messages
+from helix.domain.records import Hit
+from helix.library.access import Library
+from helix.receipts.receipt import Json, digest, prompt_digest
+
+Status = Literal["holds", "source changed", "source deleted"]
+_WORST_LAST: tuple[Status, ...] = ("holds", "source changed", "source deleted")
+
+PromptLoss = Literal["no prompt", "source deleted", "source changed", "rules changed"]
+"""Why there is no prompt: retrieval refused; a document is gone; its text is another; or this
+release makes another prompt of the same sources."""
+
+# A citation that no statement rests on has no quote: then its chunk must be stored.
+# Quote and text are counted in characters, by Postgres and Python alike.
+_CITATIONS = """
+SELECT row_to_json(x) FROM (
+    SELECT s.n,
+        CASE WHEN d.id IS NULL THEN 'source deleted'
+            WHEN s.quote IS NULL AND s.from_char IS NULL AND c.id IS NOT NULL THEN 'holds'
+            WHEN substr(d.text, s.from_char + 1, s.to_char - s.from_char) = s.quote THEN 'holds'
+            ELSE 'source changed' END AS status,
+        nullif(strpos(d.text, s.quote), 0) - 1 AS now_at
+    FROM unnest(%(numbers)s::int[], %(documents)s::bigint[], %(chunks)s::bigint[],
+                %(starts)s::int[], %(ends)s::int[], %(quotes)s::text[])
+        AS s (n, document_id, chunk_id, from_char, to_char, quote)
+    LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
+    LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id) x
+"""
+# The source's characters in the document, and its chunk in case it keeps its text elsewhere.
+_SOURCES = """
+SELECT row_to_json(x) FROM (
+    SELECT d.id IS NOT NULL AS there, c.content, c.ordinal, c.node_id, d.title, d.source_uri,
+        substr(d.text, s.from_char + 1, s.to_char - s.from_char) AS slice
+    FROM unnest(%(numbers)s::int[], %(documents)s::bigint[], %(chunks)s::bigint[],
+            %(starts)s::int[], %(ends)s::int[]) AS s (n, document_id, chunk_id, from_char, to_char)
+    LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
+    LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id ORDER BY s.n) x
+"""
+
+
+async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json:
+    """``{"answer_id", "status", "citations": [{"n", …, "quote", "status"}]}``; the worst on top.
+
+    A quote that is elsewhere in its document now has ``"now": {"start", "end"}`` besides.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    cited: list[Json] = receipt["citations"]
+    rows = await library.rows(_CITATIONS, _columns(cited, quotes="quote")) if cited else []
+    found = {row["n"]: row for row in rows}
+    citations = [_verified(citation, found[citation["n"]]) for citation in cited]
+    worst = max((_WORST_LAST.index(each["status"]) for each in citations), default=0)
+    return {
+        "answer_id": receipt["answer_id"],
+        "status": _WORST_LAST[worst],
+        "citations": citations,
+    }
+
+
+def _verified(citation: Json, row: Json) -> Json:
+    keys = ("n", "chunk_id", "document_id", "start", "end", "quote")
+    verified = {key: citation[key] for key in keys} | {"status": row["status"]}
+    if row["status"] == "source changed" and row["now_at"] is not None:
+        end = row["now_at"] + len(citation["quote"])
+        verified["now"] = {"start": row["now_at"], "end": end}
+    return verified
+
+
+@dataclass(frozen=True)
+class RebuiltPrompt:
+    """The sources of a receipt's prompt as they were, or why the prompt is lost.
+
+    ``states`` says of each source by its number: "same", "source changed" or "source deleted".
+    """
+
+    sources: list[Source]
+    lost: PromptLoss | None
+    states: Mapping[int, str]
+
+
+async def rebuild_prompt(library: Library, receipt: Mapping[str, Any]) -> RebuiltPrompt:
+    """The sources that ``receipt`` (read_receipt) names, if all are what they were.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    if receipt["prompt_sha256"] is None:
+        return RebuiltPrompt([], "no prompt", {})
+    references: list[Json] = receipt["index"]["sources"]
+    rows = await library.rows(_SOURCES, _columns(references)) if references else []
+    sources: list[Source] = []
+    states: dict[int, str] = {}
+    for reference, row in zip(references, rows, strict=True):
+        texts = (text for text in (row["slice"], row["content"]) if text)
+        text = next((text for text in texts if digest(text) == reference["sha256"]), None)
+        if text is not None:
+            sources.append(_source(reference, row, text))
+            states[reference["n"]] = "same"
+        else:
+            states[reference["n"]] = "source changed" if row["there"] else "source deleted"
+    lost: PromptLoss | None = None
+    if "source deleted" in states.values():
+        lost = "source deleted"
+    elif "source changed" in states.values():
+        lost = "source changed"
+    elif prompt_digest(receipt["question"], sources) != receipt["prompt_sha256"]:
+        lost = "rules changed"
+    return RebuiltPrompt([] if lost else sources, lost, states)
+
+
+def prompt_json(receipt: Mapping[str, Any], sources: Sequence[Source]) -> list[Json]:
+    """The messages that the model was sent: ``[{"role", "content"}]``."""
+    messages = chat_messages(receipt["question"], sources)
+    return [{"role": message.role.value, "content": message.content} for message in messages]
+
+
+def _columns(references: Sequence[Json], **more: str) -> Json:
+    """The values of ``references`` as one array a column, for ``unnest``."""
+    keys = {"numbers": "n", "documents": "document_id", "chunks": "chunk_id", "starts": "start",
+            "ends": "end", **more}  # fmt: skip
+    return {name: [reference[key] for reference in references] for name, key in keys.items()}
+
+
+def _source(reference: Json, row: Json, text: str) -> Source:
+    """The numbered source, as far as a prompt and a guard read it."""
+    hit = Hit(
+        reference["chunk_id"], reference["document_id"], row["title"] or "",
+        row["source_uri"] or "", row["ordinal"] or 0, text, reference["start"], reference["end"],
+        row["node_id"] or "", float("nan"),
+    )  # fmt: skip
+    return Source(hit, (hit,), text, reference["start"], reference["end"])

@@ -1,0 +1,254 @@
+"""GatedRetriever: embed the question, search, gate, rerank. Nothing refused comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from helix.contract import DEFAULT_TOP_K
+from helix.domain.context import sources_of
+from helix.domain.gate import GateDecision, decide
+from helix.domain.records import Candidate, Hit, SearchResult
+from helix.domain.retrieval import Reason, Retrieval, Trace
+from helix.domain.scope import Scope
+from helix.errors import EmbedderMismatch, HelixError, UpstreamError
+from helix.providers.base import Embedder
+from helix.retrieval.calibration import Calibration
+from helix.retrieval.rank_fusion import fuse
+from helix.retrieval.reranking.stage import RERANKED, Reranking
+from helix.retrieval.rewriting import Rewriter
+from helix.retrieval.vector_space import Space
+from helix.storage.hybrid_search import SCORED
+from helix.storage.search_scope import LISTED
+from helix.store import ChunkStore
+from helix.telemetry.tracing import set_attributes, span
+
+_NODE_METADATA = (
+    "chunk_id", "document_id", "title", "source_uri", "start_char", "end_char", "page",
+    "heading_path", "label",
+)  # fmt: skip
+
+_logger = logging.getLogger(__name__)
+
+
+class GatedRetriever(BaseRetriever):
+    """Top-k by distance, or by distance and BM25, behind the distance gate.
+
+    Any LlamaIndex engine can use it; ``retrieve`` blocks on what ``aretrieve`` does.
+
+    Args:
+        store: where the chunks are.
+        space: what questions are asked in: the embedder of the identity that filled the store,
+            the gate's ceiling, and how BM25 joins the distances.
+        top_k: chunks at most.
+        following: what to ask in once the database's embedder was changed (pipelines.reembed).
+        rewriter: makes terms that are searched beside the question.
+        reranking: reorders what was found.
+        calibration: judges what was found in the distance's place (HELIX_GATE=calibrated).
+    """
+
+    def __init__(
+        self,
+        store: ChunkStore,
+        space: Space,
+        *,
+        top_k: int = DEFAULT_TOP_K,
+        following: Sequence[Space] = (),
+        rewriter: Rewriter | None = None,
+        reranking: Reranking | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
+        super().__init__()
+        self.top_k = top_k
+        self.store = store
+        self._rewriter = rewriter
+        self._reranking = reranking
+        self._calibration = calibration
+        self._spaces = [(space, store)]  # each with the store as one of that space
+        self._spaces += [(other, store.session(other.embedder.identity)) for other in following]
+
+    @property
+    def space(self) -> Space:
+        """The space that answered last; ``Retrieval.space`` is the one that a search was made in.
+
+        The database's embedder may change between the two (pipelines.reembed).
+        """
+        return self._spaces[0][0]
+
+    async def search(
+        self,
+        question: str,
+        scope: Scope | None = None,
+        top_k: int | None = None,
+        *,
+        deep: bool = False,
+    ) -> Retrieval:
+        """What fits ``question`` best within ``scope``, and whether it may be answered from.
+
+        A refusal is logged. ``top_k`` of None is the retriever's own. ``deep`` puts all
+        candidates into the trace; it changes nothing else.
+
+        Raises:
+            UpstreamError: the embedding service failed.
+            StoreUnavailable, EmbedderMismatch: the search failed.
+        """
+        trace, scope, top_k = Trace(), scope or Scope(self.store.tenant), top_k or self.top_k
+        depth = max(top_k, RERANKED) if self._reranking else top_k
+        with trace.stage("rewrite"):
+            trace.terms = await self._rewriter.terms(question) if self._rewriter else None
+        mismatches: list[EmbedderMismatch] = []
+        for space, store in self._spaces:
+            try:
+                result = await self._find(space, store, question, scope, depth, trace, deep)
+            except EmbedderMismatch as mismatch:
+                mismatches.append(mismatch)
+            else:
+                self._settle_on(space, result)
+                decision = await self._decide(space, store, question, result, scope, top_k)
+                return await self._judge(space, question, result, decision, scope, top_k, trace)
+        raise mismatches[0]
+
+    async def _find(
+        self, space: Space, store: ChunkStore, question: str, scope: Scope, depth: int,
+        trace: Trace, deep: bool,
+    ) -> SearchResult:  # fmt: skip
+        """What the question finds, and the rewriter's terms beside it where there are any.
+
+        A deep search reads further candidates and uses none of them: the first ``depth`` are those
+        of a search that reads no more.
+        """
+        most = max(depth, SCORED if space.fusion else min(LISTED, store.ef_search))
+        limit = most if deep else depth
+        searches = [_search(space, store, question, scope, limit, trace)]
+        if trace.terms is not None:
+            searches.append(_search_terms(space, store, trace.terms, scope, limit))
+        results = [result for result in await asyncio.gather(*searches) if result]
+        used = fuse([result.first(depth) for result in results])
+        known = {candidate.hit.chunk_id for candidate in used.candidates}
+        further = fuse(results).candidates if deep else []
+        trace.candidates = used.candidates + [
+            candidate for candidate in further if candidate.hit.chunk_id not in known
+        ]
+        return used
+
+    async def _decide(
+        self, space: Space, store: ChunkStore, question: str, result: SearchResult, scope: Scope,
+        top_k: int,
+    ) -> GateDecision:  # fmt: skip
+        """The gate over the nearest of all candidates, and the words of the first ``top_k``."""
+        with span("gate"):
+            estimate = None
+            if self._calibration:
+                estimate = await self._calibration.estimate(
+                    store.of(scope.tenant), space.embedder.identity, question, result, top_k
+                )
+            distances = [] if result.nearest is None else [result.nearest]
+            lexical = result.lexical(top_k) if space.lexical else None
+            decision = decide(distances, space.max_distance, lexical, estimate)
+            set_attributes(
+                passed=decision.passed, by_name=decision.by_name, found=len(result.candidates)
+            )
+        if decision.by_name:
+            _logger.info("gate passed by an exact match; best distance %s", decision.best)
+        return decision
+
+    async def _judge(
+        self, space: Space, question: str, result: SearchResult, decision: GateDecision,
+        scope: Scope, top_k: int, trace: Trace,
+    ) -> Retrieval:  # fmt: skip
+        """The hits that pass the gate and the reranker, or why there are none to answer from."""
+        hits = result.hits
+        reason: Reason | None = None
+        if not hits:
+            filtered = scope.narrowed and await self.store.of(scope.tenant).has_chunks()
+            reason = "filtered_empty" if filtered else "no_documents"
+        elif not decision.passed:
+            _log_refusal(decision, space)
+            reason = "below_gate"
+        elif self._reranking:
+            with trace.stage("rerank"):
+                hits, trace.rerank_scores, enough = await self._reranking.apply(
+                    question, result, space.fusion
+                )
+            if not enough:
+                _logger.info("reranker refused: nothing reaches its least score")
+                reason = "below_gate"
+        hits = hits[:top_k]
+        sources = [] if reason else sources_of(hits)
+        return Retrieval(hits, decision, trace, space.description, sources, reason)
+
+    def _settle_on(self, space: Space, result: SearchResult) -> None:
+        """Ask in ``space`` first from now on: it found something, so the database is of it."""
+        if space is not self.space and result.candidates:
+            _logger.warning("the database is now that of %s: using it", space.embedder.identity)
+            self._spaces = sorted(self._spaces, key=lambda known: known[0] is not space)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return as_nodes(await self.search(query_bundle.query_str))
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self.store.run_blocking(self._aretrieve, query_bundle)
+
+
+async def _search(
+    space: Space, store: ChunkStore, text: str, scope: Scope, limit: int, trace: Trace
+) -> SearchResult | None:
+    with trace.stage("embed"):
+        vector = await _embed_question(space.embedder, text)
+    with trace.stage("search"):
+        if space.fusion:
+            return await store.search_hybrid(text, vector, limit, scope, space.fusion)
+        hits = await store.search(vector, limit, scope)
+    candidates = [Candidate(hit, 1 - hit.distance, rank) for rank, hit in enumerate(hits, 1)]
+    return SearchResult(candidates, hits[0].distance if hits else None)
+
+
+async def _search_terms(
+    space: Space, store: ChunkStore, terms: str, scope: Scope, limit: int
+) -> SearchResult | None:
+    """What terms made of the question find; None where that fails, which costs no answer."""
+    try:
+        return await _search(space, store, terms, scope, limit, Trace())
+    except HelixError as error:
+        _logger.warning("search terms were not searched: %s", type(error).__name__)
+        return None
+
+
+async def _embed_question(embedder: Embedder, text: str) -> list[float]:
+    try:
+        model = embedder.model
+        # a trace of its own, or LlamaIndex's callback manager would keep an id a question
+        with model.callback_manager.as_trace("query"):
+            return await model.aget_query_embedding(text)
+    except HelixError:
+        raise
+    except Exception as error:
+        raise UpstreamError(
+            f"the embedding service failed ({type(error).__name__}); try again"
+        ) from error
+
+
+def _log_refusal(decision: GateDecision, space: Space) -> None:
+    """The best distance, and what would have been enough."""
+    best = "none" if decision.best is None else f"{decision.best:.4f}"
+    enough = f"ceiling {space.max_distance:.4f}"
+    if (estimate := decision.estimate) and not estimate.enough:
+        enough = f"score {estimate.score:.4f}, least {estimate.least:.4f}"
+    _logger.info("gate refused: best distance %s, %s", best, enough)
+
+
+def as_nodes(retrieval: Retrieval) -> list[NodeWithScore]:
+    """What an answer may rest on: the hits as LlamaIndex has them, or nothing if refused."""
+    return [] if retrieval.reason else [as_node(hit) for hit in retrieval.hits]
+
+
+def as_node(hit: Hit) -> NodeWithScore:
+    """``hit`` as LlamaIndex has it; the score is the cosine similarity, 1 - distance."""
+    metadata = {name: getattr(hit, name) for name in _NODE_METADATA}
+    metadata["heading_path"] = list(hit.heading_path)
+    node = TextNode(id_=hit.node_id, text=hit.content, metadata=metadata)
+    return NodeWithScore(node=node, score=1 - hit.distance)

@@ -1,0 +1,95 @@
+"""Which of the embedders a process knows the database has now: before a change and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from helix.domain.search_space import Fusion, SearchSpace
+from helix.errors import SettingsError
+from helix.providers.base import Embedder
+from helix.settings import HOW, Settings
+from helix.store import ChunkStore
+
+
+@dataclass(frozen=True)
+class Space:
+    """A vector space that questions can be asked in.
+
+    ``max_distance`` is the gate's ceiling there, a cosine distance from 0 to 2; ``fusion`` how BM25
+    joins the distances, None for not at all; ``lexical`` whether an exact match passes the gate.
+    """
+
+    embedder: Embedder
+    max_distance: float
+    fusion: Fusion | None = None
+    lexical: bool = False
+
+    @property
+    def description(self) -> SearchSpace:
+        """The space as a ``Retrieval`` carries it."""
+        return SearchSpace(self.embedder.identity, self.max_distance, self.fusion, self.lexical)
+
+
+async def current_embedder(store: ChunkStore, embedders: Sequence[Embedder]) -> Embedder:
+    """The one of ``embedders`` that filled the database; the first, where none did.
+
+    Take it anew for each document: ``pipelines.reembed`` may change the database at any time, and
+    a write by the other one then raises EmbedderMismatch and stores nothing. Write with
+    ``store.session(embedder.identity)``.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+        EmbedderMismatch: it was filled by none of them.
+    """
+    stored = await store.stored_identity()
+    for embedder in embedders:
+        if embedder.identity == stored:
+            return embedder
+    await store.session(embedders[0].identity).check()
+    return embedders[0]
+
+
+def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
+    """What questions are asked in, HELIX_EMBEDDER's first.
+
+    Raises:
+        SettingsError: one of them has no ceiling.
+    """
+    return [
+        Space(
+            embedder,
+            # a distance that was set means nothing in another space than the first
+            gate_ceiling(settings, embedder)
+            if number == 0 or embedder.max_distance is None
+            else embedder.max_distance,
+            fusion_of(settings, embedder),
+            settings.gate_lexical,
+        )
+        for number, embedder in enumerate(embedders)
+    ]
+
+
+def fusion_of(settings: Settings, embedder: Embedder) -> Fusion | None:
+    """How ``HELIX_RETRIEVAL`` and ``HELIX_FUSION`` have it, else as suits the embedder."""
+    if settings.retrieval == "dense":
+        return None
+    if settings.fusion == "rrf":
+        return Fusion(None)
+    return Fusion(embedder.dense_weight if settings.fusion is None else settings.fusion)
+
+
+def gate_ceiling(settings: Settings, embedder: Embedder) -> float:
+    """``RETRIEVAL_MAX_DISTANCE``, else the embedder's calibrated default.
+
+    Raises:
+        SettingsError: neither is there; a guess would refuse or let through at random.
+    """
+    if settings.retrieval_max_distance is not None:
+        return settings.retrieval_max_distance
+    if embedder.max_distance is not None:
+        return embedder.max_distance
+    raise SettingsError(
+        f"RETRIEVAL_MAX_DISTANCE is not set, and {embedder.identity} has no calibrated default:"
+        f" {HOW['RETRIEVAL_MAX_DISTANCE']}"
+    )

@@ -1,1 +1,0 @@
-"""Questions about an image: the image is the context, no document is searched, nothing is cited."""

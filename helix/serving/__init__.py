@@ -1,0 +1,1 @@
+"""HTTP: middleware, limits, authentication, event streams, and one file a resource in routes."""

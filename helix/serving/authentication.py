@@ -1,0 +1,138 @@
+"""The caller of a request, known before its body is read: every route of the API is an ApiRoute.
+
+With HELIX_AUTH=off the request names its tenant; with HELIX_AUTH=keys its key does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from fastapi import Depends, HTTPException, Query, Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.errors import BadRequest, HelixError
+from helix.library.access import Library
+from helix.library.keys import tenant_of
+from helix.services import Services
+from helix.serving.body_limit import MEGABYTE, limit_body
+
+# one line for every such key: it tells nothing about a key that somebody tries
+_REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
+_TWICE = "tenant_id is given twice, and not the same"
+
+
+class OtherTenant(HelixError):
+    """The key is not the named tenant's, whether there is such a tenant or not."""
+
+    status = 403
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The tenant that a request is about.
+
+    ``keyed``: its API key decides that. ``named``: the request's address does.
+    """
+
+    services: Services
+    tenant: str
+    keyed: bool
+    named: bool = False
+
+    @property
+    def library(self) -> Library:
+        """Documents and runs of the tenant."""
+        return self.services.library.of(self.tenant)
+
+    def for_tenant(self, tenant_id: str | None) -> Caller:
+        """The caller of a request that also names ``tenant_id``; None: it names none.
+
+        Raises:
+            OtherTenant: the key is not this tenant's.
+            BadRequest: the name is malformed, or another than the one in the address.
+        """
+        if tenant_id is None:
+            return self
+        if self.keyed:
+            if tenant_id != self.tenant:
+                raise OtherTenant("tenant_id is not the tenant of this API key: leave it out")
+            return self
+        if self.named and tenant_id != self.tenant:
+            raise BadRequest(_TWICE)
+        return Caller(self.services, tenant_name(tenant_id), keyed=False, named=True)
+
+
+async def authenticate(request: Request) -> Caller:
+    """The caller, by the request's headers and address alone.
+
+    Raises:
+        HTTPException: 401, the request has no key that opens anything.
+        OtherTenant, BadRequest: as ``for_tenant``, of the tenant in the address.
+    """
+    services: Services = request.state.services
+    if services.settings.auth == "keys":
+        tenant = await tenant_of(services.store, _bearer_token(request))
+        if tenant is None:
+            raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
+        caller = Caller(services, tenant, keyed=True)
+    else:
+        caller = Caller(services, DEFAULT_TENANT, keyed=False)
+    named = request.query_params.getlist("tenant_id")
+    if len(set(named)) > 1:
+        raise BadRequest(_TWICE)
+    return caller.for_tenant(named[0] if named else None)
+
+
+def _bearer_token(request: Request) -> str:
+    """The token of the one Authorization header; empty if there is none, or several headers."""
+    headers = request.headers.getlist("authorization")
+    scheme, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+class ApiRoute(APIRoute):
+    """A route that authenticates its caller first, and then reads a body of limited length.
+
+    FastAPI reads a JSON body before it calls a dependency; an unknown client could have the server
+    read as much as it likes.
+    """
+
+    max_body_bytes: ClassVar[int | None] = 2 * MEGABYTE
+    """Of the request's body; None where the handler sets a limit, as it does for forms."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, behind authentication and the limit."""
+        handler, limit = super().get_route_handler(), self.max_body_bytes
+
+        async def authenticated(request: Request) -> Response:
+            request.state.caller = await authenticate(request)
+            if limit is not None:
+                reason = f"the body is larger than {limit // MEGABYTE} MB, the limit"
+                too_long = HTTPException(400, reason, {"Connection": "close"})
+                request = limit_body(request, limit, too_long)
+            return await handler(request)
+
+        return authenticated
+
+
+class FormRoute(ApiRoute):
+    """A route for a form with files, which ``helix.serving.forms`` reads under its own limits."""
+
+    max_body_bytes = None
+
+
+async def _caller(
+    request: Request,
+    tenant_id: Annotated[
+        str | None, Query(description="Whose documents; where keys are asked for, the key says so")
+    ] = None,
+) -> Caller:
+    caller: Caller = request.state.caller  # authenticate() has looked at tenant_id
+    return caller
+
+
+CurrentCaller = Annotated[Caller, Depends(_caller)]

@@ -1,0 +1,91 @@
+"""Multipart forms: files are spooled to disk, and refused as soon as one is over its limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from helix.errors import BadRequest
+from helix.library.errors import TooLarge
+from helix.library.uploads import clean_name
+from helix.serving.body_limit import MEGABYTE, limit_body
+
+_MAX_FIELDS = 100
+
+
+@dataclass(frozen=True)
+class FormLimits:
+    """Limits of a form in bytes, for each file and for the whole request, and of its files' number.
+
+    ``usage`` ends the error for a request without a form; ``remedy`` ends the one for a file over
+    its limit.
+    """
+
+    file_bytes: int
+    files: int
+    request_bytes: int
+    usage: str
+    remedy: str
+
+
+def form_body(required: str, **properties: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI description of a form with these fields; ``required`` names some, in words."""
+    schema = {"type": "object", "required": required.split(), "properties": properties}
+    content = {"multipart/form-data": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+class _LimitedParser(MultiPartParser):
+    """Starlette's parser, which has no limit on a file, and takes a form that breaks off."""
+
+    limits: FormLimits
+    ended = False
+    _part_bytes = 0
+
+    def on_part_begin(self) -> None:
+        self._part_bytes = 0
+        super().on_part_begin()
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        self._part_bytes += end - start
+        file = self._current_part.file
+        if file is not None and self._part_bytes > self.limits.file_bytes:
+            limit = self.limits.file_bytes // MEGABYTE
+            name = clean_name(file.filename or "")
+            raise TooLarge(f"{name}: larger than {limit} MB, the limit: {self.limits.remedy}")
+        super().on_part_data(data, start, end)
+
+    def on_end(self) -> None:
+        self.ended = True
+
+
+async def read_form(request: Request, limits: FormLimits) -> FormData:
+    """The request's form; the caller closes it.
+
+    Raises:
+        BadRequest: the request has no multipart form, or one that is cut or malformed.
+        TooLarge: a file, or the request as a whole, is over its limit.
+    """
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise BadRequest(f"no file came: send {limits.usage}")
+    limit = limits.request_bytes // MEGABYTE
+    too_large = TooLarge(
+        f"the request is larger than {limit} MB, the limit: send fewer files at once"
+    )
+    stream = limit_body(request, limits.request_bytes, too_large).stream()
+    parser = _LimitedParser(request.headers, stream, max_files=limits.files, max_fields=_MAX_FIELDS)
+    parser.limits = limits
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise BadRequest(f"the request is no multipart/form-data: {error.message}") from None
+    except (UnicodeError, LookupError):
+        raise BadRequest("the request's fields are no text: send them in UTF-8") from None
+    if not parser.ended:
+        await form.close()
+        raise BadRequest("the request ends in the middle of a file: send it again")
+    return form

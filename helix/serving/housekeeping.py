@@ -1,0 +1,76 @@
+"""What a server does besides answering: it starts workers, drops old receipts, counts contacts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from helix.errors import HelixError
+from helix.library.background import in_background
+from helix.library.runs import any_open_run
+from helix.privacy.contacts import counting
+from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
+from helix.services import Services
+from helix.store import ChunkStore
+from helix.telemetry.logs import where
+
+_LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
+_TIDY_SECONDS = 600.0
+
+_logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def housekeeping(services: Services) -> AsyncIterator[None]:
+    """Do all of it while the block lasts; afterwards none of it is under way."""
+    async with (
+        in_background(_start_workers(services), _drop_receipts(services)),
+        counting(services.store, "serving"),
+    ):
+        yield
+
+
+async def _start_workers(services: Services) -> None:
+    """Start a worker whenever a run is open, also after a worker was killed."""
+    wait = _LOOK_SECONDS
+    while True:
+        try:
+            if await asyncio.to_thread(_any_open, services.store):
+                started = services.on_run_created()
+                # a worker that ends at once, because of a setting say, is started less and less
+                wait = min(wait * 2, _LONGEST_SECONDS) if started else _LOOK_SECONDS
+        except HelixError:  # the database is away; so is the work
+            wait = _LOOK_SECONDS
+        except Exception as error:  # noqa: BLE001  the next round tries again
+            _logger.warning("workers were not looked after: %s", where(error))
+            wait = _LONGEST_SECONDS
+        await asyncio.sleep(wait)
+
+
+async def _drop_receipts(services: Services) -> None:
+    """Drop receipts that were kept long enough, and what they say of documents deleted since."""
+    while True:  # at the start too: there may have been no server for long
+        try:
+            await asyncio.to_thread(tidy, services.store, services.settings.receipt_days)
+        except HelixError as error:
+            _logger.warning("receipts were not looked through: %s", error)
+        except Exception as error:  # noqa: BLE001  the next round tries again
+            _logger.warning("receipts were not looked through: %s", where(error))
+        await asyncio.sleep(_TIDY_SECONDS)
+
+
+def tidy(store: ChunkStore, days: int) -> None:
+    """One round over the receipts of all tenants."""
+    with store.connection() as connection:
+        dropped = delete_expired(connection, days)
+        forgotten = forget_deleted_documents(connection)
+    if dropped or forgotten:
+        _logger.info("receipts: %d dropped, %d without a deleted document", dropped, forgotten)
+
+
+def _any_open(store: ChunkStore) -> bool:
+    """Whether any tenant has a run that has not ended."""
+    with store.connection() as connection:
+        return any_open_run(connection)

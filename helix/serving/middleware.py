@@ -1,0 +1,177 @@
+"""Pure ASGI middleware: a request's ids, log, metrics and span; a failed start as one line.
+
+Starlette's BaseHTTPMiddleware would cost a streaming route more than the rest of the server.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Sequence
+
+from opentelemetry.trace import Span, Tracer
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from helix.errors import HelixError
+from helix.telemetry.logs import request_id
+from helix.telemetry.metrics import METHODS, OTHER, Metrics
+from helix.telemetry.tracing import request_span, set_error
+
+_logger = logging.getLogger("helix.request")
+_ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class _CutError(Exception):
+    """A response broke off; what happened was logged."""
+
+
+class OwnPagesOnly:
+    """Refuse what another site's page makes a browser send that changes something.
+
+    A form of a foreign page can post files to a server on the user's own machine, and no browser
+    asks first. ``origins`` are those of HELIX_CORS_ORIGINS, whose pages may.
+    """
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str] = ()) -> None:
+        self.app = app
+        self._origins = frozenset(origin.encode() for origin in origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):
+            headers = dict(scope["headers"])
+            foreign = headers.get(b"sec-fetch-site") == b"cross-site"
+            if foreign and not self._origins & {headers.get(b"origin"), b"*"}:
+                refusal = {"error": "a page of another site may not change anything here"}
+                await JSONResponse(refusal, status_code=403)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+class RequestLog:
+    """Give each request its ids, log its outcome, and tell metrics and tracing of it.
+
+    The request id is the client's X-Request-ID if it is plain; the trace id that of the caller's
+    ``traceparent``, else a new one. An unexpected error is logged with its traceback under those
+    ids and answered as a plain 500.
+    """
+
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics | None = None, tracer: Tracer | None = None
+    ) -> None:
+        self.app = app
+        self._metrics = metrics
+        self._tracer = tracer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        token = request_id.set(_request_id(scope))
+        try:
+            with request_span(self._tracer, _method(scope), scope["headers"]) as span:
+                await self._respond(scope, receive, send, span)
+        finally:
+            request_id.reset(token)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send, span: Span) -> None:
+        identifier = request_id.get()
+        started = time.perf_counter()
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = identifier
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_id)
+        except Exception as error:
+            set_error(span, error)
+            _logger.exception("unexpected error")
+            if status:
+                # Too late for an answer: the server cuts the connection. It would log the error
+                # with its message, which may hold text of a document; ours has none.
+                raise _CutError from None
+            response = JSONResponse({"error": "internal error"}, status_code=500)
+            await response(scope, receive, send_with_id)
+        finally:
+            seconds = time.perf_counter() - started
+            _logger.info(
+                "%s %s %s %.1f ms", scope["method"], _path(scope), status or "-", seconds * 1000
+            )
+            if self._metrics:
+                self._metrics.request(scope["method"], _route(scope), status, seconds)
+            if span.is_recording():
+                _describe(span, scope, status)
+
+
+def _describe(span: Span, scope: Scope, status: int) -> None:
+    """Give ``span`` the name and attributes of OpenTelemetry's conventions for HTTP servers."""
+    method, route = _method(scope), _route(scope)
+    span.update_name(f"{method} {route}" if route else method)
+    if route:
+        span.set_attribute("http.route", route)
+    span.set_attribute("http.request.method", method)
+    span.set_attribute("http.response.status_code", status)
+    span.set_attribute("helix.request_id", request_id.get())
+
+
+def _method(scope: Scope) -> str:
+    method: str = scope["method"]
+    return method if method in METHODS else OTHER
+
+
+def _route(scope: Scope) -> str | None:
+    """The template of the route that took a request, which has no id in it; None where none did."""
+    path = getattr(scope.get("route"), "path", None)
+    return path if isinstance(path, str) else None
+
+
+def _path(scope: Scope) -> str:
+    """The path as it was sent, still percent-encoded: decoded, it could forge a line of the log."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.decode("ascii", "backslashreplace")
+
+
+def _request_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _ACCEPTED_ID.fullmatch(value):
+            return str(value.decode())
+    return uuid.uuid4().hex
+
+
+class OneLineStartup:
+    """Report a failed start as one line, where Starlette reports a traceback to the server."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+        failed = False
+
+        async def send_in_one_line(message: Message) -> None:
+            nonlocal failed
+            if message["type"] == "lifespan.startup.failed":
+                failed = True
+                return
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_in_one_line)
+        except Exception as error:
+            if not failed:
+                raise
+            # The server must hear of it either way, or it would go on to serve without services.
+            told = str(error) if isinstance(error, HelixError) else type(error).__name__
+            await send({"type": "lifespan.startup.failed", "message": f"start failed: {told}"})
+            if not isinstance(error, HelixError):
+                _logger.exception("unexpected error at start")

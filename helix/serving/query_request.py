@@ -1,0 +1,155 @@
+"""The body of POST /v1/query: its JSON, validated, as a question and the scope it is asked in."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from helix.domain.scope import Scope, checked_tags, tenant_name
+from helix.errors import BadRequest
+
+MAX_BYTES = 2**20
+"""The longest request there is; a sensible one has a tenth of it."""
+_LARGEST_ID = 2**63 - 1
+
+# RFC 3339, section 5.6, without leap seconds; of a second's decimals Python keeps six
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
+    r"([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+_A_TIME = "a time with its offset, such as 2026-01-31T09:00:00Z"
+_KINDS = {
+    "tenant_id": "1 to 100 letters, digits or _ . @ -, a letter or digit first",
+    "question": "a text with something to read in it",
+    "top_k": "a whole number from 1 to 50",
+    "document_ids": "a list of 1 to 1000 ids of documents, which are whole numbers",
+    "conversation_id": "a text of at most 200 characters",
+    "debug": "true or false",
+    "stream": "true or false",
+    "verdict": "true or false",
+    "filters": "an object with source_prefix, tags, since or until",
+    "filters.source_prefix": "a text of 1 to 2000 characters, none of them a control character",
+    "filters.tags": "a list of 1 to 50 texts of 1 to 100 characters, none a control character",
+    "filters.since": _A_TIME,
+    "filters.until": _A_TIME,
+}
+"""What the value of each key is: the end of the error for any other value."""
+
+
+def _moment(text: object) -> datetime:
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
+        raise ValueError("no time of RFC 3339")
+    return datetime.fromisoformat(text.upper())
+
+
+def _readable(text: str) -> str:
+    if all(unicodedata.category(c)[0] in "ZC" for c in text):
+        raise ValueError("nothing to read")
+    return text
+
+
+def _without_controls(text: str) -> str:
+    if any(unicodedata.category(c) in ("Cc", "Cs") for c in text):
+        raise ValueError("a control character")
+    return text
+
+
+def _checked_by(check: Callable[[Any], object]) -> AfterValidator:
+    """``check`` as a validator of pydantic, which does not know BadRequest."""
+
+    def validate(value: Any) -> Any:
+        try:
+            return check(value)
+        except BadRequest as error:
+            raise ValueError(str(error)) from None
+
+    return AfterValidator(validate)
+
+
+Time = Annotated[datetime, BeforeValidator(_moment)]
+DocumentId = Annotated[int, Field(ge=0, le=_LARGEST_ID)]
+Prefix = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_without_controls)]
+Tags = Annotated[tuple[str, ...], Field(min_length=1, max_length=50), _checked_by(checked_tags)]
+
+
+class Filters(BaseModel):
+    """Which documents may be answered from: those that fit all of these."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    source_prefix: Prefix | None = Field(None, description="What source_uri begins with")
+    tags: Tags | None = Field(None, description="Documents that have all of these")
+    since: Time | None = Field(None, description="Stored then or later")
+    until: Time | None = Field(None, description="Stored then or before")
+
+
+class QueryRequest(BaseModel):
+    """The JSON of a request; what is null counts as left out."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    question: Annotated[str, AfterValidator(_readable)]
+    tenant_id: Annotated[str, _checked_by(tenant_name)] | None = None
+    top_k: int | None = Field(None, ge=1, le=50, description="Chunks to answer from")
+    document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
+    filters: Filters | None = None
+    conversation_id: str | None = Field(None, max_length=200, description="Only given back")
+    debug: bool | None = Field(None, description="Tell how the answer came about")
+    stream: bool | None = Field(None, description="Answer as server-sent events")
+    verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
+
+    def scope(self, tenant: str) -> Scope:
+        """The documents of ``tenant`` that it may be answered from."""
+        filters = self.filters or Filters()
+        return Scope(
+            tenant,
+            None if self.document_ids is None else tuple(self.document_ids),
+            filters.source_prefix,
+            filters.tags,
+            filters.since,
+            filters.until,
+        )
+
+
+def query_request(body: bytes, max_question_chars: int) -> QueryRequest:
+    """The request in ``body``.
+
+    Raises:
+        BadRequest: one line that names the key which is unknown, missing or not of its kind.
+    """
+    try:
+        request = QueryRequest.model_validate_json(body)
+    except ValidationError as error:
+        raise BadRequest(_problem(error)) from None
+    if (length := len(request.question)) > max_question_chars:
+        raise BadRequest(f"question has {length} characters; the limit is {max_question_chars}")
+    return request
+
+
+def _problem(error: ValidationError) -> str:
+    """The first problem as one line; the rejected value is left out, for it may be a secret."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    place = [str(part) for part in first["loc"]]
+    if not place:
+        return 'the body is no JSON object: send {"question": "…"} in UTF-8'
+    if first["type"] == "extra_forbidden":
+        model = Filters if place[0] == "filters" else QueryRequest
+        known = ", ".join(model.model_fields)
+        return f"{json.dumps('.'.join(place)[:80])} is no key of a query: there are {known}"
+    key = next(name for name in (".".join(place[:2]), place[0]) if name in _KINDS)
+    missing = first["type"] == "missing"
+    return f"{key} is missing: send {_KINDS[key]}" if missing else f"{key} is not {_KINDS[key]}"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a request, without references."""
+    found = QueryRequest.model_json_schema()
+    filters = found.pop("$defs")["Filters"]
+    found["properties"]["filters"] = filters | {"default": None}
+    return found

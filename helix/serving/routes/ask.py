@@ -1,0 +1,73 @@
+"""GET /ask: a question in, token frames and one citations frame out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from helix.answering.answer import Question
+from helix.answering.engine import AnswerStream
+from helix.answering.pipeline import AnswerRequest
+from helix.domain.questions import question_of
+from helix.domain.scope import Scope
+from helix.errors import BadRequest
+from helix.serving.answer_stream import plain_frames
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
+from helix.serving.routes.query import answer_headers
+
+_LARGEST_ID = 2**63 - 1
+
+router = APIRouter(route_class=ApiRoute)
+
+_STREAM = {"text/event-stream": {"schema": {"type": "string"}, "example": (
+    'data: {"t":"Refunds are accepted within 30 days. [1]"}\n\nevent: citations\n'
+    'data: [{"n":1,"chunk_id":42,"document_title":"Refund Policy","snippet":"Refunds are…"}]\n\n'
+)}}  # fmt: skip
+
+
+@router.get(
+    "/ask",
+    summary="Ask the documents",
+    response_class=Response,
+    responses={
+        200: {"description": "Token frames, then one citations frame", "content": _STREAM},
+        "default": {"description": 'Any failure: `{"error": "one line"}`'},
+        400: {"description": "`q` is missing, blank or too long, or `document_id` is no id"},
+        503: {"description": "Database or model failed before the first token"},
+    },
+)
+async def ask(
+    request: Request,
+    caller: CurrentCaller,
+    q: Annotated[str | None, Query(description="The question")] = None,
+    document_id: Annotated[
+        str | None, Query(description="Answer from this document only (documents.id)")
+    ] = None,
+    verdict: Annotated[
+        bool, Query(description="Have a judge look at the answer; its verdict is one more event")
+    ] = False,
+) -> Response:
+    """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
+    services = caller.services
+    text = question_of(q, services.settings.max_question_chars)
+    scope = Scope(caller.tenant, document_ids=_document_ids(document_id))
+    question = Question(text, scope)
+    answering = AnswerRequest(services.answering, question, verdict=verdict)
+    stream = await run_unless_disconnected(request, answering.start(), AnswerStream.aclose)
+    if stream is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    return event_stream(plain_frames(answering, stream), stream.aclose, answer_headers(question))
+
+
+def _document_ids(text: str | None) -> tuple[int] | None:
+    if text is None:
+        return None
+    digits = text.lstrip("0") or text[:1]
+    # its length first: Python refuses to convert a number of thousands of digits
+    known = digits.isascii() and digits.isdigit() and len(digits) < 20
+    if not known or (number := int(digits)) > _LARGEST_ID:
+        raise BadRequest("document_id must be a document's id, a whole number")
+    return (number,)

@@ -1,0 +1,93 @@
+"""POST /ask-image: a question about an image that comes with it. No retrieval, no citations."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import FormData, UploadFile
+
+from helix.answering.guardrails import Hygiene
+from helix.answering.images import UploadedImage, ask_about_image, image_type
+from helix.domain.questions import question_of
+from helix.errors import BadRequest
+from helix.library.errors import UnsupportedMedia
+from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.body_limit import MEGABYTE
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
+from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.sse import TextJson
+
+MAX_IMAGE_MB = 10
+"""Gemini takes requests of 20 MB, and an image grows by a third on its way there."""
+
+_LIMITS = FormLimits(
+    file_bytes=MAX_IMAGE_MB * MEGABYTE,
+    files=1,
+    request_bytes=(MAX_IMAGE_MB + 1) * MEGABYTE,
+    usage="the image as multipart/form-data, field image, and the question, field q",
+    remedy="make it smaller",
+)
+_BODY = form_body(
+    "image q",
+    image={"type": "string", "format": "binary"},
+    q={"type": "string"},
+    tenant_id={"type": "string"},
+)
+_TEXT = {"application/json": {"example": {"text": "A receipt of 12 May 2026 over 14.90 euros."}}}
+
+_logger = logging.getLogger(__name__)
+router = APIRouter(route_class=FormRoute)
+
+
+@router.post(
+    "/ask-image",
+    summary="Ask about an image",
+    response_class=Response,
+    openapi_extra=_BODY,
+    responses={
+        200: {"description": "What the model says of the image", "content": _TEXT},
+        "default": {"description": 'Any failure: `{"error": "one line"}`'},
+        400: {"description": "No image came, or `q` is missing, blank or too long"},
+        413: {"description": f"The image is larger than {MAX_IMAGE_MB} MB"},
+        415: {"description": "Its bytes are no PNG, JPEG, WebP, HEIC or HEIF image"},
+        501: {"description": "The model that answers cannot look at images"},
+        503: {"description": "The model failed"},
+    },
+)
+async def ask_image(request: Request, caller: CurrentCaller) -> Response:
+    """Put the image and the question to the model. Neither is stored or logged."""
+    services = caller.services
+    form = await read_form(request, _LIMITS)
+    try:
+        caller.for_tenant(_text(form, "tenant_id"))
+        image = await _image(form)
+        question = question_of(_text(form, "q"), services.settings.max_question_chars)
+    finally:
+        await form.close()
+    text = await run_unless_disconnected(request, ask_about_image(services.llm, question, image))
+    if text is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    if "hygiene" in services.settings.guards:
+        hygiene = Hygiene(())  # there are no sources that a link could lead to
+        text = hygiene.feed(text) + hygiene.end()
+    return TextJson({"text": text})
+
+
+def _text(form: FormData, name: str) -> str | None:
+    value = form.get(name)
+    return value if isinstance(value, str) else None
+
+
+async def _image(form: FormData) -> UploadedImage:
+    """The form's image; its bytes decide what it is, not its name or declared type."""
+    image = form.get("image")
+    if image is None:
+        raise BadRequest(f"no image came: send {_LIMITS.usage}")
+    # a field without a file name arrives as text, which is no image
+    data = await image.read() if isinstance(image, UploadFile) else b""
+    kind = image_type(data)
+    if kind is None:
+        raise UnsupportedMedia("unsupported media type")  # the contract has this line
+    return UploadedImage(data, kind)

@@ -1,0 +1,85 @@
+"""What operators look at: /healthz, /metrics, /v1/privacy, and the last evaluation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import JSONResponse, Response
+
+from db.embedded import default_directory
+from helix.privacy.report import privacy_report
+from helix.services import Services
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.body_limit import MEGABYTE
+
+_LARGEST_REPORT = 32 * MEGABYTE  # 80 cases take 0.1 MB
+
+open_router = APIRouter()
+"""Routes without authentication, for probes and scrapers."""
+router = APIRouter(prefix="/v1", route_class=ApiRoute)
+
+
+@open_router.get(
+    "/healthz", summary="Is the database there?", responses={503: {"description": "No"}}
+)
+async def healthz(request: Request) -> JSONResponse:
+    """`200 {"ok": true}` when `SELECT 1` succeeds, `503 {"ok": false}` otherwise."""
+    services: Services = request.state.services
+    ok = await services.store.ping()
+    return JSONResponse({"ok": ok}, status_code=200 if ok else 503)
+
+
+@open_router.get("/metrics", summary="For Prometheus", response_class=Response)
+async def metrics(request: Request) -> Response:
+    """Text format 0.0.4, or OpenMetrics where that is accepted; 404 with HELIX_METRICS=0."""
+    services: Services = request.state.services
+    if not services.settings.metrics:
+        raise HTTPException(404)
+    body, content_type = await services.metrics.scrape(request.headers.get("accept", ""))
+    return Response(body, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
+
+
+@router.get("/privacy", summary="What leaves the machine, and what is stored")
+async def privacy(caller: CurrentCaller) -> dict[str, Any]:
+    """Hosts that were contacted, counted at the socket; what the tenant has stored, and where."""
+    return await privacy_report(caller.services, caller.library)
+
+
+@router.get(
+    "/evals/last",
+    summary="The last evaluation",
+    responses={404: {"description": "None was run on this machine"}},
+)
+async def last_evaluation(caller: CurrentCaller) -> dict[str, Any]:
+    """Its totals with intervals and, where no API keys are asked for, its cases.
+
+    A report is of the machine, not of a tenant: with keys its questions and answers stay out.
+    """
+    report = await asyncio.to_thread(_read_report)
+    if report is None:
+        raise HTTPException(
+            404, "no evaluation was run on this machine yet: run `python -m evals.run`"
+        )
+    if caller.services.settings.auth == "keys":
+        report |= {"cases": [], "comparison": None}
+    return report
+
+
+def last_report_file() -> Path:
+    """Where ``python -m evals.run`` leaves its report: ``<user data>/helix/evals/last.json``."""
+    return default_directory().parent / "evals" / "last.json"
+
+
+def _read_report() -> dict[str, Any] | None:
+    path = last_report_file()
+    try:
+        if path.stat().st_size > _LARGEST_REPORT:
+            return None
+        report = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return report if isinstance(report, dict) else None

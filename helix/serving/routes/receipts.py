@@ -1,0 +1,63 @@
+"""/v1/answers: the receipt of an answer, whether it still holds, and what people say of it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict
+
+from helix.errors import BadRequest
+from helix.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
+from helix.receipts.stored_sources import prompt_json, rebuild_prompt, verify_citations
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.sse import TextJson
+
+router = APIRouter(
+    prefix="/v1/answers",
+    tags=["answers"],
+    route_class=ApiRoute,
+    default_response_class=Response,
+    responses={404: {"description": "No such answer of this tenant, or not any more"}},
+)
+
+
+class Feedback(BaseModel):
+    """What somebody thinks of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rating: Rating
+    note: str = ""
+    tenant_id: str | None = None
+
+
+@router.get("/{answer_id}", summary="The receipt of an answer")
+async def answer(caller: CurrentCaller, answer_id: str) -> Response:
+    """What it was made from. `prompt` is rebuilt; null, with `prompt_lost`, where it cannot be."""
+    receipt = await read_receipt(caller.library, answer_id, caller.services.settings.receipt_days)
+    found = await rebuild_prompt(caller.library, receipt)
+    prompt = None if found.lost else prompt_json(receipt, found.sources)
+    return TextJson({**receipt, "prompt": prompt, "prompt_lost": found.lost})
+
+
+@router.get("/{answer_id}/verify", summary="Does what it cites still stand?")
+async def verify(caller: CurrentCaller, answer_id: str) -> Response:
+    """Each citation against what is stored now: holds, source changed, source deleted."""
+    receipt = await read_receipt(caller.library, answer_id, caller.services.settings.receipt_days)
+    return TextJson(await verify_citations(caller.library, receipt))
+
+
+@router.post("/{answer_id}/feedback", summary="Say what you think of an answer", status_code=201)
+async def feedback(caller: CurrentCaller, answer_id: str, given: Feedback) -> Response:
+    """Add a rating and a note to it; several may."""
+    library = caller.for_tenant(given.tenant_id).library
+    if len(given.note) > MAX_NOTE_CHARS:
+        raise BadRequest(f"note has {len(given.note)} characters; the limit is {MAX_NOTE_CHARS}")
+    days = caller.services.settings.receipt_days
+    added = await library.change(
+        partial(rate, answer_id=answer_id, rating=given.rating, note=given.note, days=days,
+                tenant=library.tenant)
+    )  # fmt: skip
+    return TextJson(added, 201)

@@ -1,0 +1,150 @@
+"""POST /v1/documents: uploads, examined before any of them is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from starlette.datastructures import FormData, UploadFile
+
+from helix.domain.file_kinds import problem, sniff
+from helix.domain.scope import checked_tags
+from helix.errors import BadRequest, HelixError
+from helix.library.access import Library
+from helix.library.errors import UnsupportedMedia
+from helix.library.paging import check_text
+from helix.library.uploads import Upload, clean_name, store_uploads
+from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.body_limit import MEGABYTE
+from helix.serving.forms import FormLimits, form_body, read_form
+
+MAX_FILES = 100
+"""Files of one request."""
+REQUEST_FILES = 4
+"""A request may be as large as so many files of the largest size."""
+_MAX_TITLE = 500
+_MAX_URI_BYTES = 2000  # an index entry of Postgres has 2,704 at most
+
+_TEXT = {"type": "string"}
+_BODY = form_body(
+    "file",
+    file={"type": "array", "items": {"type": "string", "format": "binary"}},
+    title=_TEXT | {"description": "of the one file"},
+    source_uri=_TEXT | {"description": "of the one file"},
+    tags={"type": "array", "items": _TEXT},
+    tenant_id=_TEXT,
+)
+
+router = APIRouter(prefix="/v1", tags=["documents"], route_class=FormRoute)
+
+
+@router.post(
+    "/documents",
+    summary="Upload documents",
+    status_code=202,
+    openapi_extra=_BODY,
+    responses={
+        200: {"description": "All of it is there already, and readable"},
+        400: {"description": "No file, or an empty one"},
+        413: {"description": "A file is over the limit of bytes"},
+        415: {"description": "A file is of no kind that Helix reads"},
+    },
+)
+async def upload(request: Request, caller: CurrentCaller) -> JSONResponse:
+    """Store the files and start one run that reads them. The same bytes are stored once."""
+    services = caller.services
+    form = await read_form(request, _limits(services.settings.max_file_mb * MEGABYTE))
+    try:
+        library = caller.for_tenant(_tenant_id(form)).library
+        uploads = await _examine(library, form)
+        stored = await library.change(
+            partial(store_uploads, uploads=uploads, tenant=library.tenant)
+        )
+    finally:
+        await form.close()
+    if stored.run_id is not None:
+        services.on_run_created()
+    return JSONResponse(
+        {"run_id": stored.run_id, "documents": stored.documents},
+        status_code=200 if stored.run_id is None else 202,
+    )
+
+
+def _limits(file_bytes: int) -> FormLimits:
+    return FormLimits(
+        file_bytes,
+        files=MAX_FILES,
+        request_bytes=file_bytes * REQUEST_FILES,
+        usage="them as multipart/form-data, field file",
+        remedy="nothing of this request was stored; split the file, or raise HELIX_MAX_FILE_MB",
+    )
+
+
+def _tenant_id(form: FormData) -> str | None:
+    named = {value for value in form.getlist("tenant_id") if isinstance(value, str)}
+    if len(named) > 1:
+        raise BadRequest("tenant_id is given twice, and not the same")
+    return named.pop() if named else None
+
+
+async def _examine(library: Library, form: FormData) -> list[Upload]:
+    """The files of ``form``, each read once in a thread: its kind and its hash.
+
+    Raises:
+        BadRequest: there is no file, one is empty, or a field is malformed.
+        UnsupportedMedia: Helix does not read what a file is.
+    """
+    files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
+    if not files:
+        raise BadRequest("no file came: send them as multipart/form-data, field file")
+    title = _text(form, len(files), "title", _MAX_TITLE)
+    source_uri = _text(form, len(files), "source_uri", _MAX_URI_BYTES)
+    if source_uri and len(source_uri.encode()) > _MAX_URI_BYTES:
+        raise BadRequest(f"source_uri is longer than {_MAX_URI_BYTES} bytes")
+    tags = _tags(form)
+    uploads: list[Upload] = []
+    problems: list[HelixError] = []
+    for file in files:
+        try:
+            found = await library.aside(partial(_inspect, file))
+            uploads.append(replace(found, title=title, source_uri=source_uri, tags=tags))
+        except HelixError as error:
+            problems.append(error)
+    if problems:
+        raise type(problems[0])("; ".join(map(str, problems)))
+    return uploads
+
+
+def _text(form: FormData, files: int, name: str, limit: int) -> str | None:
+    """The text field ``name``, which only a form with one file may have."""
+    value = form.get(name)
+    if not isinstance(value, str) or not (text := check_text(name, value, limit)):
+        return None
+    if files > 1:
+        raise BadRequest(f"{name} goes with one file: send the {files} files one by one")
+    return text
+
+
+def _tags(form: FormData) -> tuple[str, ...] | None:
+    """The tags of every field ``tags``, blank ones left out; None where there is no such field."""
+    tags = [value for value in form.getlist("tags") if isinstance(value, str)]
+    return checked_tags(tag for tag in tags if tag.strip()) if tags else None
+
+
+def _inspect(file: UploadFile) -> Upload:
+    name = clean_name(file.filename or "")
+
+    def read() -> bytes:
+        file.file.seek(0)
+        return file.file.read()
+
+    data = read()
+    if not data:
+        raise BadRequest(f"{name}: the file is empty")
+    kind = sniff(data, name)
+    if kind is None:
+        raise UnsupportedMedia(f"{name}: {problem(data, name)}")
+    return Upload(name, kind, len(data), hashlib.sha256(data).hexdigest(), read)

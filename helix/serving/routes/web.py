@@ -1,0 +1,78 @@
+"""GET / and /web/…: the page and its files, under strict headers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import HTTPException, Request
+from fastapi.responses import Response
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+
+FOLDER = Path(__file__).resolve().parents[2] / "web"
+_MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+}
+"""The kinds of file that are served. The system's own table lacks or mistakes some of them."""
+_POLICY = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' blob:",  # blob: a picture that the user chose, shown before it is sent
+    "connect-src 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",  # text becomes markup in the sanitizer only
+    "trusted-types dompurify",
+]
+_HEADERS = {
+    "Content-Security-Policy": "; ".join(_POLICY),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    # Every load asks again whether a file is still the same, so that no page runs half of an old
+    # version and half of a new one; the answer is 304 without a body.
+    "Cache-Control": "no-cache",
+}
+
+_files = StaticFiles(directory=FOLDER)
+
+
+async def page_file(request: Request) -> Response:
+    """The page itself, or a module, style sheet, font or picture of it.
+
+    The page holds no data: it asks the API for that, with the user's key.
+    """
+    path = request.path_params.get("path", "index.html")
+    media_type = _MEDIA_TYPES.get(Path(path).suffix)
+    if media_type is None:
+        raise HTTPException(404, "there is no such file of the page")
+    response = await _files.get_response(path, request.scope)
+    response.headers.update(_HEADERS | {"Content-Type": media_type})
+    # a weak tag, for it names the file both compressed and not
+    response.headers["ETag"] = f"W/{response.headers['ETag']}"
+    if response.status_code == 304:  # to the others GZipMiddleware adds it
+        response.headers["Vary"] = "Accept-Encoding"
+    return response
+
+
+ROUTES = [
+    Route(path, page_file, middleware=[Middleware(GZipMiddleware)], include_in_schema=False)
+    for path in ("/", "/web/{path:path}")
+]
+"""They go into the application as they are: a FastAPI router would lose their middleware."""

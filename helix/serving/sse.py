@@ -1,0 +1,51 @@
+"""Engine output as the frames and the JSON of the wire contract; no database.
+
+A frame is bytes ready to send: one `data:` line of JSON, for JSON has no raw line break and so
+nothing a model writes can break a frame.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from starlette.responses import JSONResponse
+
+from helix.contract import Citation
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def token_frame(text: str) -> bytes:
+    """One token frame. Lone surrogates, which UTF-8 cannot carry, travel as JSON escapes."""
+    return _frame("", {"t": text})
+
+
+def citations_frame(citations: Sequence[Citation]) -> bytes:
+    """The one citations frame that ends a whole answer."""
+    return _frame("event: citations\n", list(citations))
+
+
+def event_frame(event: str, payload: object) -> bytes:
+    """A frame of a typed stream: one event by that name."""
+    return _frame(f"event: {event}\n", payload)
+
+
+def json_bytes(payload: object) -> bytes:
+    """``payload`` as JSON on one line; lone surrogates travel as escapes."""
+    try:
+        return _encode(payload).encode()
+    except UnicodeEncodeError:
+        return json.dumps(payload, separators=(",", ":")).encode()
+
+
+def _frame(head: str, payload: object) -> bytes:
+    return f"{head}data: ".encode() + json_bytes(payload) + b"\n\n"
+
+
+class TextJson(JSONResponse):
+    """JSON of texts that people and models wrote: lone surrogates travel as escapes."""
+
+    def render(self, content: object) -> bytes:
+        """``content`` as the response's body."""
+        return json_bytes(content)

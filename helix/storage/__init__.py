@@ -1,0 +1,1 @@
+"""All SQL of serving and writing: connections, searches, document and chunk rows, indexes."""

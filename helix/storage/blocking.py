@@ -1,0 +1,53 @@
+"""Coroutines for code that cannot await, such as LlamaIndex's synchronous methods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from threading import Lock
+from typing import Any, TypeVar
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+_T = TypeVar("_T")
+
+
+class BlockingRunner:
+    """An event loop in a thread of its own, started by the first call and ended by ``close``.
+
+    It is one loop for all calls, for connections belong to the loop that opened them. A caller that
+    runs in an event loop itself blocks that loop, and is answered all the same.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
+        """What ``function`` gives or raises when it is awaited.
+
+        Raises:
+            RuntimeError: it is called from a coroutine that it runs itself, which would never end.
+        """
+        with self._lock:
+            if self._portal is None:
+                portal = start_blocking_portal(name="helix-blocking")
+                self._portal = self._stack.enter_context(portal)
+                self._loop = self._portal.call(asyncio.get_running_loop)
+        return self._portal.call(function, *arguments)
+
+    @property
+    def started(self) -> bool:
+        """Whether there was a call."""
+        return self._portal is not None
+
+    def is_current(self) -> bool:
+        """Whether the caller is a coroutine that this runs."""
+        return asyncio.get_running_loop() is self._loop
+
+    def close(self) -> None:
+        """Stop the thread; a further call would fail."""
+        self._stack.close()

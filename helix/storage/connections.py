@@ -1,0 +1,252 @@
+"""The connections to one database: reads of the event loop, writes of threads, both as a tenant.
+
+A tenant's transaction runs as the role ``helix_app``, which owns nothing, and says in
+``helix.tenant`` whose rows it may see; both last until it ends, so a connection that goes back to
+its pool keeps nothing. A read and its settings are sent together: one round trip, and one implicit
+transaction, for a pipeline is one until it is synchronised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from pgvector.psycopg import register_vector, register_vector_async
+from psycopg import AsyncConnection, Connection
+from psycopg.pq import PipelineStatus
+from psycopg.rows import TupleRow, dict_row
+from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
+
+from helix.errors import StoreUnavailable
+from helix.storage.blocking import BlockingRunner
+
+Connected = Connection[TupleRow]
+"""A blocking connection whose rows are tuples."""
+AsyncConnected = AsyncConnection[TupleRow]
+Row = dict[str, Any]
+"""A row by the names of its columns."""
+_T = TypeVar("_T")
+
+CONNECT_TIMEOUT_SECONDS = 5
+_BLOCKING_POOL_SIZE = 4  # connections for the reads of code that cannot await
+READ_SECONDS = 8  # longer than the pool may take to find that nobody is there
+RECONNECT_SECONDS = 2
+"""How long a pool tries by itself to reach a database that is gone; after that each request does.
+psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
+
+ROLE = "helix_app"
+"""Whose rights a tenant's transaction has: those of nobody's rows but the tenant's."""
+
+# Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
+# And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
+_READ_SETTINGS = f"SET ROLE {ROLE}; SET plan_cache_mode = force_generic_plan; SET jit = off"
+
+_MAY_ACT = """
+SELECT current_user, coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
+                               WHERE rolname = %(role)s), false),
+       coalesce(row_security_active(to_regclass('chunks')), false)
+"""
+_AS_TENANT = "SELECT set_config('helix.tenant', %(tenant)s, true)"
+_AS_TENANT_IN_ROLE = f"{_AS_TENANT}, set_config('role', '{ROLE}', true)"
+
+
+def unavailable(error: psycopg.Error) -> StoreUnavailable:
+    """The driver's error as Helix's: what happened and what to do, never a statement's values."""
+    if isinstance(error, psycopg.errors.UndefinedTable):
+        return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
+    if isinstance(error, psycopg.OperationalError):
+        return StoreUnavailable(
+            "the database did not answer: check that it is running and DATABASE_URL is right"
+        )
+    state = error.sqlstate or type(error).__name__
+    return StoreUnavailable(f"the database refused the statement ({state}): run `helix doctor`")
+
+
+class Connections:
+    """The pools of one database. Errors of the database arrive as StoreUnavailable.
+
+    A pool of coroutines belongs to the event loop that opened it: so there is one for the
+    application's loop and one for the loop of ``run_blocking``.
+
+    Args:
+        database_url: a libpq URL, ``postgresql://…``, unix sockets included.
+        pool_size: connections kept for reading at most.
+    """
+
+    def __init__(self, database_url: str, pool_size: int) -> None:
+        self.url = database_url
+        options: dict[str, Any] = {
+            "open": False, "timeout": CONNECT_TIMEOUT_SECONDS,
+            "reconnect_timeout": RECONNECT_SECONDS,
+            "kwargs": {
+                "autocommit": True,
+                "connect_timeout": CONNECT_TIMEOUT_SECONDS,
+                "tcp_user_timeout": READ_SECONDS * 1000,  # a network that swallows packets breaks
+            },
+        }  # fmt: skip
+
+        def reading(most: int) -> AsyncConnectionPool[AsyncConnected]:
+            return AsyncConnectionPool(
+                database_url, min_size=1, max_size=most, configure=_ready_to_read,
+                name="helix-read", reset=given_back, **options,
+            )  # fmt: skip
+
+        self._reading, self._reading_blocking = reading(pool_size), reading(_BLOCKING_POOL_SIZE)
+        self._runner = BlockingRunner()
+        self._checks: set[asyncio.Task[None]] = set()  # an event loop itself keeps no task alive
+        self._writing: ConnectionPool[Connected] = ConnectionPool(
+            database_url, min_size=0, max_size=4, configure=register_vector, name="helix-write",
+            check=ConnectionPool.check_connection,  # a write is not tried twice, as a read is
+            **options,
+        )  # fmt: skip
+
+    async def fetch(
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
+    ) -> list[Row]:
+        """All rows of one read as ``tenant``, unless the database is silent for READ_SECONDS.
+
+        ``settings`` are further ``set_config`` calls for its transaction, after a comma.
+        """
+        try:
+            # a task of its own would be simpler to abandon, and cost a tenth of the search
+            async with asyncio.timeout(READ_SECONDS):
+                return await self._read(statement, values, tenant, settings)
+        except TimeoutError as error:
+            raise StoreUnavailable("the database keeps silent; try again") from error
+
+    async def _read(
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str
+    ) -> list[Row]:
+        """All rows of one read; tried twice, for a restarted server leaves dead connections."""
+        pool = self._reading_blocking if self._runner.is_current() else self._reading
+        for last_try in (False, True):
+            try:
+                await pool.open()
+                async with pool.connection() as connection:
+                    cursor = connection.cursor(binary=True, row_factory=dict_row)
+                    async with connection.pipeline():
+                        await connection.execute(
+                            _AS_TENANT + settings, {"tenant": tenant}, prepare=True
+                        )
+                        await cursor.execute(statement, values, prepare=True)
+                    return await cursor.fetchall()
+            except psycopg.OperationalError as error:
+                if last_try or isinstance(error, (PoolTimeout, PoolClosed)):
+                    raise unavailable(error) from error
+                await self._check(pool)
+            except psycopg.Error as error:
+                raise unavailable(error) from error
+        raise AssertionError("unreachable")
+
+    async def _check(self, pool: AsyncConnectionPool[AsyncConnected]) -> None:
+        """Replace the dead connections of ``pool`` among those that nobody uses.
+
+        The check takes them all out of the pool, and drops them where it is cancelled: so it runs
+        in a task of its own, and goes on when the read that asked for it is cancelled.
+        """
+        checking = asyncio.create_task(pool.check())
+        self._checks.add(checking)
+        checking.add_done_callback(self._checks.discard)
+        await asyncio.shield(checking)
+
+    def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
+        """What a coroutine function gives, for code that cannot await it: see BlockingRunner."""
+        return self._runner.run(function, *arguments)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connected]:
+        """A connection with the rights of DATABASE_URL's own role, in autocommit.
+
+        It sees every tenant: for what keeps the database, not for what somebody asked for.
+        """
+        try:
+            self._writing.open()
+            with self._writing.connection() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise unavailable(error) from error
+
+    @contextmanager
+    def transaction(self, tenant: str, settings: str = "") -> Iterator[Connected]:
+        """A connection in one transaction as ``tenant``; an error rolls it back."""
+        with self.connection() as connection, connection.transaction():
+            become(connection, tenant, settings)
+            yield connection
+
+    @contextmanager
+    def loading(self, tenant: str) -> Iterator[Connected]:
+        """A transaction that writes a document of ``tenant`` by COPY, with the owner's rights.
+
+        Postgres has no COPY under row-level security. What is written names its tenant, and every
+        reference of a row carries it (db/schema.sql), so no row can hang on another tenant's.
+        """
+        with self.connection() as connection, connection.transaction():
+            connection.execute(_AS_TENANT, {"tenant": tenant})
+            yield connection
+
+    def check_role(self) -> None:
+        """Return where DATABASE_URL's role may act as tenants do, and keep the database.
+
+        Raises:
+            StoreUnavailable: it may not, or the database did not answer.
+        """
+        with self.connection() as connection:
+            row = connection.execute(_MAY_ACT, {"role": ROLE}).fetchone()
+        if row is None or not row[1]:
+            name = row[0] if row else "of DATABASE_URL"
+            raise StoreUnavailable(
+                f"the role {name} may not act as {ROLE}: have it granted, GRANT {ROLE} TO {name};"
+                " where there is no such role, run `python -m db.migrate`"
+            )
+        if row[2]:
+            raise StoreUnavailable(
+                f"the role {row[0]} does not own Helix's tables, so it could not write documents:"
+                " put the role that ran `python -m db.migrate` into DATABASE_URL"
+            )
+
+    def pool_stats(self) -> dict[str, dict[str, int]]:
+        """By pool: psycopg's statistics of it."""
+        return {"read": self._reading.get_stats(), "write": self._writing.get_stats()}
+
+    async def close(self) -> None:
+        """Close every pool; they cannot be used afterwards."""
+        await self._reading.close()
+        await asyncio.to_thread(self._close_blocking)
+
+    def _close_blocking(self) -> None:
+        if self._runner.started:
+            self._runner.run(self._reading_blocking.close)
+        self._runner.close()
+        self.close_writing()
+
+    def close_writing(self) -> None:
+        """Close the pool of writes, for code without an event loop, which opens no other."""
+        self._writing.close()
+
+
+def become(connection: Connected, tenant: str, settings: str = "") -> None:
+    """Act as ``tenant`` until the transaction that is open on ``connection`` ends."""
+    connection.execute(_AS_TENANT_IN_ROLE + settings, {"tenant": tenant})
+
+
+async def _ready_to_read(connection: AsyncConnected) -> None:
+    await register_vector_async(connection)
+    await connection.execute(_READ_SETTINGS)
+
+
+async def given_back(connection: AsyncConnected) -> None:
+    """A ``reset`` for every pool of the event loop: without one, a pool loses connections.
+
+    Without one, psycopg_pool's ``putconn`` awaits the pool's lock in the task that gives the
+    connection back. A task that is cancelled there, because its client left or its time is over,
+    drops a connection that the pool still counts. With one, ``putconn`` awaits nothing: a task of
+    the pool, which nobody cancels, takes the connection back.
+
+    Raises:
+        OperationalError: a cancelled read left it in pipeline mode; the pool opens another.
+    """
+    if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+        raise psycopg.OperationalError("the connection came back in pipeline mode")

@@ -1,0 +1,47 @@
+"""Search by distance alone: the chunks of a scope nearest to a vector, in one statement."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from helix.domain.records import Hit
+from helix.domain.scope import Scope
+from helix.storage.connections import Row
+from helix.storage.search_scope import (
+    HIT_COLUMNS,
+    JOIN_HITS,
+    LISTED,
+    Search,
+    Vector1536,
+    hit_of,
+    near_ctes,
+    scope_ctes,
+    search_values,
+)
+
+
+def dense_search(vector: Vector1536, top_k: int, scope: Scope, ef_search: int) -> Search[list[Hit]]:
+    """The ``top_k`` chunks of ``scope`` nearest to ``vector``, nearest first.
+
+    Of chunks that are equally near the lower id comes first, so that a deeper search begins with
+    the same chunks: for that it lists some more than it returns, as many as the index has in hand.
+    """
+    listed = max(top_k, min(LISTED, ef_search))
+    values = search_values(vector, top_k, listed, scope)
+    statement = dense_statement(tuple(scope.filters()))
+    return Search(statement, values, scope.tenant, max(ef_search, top_k), _hits)
+
+
+@lru_cache
+def dense_statement(narrowed_by: tuple[str, ...]) -> str:
+    """The search of a scope that these fields narrow."""
+    return f"""
+WITH {scope_ctes(narrowed_by)} {near_ctes(narrowed_by)}
+SELECT {HIT_COLUMNS}
+FROM (SELECT * FROM near ORDER BY distance, id LIMIT %(top_k)s) h {JOIN_HITS}
+ORDER BY h.distance, h.id
+"""
+
+
+def _hits(rows: list[Row]) -> list[Hit]:
+    return [hit_of(row) for row in rows]

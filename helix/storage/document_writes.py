@@ -1,0 +1,303 @@
+"""The one-transaction write of a document and its chunks, over binary COPY.
+
+Synchronous on purpose: the async path runs it in a thread, so that a large document cannot hold
+the event loop (LlamaIndex's own async_add held it for up to two seconds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.schema import BaseNode, MetadataMode
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.errors import DocumentGone, EmbedderMismatch
+from helix.language.terms import language_of
+from helix.storage.cache_rows import purge_unused
+from helix.storage.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
+from helix.storage.connections import Connected
+from helix.storage.stored_bytes import drop_bytes
+from helix.storage.term_rows import write_terms
+
+_CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTHING"
+_SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
+_LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
+_RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
+_STORED = """
+SELECT id, file_hash, language FROM documents WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
+"""
+_UPSERT_DOCUMENT = """
+INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
+                       outline, warnings, origin, file_hash, language, tags)
+VALUES (%(tenant)s, coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
+        %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
+        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s, %(language)s,
+        coalesce(%(tags)s::text[], '{}'))
+ON CONFLICT (tenant_id, source_uri) DO UPDATE
+SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
+    text = excluded.text, media = excluded.media, size = excluded.size,
+    outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
+    file_hash = excluded.file_hash, language = excluded.language,
+    tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
+RETURNING id
+"""
+# All of a document at once, or the cascade would count each chunk in a statement of its own.
+_DROP_TERMS = """
+DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s AND chunk_id IN (
+    SELECT id FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s)
+"""
+_RESERVE = """
+SELECT coalesce(
+    (SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s),
+    nextval(pg_get_serial_sequence('documents', 'id')))
+"""
+_ADOPT_DOCUMENT = """
+INSERT INTO documents (tenant_id, source_uri, title, content_hash)
+VALUES (%(tenant)s, %(source_uri)s, %(title)s, '')
+ON CONFLICT (tenant_id, source_uri) DO UPDATE SET updated_at = now()
+RETURNING id
+"""
+
+
+@dataclass(frozen=True)
+class Written(ChunkChanges):
+    """What a write did: ``document_id`` is documents.id."""
+
+    document_id: int
+
+
+Settled = Callable[[Connected, Written], None]
+"""Writes, at the end of a document's transaction, what is to hold if and only if that does."""
+
+
+@dataclass(frozen=True)
+class StagedDocument:
+    """A document whose chunks an ``add`` will bring; its fields are those of ``write``."""
+
+    record: DocumentRecord
+    expected: bool = False
+    settled: Settled | None = None
+
+
+def mismatch_message(stored: str, configured: str) -> str:
+    """The one line for a database filled by another embedder."""
+    kind = stored.partition(":")[0]
+    return (
+        f"this database was filled by the embedder {stored}, but {configured} is configured:"
+        f" set HELIX_EMBEDDER={kind} (and its model) to use it as it is, run"
+        " `python -m pipelines.reembed` to change it, or point DATABASE_URL at an empty database"
+    )
+
+
+def claim_embedder(connection: Connected, identity: str) -> None:
+    """Record the embedder with the first document; an emptied database may be claimed anew.
+
+    Raises:
+        EmbedderMismatch: chunks of another embedder are stored.
+    """
+    # Locked only where it is ours: two that share a lock and each want it alone would deadlock.
+    if connection.execute(_SHARE_CLAIM, (identity,)).fetchone():
+        return
+    connection.execute(_CLAIM, (identity,))
+    row = connection.execute(_LOCK_CLAIM).fetchone()
+    assert row is not None
+    if row[0] == identity:
+        return
+    if connection.execute("SELECT 1 WHERE any_chunks()").fetchone():
+        raise EmbedderMismatch(mismatch_message(row[0], identity))
+    connection.execute(_RECLAIM, (identity,))
+
+
+def reserved_id_of(connection: Connected, tenant: str, source_uri: str) -> int:
+    """The id of the tenant's document from ``source_uri``: the stored one, or a fresh one."""
+    return _returned_id(connection, _RESERVE, {"tenant": tenant, "source_uri": source_uri})
+
+
+def write_document(
+    connection: Connected,
+    tenant: str,
+    document: StagedDocument,
+    nodes: Sequence[BaseNode],
+    reserved_id: int | None,
+) -> Written:
+    """``replace_document`` of a staged document, and then what is to be settled with it."""
+    written = replace_document(
+        connection, tenant, document.record, nodes, reserved_id, document.expected
+    )
+    if document.settled:
+        document.settled(connection, written)
+    return written
+
+
+def replace_document(
+    connection: Connected,
+    tenant: str,
+    record: DocumentRecord,
+    nodes: Sequence[BaseNode],
+    reserved_id: int | None = None,
+    expected: bool = False,
+) -> Written:
+    """Write a tenant's ``record`` with exactly ``nodes`` as chunks, in the caller's transaction.
+
+    ``reserved_id`` is used when the source is new; a source already stored keeps its id, and a
+    chunk whose node id and text are stored keeps its row and id too. A node needs no vector where
+    ``known_nodes`` says that the stored one is of its embedding key. Each node's metadata carries
+    ordinal, start_char and end_char. With ``expected`` the document must be there already, under
+    ``reserved_id`` if that is given.
+
+    Raises:
+        ValueError: a node is not the slice of the text that it says it is, or has no vector.
+        StaleChunks: a node without vector is not stored any more, or under another key.
+        DocumentGone: it was expected and somebody has deleted it.
+    """
+    for node in nodes:
+        start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
+        if record.text[start:end] != node.get_content(MetadataMode.NONE):
+            raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
+    _lock(connection, tenant, record.source_uri)
+    reading = connection.cursor(row_factory=dict_row)
+    stored = reading.execute(_STORED, (tenant, record.source_uri)).fetchone()
+    if expected and (stored is None or reserved_id not in (None, stored["id"])):
+        raise DocumentGone("the document was deleted while it was being read")
+    columns = {
+        **vars(record),
+        "tenant": tenant,
+        "id": reserved_id,
+        "tags": None if record.tags is None else list(record.tags),
+        "outline": Jsonb([section.outline() for section in record.sections]),
+        "warnings": Jsonb(list(record.warnings)),
+        "origin": Jsonb(dict(record.origin)),
+        "language": language_of(record.text),
+    }
+    document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
+    counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"])
+    if stored and stored["language"] != columns["language"]:
+        write_terms(connection, nodes, tenant, columns["language"])
+    if stored and stored["file_hash"] not in (None, record.file_hash):
+        drop_bytes(connection, [(tenant, stored["file_hash"])])
+    return Written(**counts.__dict__, document_id=document_id)
+
+
+def delete_document(connection: Connected, tenant: str, reference: str) -> int:
+    """Delete a tenant's document by documents.id or source_uri inside the caller's transaction.
+
+    With it go its chunks and their vectors, the cached vectors that no other chunk has, and the
+    stored file that no other document and no run needs.
+
+    Returns:
+        how many documents there were: 0 or 1 (2 where a source is named as another's id).
+    """
+    rows = connection.execute(
+        "SELECT id, source_uri FROM documents"
+        " WHERE tenant_id = %(tenant)s"
+        " AND (source_uri = %(reference)s OR id::text = %(reference)s) ORDER BY source_uri",
+        {"tenant": tenant, "reference": reference},
+    ).fetchall()
+    return sum(delete_one(connection, tenant, number, source) for number, source in rows)
+
+
+def delete_everything(connection: Connected, tenant: str) -> None:
+    """Delete every document of a tenant inside the caller's transaction, unneeded files too."""
+    whose = {"tenant": tenant}
+    # the document's row first, as a write does, or the two would deadlock
+    connection.execute(
+        "SELECT FROM documents WHERE tenant_id = %(tenant)s ORDER BY id FOR UPDATE", whose
+    )
+    connection.execute("DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s", whose)
+    chunks = connection.execute(
+        "DELETE FROM chunks WHERE tenant_id = %(tenant)s RETURNING metadata_ ->> 'embedding_key'",
+        whose,
+    ).fetchall()
+    gone = connection.execute(
+        "DELETE FROM documents WHERE tenant_id = %(tenant)s RETURNING tenant_id, file_hash", whose
+    ).fetchall()
+    purge_unused(connection, [key for (key,) in chunks if key])
+    drop_bytes(connection, gone)
+
+
+def delete_one(connection: Connected, tenant: str, document_id: int, source_uri: str) -> int:
+    """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
+    _lock(connection, tenant, source_uri)
+    which = {"tenant": tenant, "id": document_id}
+    connection.execute(_DROP_TERMS, which)
+    chunks = connection.execute(
+        "DELETE FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s"
+        " RETURNING metadata_ ->> 'embedding_key'",
+        which,
+    ).fetchall()
+    row = connection.execute(
+        "DELETE FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING file_hash",
+        which,
+    ).fetchone()
+    purge_unused(connection, [key for (key,) in chunks if key])
+    if row:
+        drop_bytes(connection, [(tenant, row[0])])
+    return int(row is not None)
+
+
+def _lock(connection: Connected, tenant: str, source_uri: str) -> None:
+    """One writer a source at a time: two that race a delete would both insert its old id."""
+    connection.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended(%s, hashtextextended(%s, 0)))",
+        (source_uri, tenant),
+    )
+
+
+def adopt_nodes(
+    connection: Connected, tenant: str, reference: str, nodes: Sequence[BaseNode]
+) -> int:
+    """Write a tenant's nodes from LlamaIndex code that knows no ``documents``; ids are upserted.
+
+    ``reference`` is the nodes' ref_doc_id: a stored documents.id, else the source_uri of a document
+    made here, whose text is its chunks, so that every citation still resolves.
+    """
+    named = (str(nodes[0].metadata.get(key) or "").strip() for key in ("title", "file_name"))
+    title = next(filter(None, named), reference)
+    document_id = _known_document(connection, tenant, reference) or _returned_id(
+        connection, _ADOPT_DOCUMENT, {"tenant": tenant, "source_uri": reference, "title": title}
+    )
+    # The lock comes first, in a statement of its own: what follows sees what others have added.
+    connection.execute("SELECT 1 FROM documents WHERE id = %s FOR UPDATE", (document_id,))
+    ids = [node.node_id for node in nodes]
+    connection.execute(
+        "DELETE FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)", (tenant, ids)
+    )
+    row = connection.execute(
+        "SELECT text, (SELECT coalesce(max(ordinal) + 1, 0) FROM chunks WHERE document_id = d.id)"
+        " FROM documents d WHERE id = %s",
+        (document_id,),
+    ).fetchone()
+    assert row is not None
+    text, ordinal = row
+    marked: list[ChunkRow] = []
+    for offset, node in enumerate(nodes):
+        content = node.get_content(MetadataMode.NONE)
+        start = text.find(content)
+        if start < 0:
+            text = f"{text}\n\n{content}" if text else content
+            start = len(text) - len(content)
+        marks = {ORDINAL: ordinal + offset, START_CHAR: start, END_CHAR: start + len(content)}
+        marked.append(chunk_row(node, tenant, document_id, marks))
+    connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
+    copy_chunks(connection, marked)
+    write_terms(connection, nodes, tenant)
+    return document_id
+
+
+def _known_document(connection: Connected, tenant: str, reference: str) -> int | None:
+    if not (reference.isascii() and reference.isdigit() and len(reference) < 19):
+        return None
+    row = connection.execute(
+        "SELECT id FROM documents WHERE tenant_id = %s AND id = %s", (tenant, int(reference))
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def _returned_id(connection: Connected, statement: str, values: dict[str, Any]) -> int:
+    row = connection.execute(statement, values).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -1,0 +1,1 @@
+"""The way of one file: read, split, embed, write."""

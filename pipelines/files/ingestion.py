@@ -1,0 +1,241 @@
+"""One file of a run, from its bytes to a written document: read, split, embed, write.
+
+Every step may be done again, as after a crash: what has a finished embedding is found in the cache,
+and a document is written together with the outcome of its file, in one transaction, so that it is
+written, and reported, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.schema import Document
+
+from helix.contract import FileStatus
+from helix.domain.file_kinds import title_from_name
+from helix.domain.records import DocumentRecord
+from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
+from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
+from helix.library.runs import stop_for_fault
+from helix.providers.base import Embedder
+from helix.retrieval.vector_space import current_embedder
+from helix.storage.connections import Connected
+from helix.storage.document_writes import Written
+from helix.storage.stored_bytes import read_bytes
+from helix.store import ChunkStore
+from pipelines import readers
+from pipelines.files.embedding import EmbedNodes, EmbedTexts, RunBatch
+from pipelines.files.recipe import RECIPE, is_unchanged
+from pipelines.outages import in_database, through_outages
+from pipelines.readers import ReadText
+from pipelines.sandbox import Sandbox
+from pipelines.splitters import SECTIONS, SOURCE_URI, TITLE, SectionSplitter
+
+T = TypeVar("T")
+
+_TELL_SECONDS = 0.25  # between two writes of a file's progress
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """An embedder, and the function that makes the requests of all files by it."""
+
+    embedder: Embedder
+    embed: EmbedTexts
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a worker works with.
+
+    ``embeddings`` are HELIX_EMBEDDER's and then the next one's, where there is one; ``reading`` has
+    a place for each file that the sandbox reads at once.
+    """
+
+    store: ChunkStore
+    embeddings: Sequence[Embedding]
+    sandbox: Sandbox
+    reading: asyncio.Semaphore
+
+    async def current(self) -> Embedding:
+        """The one whose vectors the database has now; raises as current_embedder does."""
+        embedder = await current_embedder(self.store, [one.embedder for one in self.embeddings])
+        return next(one for one in self.embeddings if one.embedder is embedder)
+
+
+class FileEnded(Exception):
+    """The file was cancelled, or its document deleted, while it was worked on."""
+
+
+class FileIngestion:
+    """One file of one run. ``run_batch`` carries out one embedding batch, as a durable step."""
+
+    def __init__(self, tools: Tools, run_id: int, n: int, run_batch: RunBatch) -> None:
+        self._tools = tools
+        self._key = (run_id, n)
+        self._run_batch = run_batch
+        self._told = 0.0
+
+    async def carry_out(self) -> None:
+        """Bring the file to its outcome, which is in ``run_files`` afterwards.
+
+        A fault that would fail every other file too stops the run.
+        """
+        file = await self._database(load_file, *self._key)
+        if file is None or file.ended:
+            return
+        try:
+            await self._ingest(file)
+        except readers.UnreadableFile as reason:
+            await self._database(fail_file, *self._key, str(reason))
+        except (FileEnded, DocumentGone):
+            await self._database(fail_file, *self._key, "its document was deleted meanwhile")
+        except HelixError as error:
+            if isinstance(error, UpstreamError) and (error.transient or error.about_input):
+                await self._database(fail_file, *self._key, str(error))
+            else:  # it is left open: the run's end says why it was not brought in
+                await self._database(stop_for_fault, self._key[0], str(error))
+
+    async def _ingest(self, file: FileRow) -> None:
+        store = self._tools.store.of(file.tenant)
+        stored = await _patiently(store.fingerprints, [file.source_uri])
+        fingerprint = stored.get(file.source_uri)
+        if not file.force and is_unchanged(fingerprint, file.content_hash, file.title):
+            await self._database(retag, file.tenant, file.source_uri, file.tags)
+            await self._tell("unchanged")
+            return
+        record = _record(file, await self._read(file))
+        reference = str(file.document_id or await _patiently(store.reserve, file.source_uri))
+        known = await _patiently(store.known_nodes, file.source_uri)
+        status: FileStatus = "replaced" if fingerprint else "added"
+        try:
+            await self._split_embed_write(file, record, reference, known, status)
+        except (StaleChunks, EmbedderMismatch):
+            # Another writer took away what was to stay, or the database went over to another
+            # embedder: all is embedded, by the one that it has now.
+            await self._split_embed_write(file, record, reference, {}, status)
+
+    async def _read(self, file: FileRow) -> ReadText:
+        async with self._tools.reading:  # the bytes of a file that waits need not be in memory
+            await self._tell("reading")
+            stored = (file.tenant, file.file_hash or "")
+            if (data := await self._database(read_bytes, *stored)) is None:
+                raise readers.UnreadableFile("its bytes are gone: ingest it again")
+            pages: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
+            telling = asyncio.create_task(self._tell_pages(pages))
+            try:
+                read = await self._tools.sandbox.read(
+                    file.media, data, lambda done, total: pages.put_nowait((done, total))
+                )
+                pages.put_nowait(None)
+                await telling
+            finally:  # nothing is written of the file's reading once its outcome may be
+                telling.cancel()
+                await asyncio.gather(telling, return_exceptions=True)
+        if not read.text.strip():
+            raise readers.UnreadableFile("; ".join(read.warnings) or "there is no text in it")
+        return read
+
+    async def _tell_pages(self, pages: asyncio.Queue[tuple[int, int] | None]) -> None:
+        while (page := await pages.get()) is not None:
+            await self._tell("reading", *page)
+
+    async def _split_embed_write(
+        self,
+        file: FileRow,
+        record: DocumentRecord,
+        reference: str,
+        known: Mapping[str, str],
+        status: FileStatus,
+    ) -> None:
+        """Write the document and the file's outcome; nodes that are ``known`` are not embedded."""
+        current = await through_outages(self._tools.current)
+        store = self._tools.store.session(current.embedder.identity, file.tenant)
+
+        def end_file(connection: Connected, written: Written) -> None:
+            if not set_file(
+                connection, *self._key, status, document_id=written.document_id,
+                chunks=written.kept + written.changed + written.added, warnings=record.warnings,
+            ):  # fmt: skip
+                raise FileEnded
+
+        async def tell_batches(done: int, total: int) -> None:
+            await self._tell("embedding", done, total)
+            if done == total:
+                await self._tell("writing")
+
+        embed_nodes = EmbedNodes(
+            current.embedder,
+            current.embed,
+            known=known,
+            run_batch=self._run_batch,
+            progress=tell_batches,
+        )
+        pipeline = IngestionPipeline(
+            transformations=[SectionSplitter(), embed_nodes],
+            vector_store=store,
+            disable_cache=True,
+        )
+        document = Document(
+            id_=reference,
+            text=record.text,
+            metadata={
+                TITLE: record.title,
+                SOURCE_URI: record.source_uri,
+                SECTIONS: record.sections,
+            },
+        )
+        store.stage(reference, record, expected=file.document_id is not None, settled=end_file)
+
+        async def run() -> None:  # a document whose write failed stays staged
+            await pipeline.arun(documents=[document])
+            await store.write_staged(reference)  # one of no nodes, which the pipeline leaves out
+
+        await through_outages(run)
+
+    async def _tell(self, status: FileStatus, done: int = 0, total: int = 0) -> None:
+        """Write where the file is, now and then; the first of a stage and its last always.
+
+        Raises:
+            FileEnded: as it says.
+        """
+        now = time.monotonic()
+        if 0 < done < total and now - self._told < _TELL_SECONDS:
+            return
+        self._told = now
+
+        def write(connection: Connected) -> bool:
+            return set_file(connection, *self._key, status, done=done, total=total)
+
+        if not await self._database(write):
+            raise FileEnded
+
+    async def _database(self, action: Callable[..., T], *arguments: Any) -> T:
+        return await in_database(self._tools.store, action, *arguments)
+
+
+async def _patiently(read: Callable[..., T], *arguments: Any) -> T:
+    """A blocking read of the store in a thread, through outages of the database."""
+    return await through_outages(lambda: asyncio.to_thread(read, *arguments))
+
+
+def _record(file: FileRow, read: ReadText) -> DocumentRecord:
+    return DocumentRecord(
+        source_uri=file.source_uri,
+        title=file.title or read.title or title_from_name(file.source_uri),
+        content_hash=file.content_hash,
+        recipe=RECIPE,
+        text=read.text,
+        media=file.media,
+        size=file.size,
+        sections=read.sections,
+        warnings=read.warnings,
+        origin=file.origin,
+        file_hash=file.file_hash if file.keep_file else None,
+        tags=None if file.tags is None else tuple(file.tags),
+    )

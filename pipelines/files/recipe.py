@@ -1,0 +1,23 @@
+"""What a document is made with, and whether a stored one is made of the same."""
+
+READERS = "3"
+"""Raise it when a reader gives another text, or other sections, for the same bytes."""
+
+SPLITTERS = "3"
+"""Raise it when the same text gives other chunks."""
+
+RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"
+"""A document of another recipe is read and split again."""
+
+Fingerprint = tuple[str, str, str]
+"""content_hash, recipe and title of a stored document."""
+
+
+def is_unchanged(stored: Fingerprint | None, content_hash: str, title: str | None) -> bool:
+    """Whether a source stored as this need not be read again.
+
+    A title once given stays until another is given: without one, only the content decides.
+    """
+    if stored is None:
+        return False
+    return stored[:2] == (content_hash, RECIPE) and title in (None, stored[2])

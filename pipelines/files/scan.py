@@ -1,0 +1,133 @@
+"""From the paths of a command line to the files to ingest."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from helix.domain.file_kinds import supported_name
+
+_SIGNATURES = (b"%PDF-", b"PK\x03\x04")
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to ingest; ``source_uri`` is its path as given, by which it is known ever after."""
+
+    path: Path
+    source_uri: str
+
+
+@dataclass(frozen=True)
+class Scan:
+    """``sources`` in the order given; ``problems``: (path, reason); ``ignored``: other types."""
+
+    sources: list[SourceFile]
+    problems: list[tuple[str, str]]
+    ignored: int
+
+
+def scan(paths: Iterable[str], base: Path | None = None) -> Scan:
+    """Walk ``paths``, seen from ``base``: a file is taken as it is, a folder gives its readable
+    files, sorted.
+
+    Hidden files and folders are passed over; a symbolic link that leads out of the folder given is
+    a problem, for it may point anywhere.
+    """
+    walker = _Walker(base or Path())
+    for given in paths:
+        walker.take(given)
+    return Scan(list(walker.sources.values()), walker.problems, walker.ignored)
+
+
+class _Walker:
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.sources: dict[str, SourceFile] = {}
+        self.problems: list[tuple[str, str]] = []
+        self.ignored = 0
+
+    def take(self, given: str) -> None:
+        path = self.base / given
+        is_folder = _is_folder(path, given, self.problems)
+        if is_folder is None:
+            return
+        before = len(self.problems)
+        if not is_folder:
+            self._file(path, given, folder=None)
+            return
+        taken = [
+            self._file(file, str(Path(given, file.relative_to(path))), folder=path)
+            for file in _walk(path, self.problems)
+        ]
+        if not any(taken) and before == len(self.problems):
+            self.problems.append((given, "no readable file in this folder"))
+
+    def _file(self, file: Path, shown: str, folder: Path | None) -> bool:
+        """Whether it is a source."""
+        uri = os.path.normpath(shown).replace(os.sep, "/")
+        if folder and not readable(file):
+            self.ignored += 1
+        elif problem := _name_problem(uri) or (folder and _link_problem(file, folder)):
+            self.problems.append((uri, problem))
+        else:
+            self.sources[uri] = SourceFile(file, uri)
+            return True
+        return False
+
+
+def readable(file: Path) -> bool:
+    """Whether a file of a folder is one that Helix reads, by its name or, failing that, content.
+
+    A name that tells nothing is not enough to take plain text, or a folder of code would come in.
+    """
+    if supported_name(file.name):
+        return True
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            return False
+        with file.open("rb") as opened:
+            return opened.read(8).startswith(_SIGNATURES)
+    except OSError:
+        return False
+
+
+def _is_folder(path: Path, given: str, problems: list[tuple[str, str]]) -> bool | None:
+    """None, and a problem, where there is nothing or nothing that we may look at."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        problems.append((given, "no such file or folder"))
+    except OSError as error:
+        problems.append((given, f"cannot be read: {error.strerror}"))
+    return None
+
+
+def _walk(folder: Path, problems: list[tuple[str, str]]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:  # os.walk would pass over it in silence
+        problems.append((str(error.filename), f"cannot be read: {error.strerror}"))
+
+    for directory, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith("."):
+                yield Path(directory, name)
+
+
+def _name_problem(uri: str) -> str | None:
+    try:
+        uri.encode()
+    except UnicodeEncodeError:  # how Python shows bytes of a name that are no UTF-8
+        return "its name is not UTF-8: rename it"
+    return None
+
+
+def _link_problem(file: Path, folder: Path) -> str | None:
+    try:
+        inside = file.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # until Python 3.13 a loop is a RuntimeError
+        return "a symbolic link that leads to itself"
+    return None if inside else "a symbolic link that leads out of the folder"

@@ -1,0 +1,191 @@
+"""A run in the foreground: started from a terminal and followed by a worker of the same process."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import psycopg
+import typer
+
+from helix.contract import OPEN_FILE
+from helix.domain.scope import DEFAULT_TENANT
+from helix.errors import HelixError, StoreUnavailable
+from helix.library.access import Library, Row
+from helix.library.run_progress import Event, follow
+from helix.library.runs import Kind, create_run, find_open_run
+from helix.services import open_url
+from helix.settings import Settings
+from helix.storage.connections import Connected
+from helix.storage.garbage_collection import settle
+from pipelines.outages import through_outages
+from pipelines.runs.planning import FileHashes
+from pipelines.runs.reporter import Reporter
+from pipelines.runs.run_identity import run_key, summary, this_host
+from pipelines.runs.run_steps import Worker
+from pipelines.runs.worker import open_worker
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class _RunRequest:
+    """A run as it is asked for; ``host`` is the only machine that may take it, None any."""
+
+    kind: Kind
+    options: dict[str, object]
+    host: str | None
+    tenant: str
+
+    def start(self, connection: Connected) -> tuple[int, bool]:
+        """(id, whether the run was there already)."""
+        key = run_key(self.kind, self.options, self.host)
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
+            if (found := find_open_run(connection, key, self.tenant)) is not None:
+                return found, True
+            new = create_run(connection, self.kind, self.options, key, self.host, self.tenant)
+        return new, False
+
+
+def start_and_follow(
+    settings: Settings,
+    kind: Kind,
+    options: dict[str, object],
+    detach: bool = False,
+    tenant: str = DEFAULT_TENANT,
+    hashes: FileHashes | None = None,
+) -> bool:
+    """Start a tenant's run, or go on with an interrupted one; whether anything failed.
+
+    With ``detach`` its id is printed, and a worker of its own carries it out. ``hashes`` are those
+    of files that this process has looked at already.
+
+    Raises:
+        HelixError: the run was stopped by a fault that is not one file's.
+    """
+    request = _RunRequest(kind, options, this_host() if kind == "paths" else None, tenant)
+    if detach:
+        typer.echo(asyncio.run(_start_detached(settings, request)))
+        return False
+    return asyncio.run(_start_and_follow(settings, request, hashes))
+
+
+async def _start_detached(settings: Settings, request: _RunRequest) -> int:
+    def start(url: str) -> int:
+        with psycopg.connect(url) as connection:
+            return request.start(connection)[0]
+
+    async with open_url(settings) as url:
+        run_id = await asyncio.to_thread(start, url)
+    subprocess.Popen(  # noqa: ASYNC220 - it is not waited for
+        [sys.executable, "-P", "-m", "pipelines.worker", "--until-idle"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    return run_id
+
+
+async def _start_and_follow(
+    settings: Settings, request: _RunRequest, hashes: FileHashes | None
+) -> bool:
+    async with open_worker(settings, hashes=hashes) as (worker, attending):
+        settle()
+        failed, resumed = await _follow(worker, attending, request)
+        if resumed and not failed and request.kind == "paths":
+            # its look at the files may be older than their last change
+            failed, _ = await _follow(worker, attending, request)
+    return failed
+
+
+async def _follow(
+    worker: Worker, attending: asyncio.Task[None], request: _RunRequest
+) -> tuple[bool, bool]:
+    """(whether anything failed, whether the run was there already)."""
+    run_id, resumed = await worker.database(request.start)
+    with Reporter() as reporter:
+        if resumed:
+            reporter.line(f"going on with run {run_id}, which was interrupted")
+        report = partial(_report, reporter)
+        run = await follow_run(worker, attending, run_id, report, request.tenant)
+    counts = run["counts"]
+    if run["status"] == "failed" and run["error"]:
+        stored = counts.get("added", 0) + counts.get("replaced", 0)
+        raise HelixError(
+            f"stopped: {run['error']} ({stored} files are stored; run it again to go on)"
+        )
+    for line in summary(counts, run["chunks"], run["ignored"]):
+        typer.echo(line)
+    return run["status"] != "done" or bool(counts.get("failed")), resumed
+
+
+async def follow_run(
+    worker: Worker,
+    attending: asyncio.Task[None],
+    run_id: int,
+    report: Callable[[Row], None],
+    tenant: str = DEFAULT_TENANT,
+) -> Row:
+    """Wait for the end of the run, and return it; ``report`` hears of its files, each outcome once.
+
+    Raises what ended the worker, whose task is ``attending``, before the run.
+    """
+    library = Library(worker.tools.store.of(tenant))
+    following = asyncio.create_task(_report_files(library, run_id, report))
+    try:
+        await asyncio.wait((following, attending), return_when=asyncio.FIRST_COMPLETED)
+        if not following.done():
+            attending.result()
+        return await following
+    finally:
+        following.cancel()
+
+
+async def _report_files(library: Library, run_id: int, report: Callable[[Row], None]) -> Row:
+    run: Row = {}
+    seen, ended = 0, set[int]()
+    unreported: list[Row] = []
+    events = follow(library, run_id, pause=_POLL_SECONDS)
+
+    async def next_event() -> Event | None:
+        nonlocal events
+        try:
+            return await anext(events, None)
+        except StoreUnavailable:
+            events = follow(library, run_id, seen, _POLL_SECONDS)
+            raise
+
+    while event := await through_outages(next_event):
+        seen = event.id
+        if event.name == "file":
+            unreported.append(event.data)
+            continue
+        run = event.data
+        for file in unreported:
+            # what stopped the run is told once, not again for every file it had left
+            if file["n"] not in ended and file["reason"] != (run["error"] or None):
+                report(file)
+            if file["status"] not in OPEN_FILE:
+                ended.add(file["n"])
+        unreported.clear()
+    return run
+
+
+def _report(reporter: Reporter, file: Row) -> None:
+    """One line for an outcome, the bar for the rest."""
+    reporter.known(file["n"] + 1)
+    status, name = file["status"], file["source_uri"]
+    if status in OPEN_FILE:
+        reporter.stage(name, status, file["done"], file["total"])
+        return
+    reporter.done()
+    if status == "failed":
+        reporter.line(f"failed    {name}: {file['reason']}", style="red")
+    elif status in ("added", "replaced"):
+        reporter.line(f"{status:<9} {name} ({file['chunks']} chunks)")

@@ -1,0 +1,43 @@
+"""What a run is known by where it is asked for, and what is said at its end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+from collections.abc import Iterator
+
+from helix.domain.scope import checked_tags
+from helix.library.runs import Kind
+
+
+def this_host() -> str:
+    """The name under which this machine's files are known."""
+    return socket.gethostname()
+
+
+def tags_option(tags: list[str] | None) -> dict[str, object]:
+    """The option of a run that labels its documents; none where no label was given.
+
+    Raises:
+        BadRequest: a label is none.
+    """
+    return {"tags": list(checked_tags(tags))} if tags else {}
+
+
+def run_key(kind: Kind, options: dict[str, object], host: str | None) -> str:
+    """The same for the same request: an interrupted run is found by it."""
+    told = json.dumps([kind, options, host], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+
+def summary(counts: dict[str, int], chunks: int, ignored: int) -> Iterator[str]:
+    """The lines a run ends with; ``counts`` is files by status."""
+    shown = {status: counts.get(status, 0) for status in ("added", "replaced", "unchanged")}
+    shown["failed"] = counts.get("failed", 0)
+    if counts.get("cancelled"):
+        shown["cancelled"] = counts["cancelled"]
+    told = ", ".join(f"{count} {status}" for status, count in shown.items())
+    yield f"{sum(counts.values())} files: {told}; {chunks} chunks written"
+    if ignored:
+        yield f"{ignored} files of other types were passed over"

@@ -1,0 +1,145 @@
+"""What the durable workflows do in this process (pipelines/runs/workflow.py calls it)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from helix.errors import HelixError, StoreUnavailable
+from helix.library.run_files import count_open, fail_file, open_files
+from helix.library.runs import (
+    RunEnd,
+    any_open_run,
+    begin_run,
+    finish_run,
+    set_stage,
+    stop_wanted,
+)
+from helix.settings import Settings
+from helix.storage import indexes as index
+from helix.storage.connections import Connected
+from helix.telemetry.logs import where
+from pipelines.files.embedding import RunBatch
+from pipelines.files.ingestion import FileIngestion, Tools
+from pipelines.outages import in_database, through_outages
+from pipelines.runs.planning import FileHashes, RunCancelled, plan_paths
+from pipelines.runs.web_planning import plan_web
+
+T = TypeVar("T")
+
+_WAIT_SECONDS = 0.1
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass
+class FilesUnderWay:
+    """How many files this worker has under way."""
+
+    count: int = 0
+
+
+class Worker:
+    """The work of this process. ``name`` is its alone; ``host`` is its machine's.
+
+    ``hashes`` are those of files that the command of this process has looked at.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        tools: Tools,
+        name: str,
+        host: str,
+        under_way: FilesUnderWay,
+        hashes: FileHashes | None = None,
+    ) -> None:
+        self.tools = tools
+        self.name = name
+        self.host = host
+        self._settings = settings
+        self._under_way = under_way
+        self._hashes = hashes
+
+    async def plan(self, run_id: int) -> bool:
+        """Find the run's files; False when the run is to stop."""
+        run = await self.database(begin_run, run_id)
+        if run is None:
+            return False
+        store = self.tools.store.of(run.tenant)
+        try:
+            if run.kind == "paths":
+                largest, hashes = self._settings.max_file_mb * 2**20, self._hashes or FileHashes()
+                await through_outages(
+                    lambda: asyncio.to_thread(
+                        plan_paths, store, run_id, run.options, largest, hashes
+                    )
+                )
+            elif run.kind in ("url", "crawl"):
+                await plan_web(self._settings, store, run)  # an upload's files came with it
+        except RunCancelled:
+            return False
+        await self.database(set_stage, run_id, "files")
+        if await self.database(open_files, run_id, -1, 1):
+            try:
+                await self.database(index.drop_if_empty)
+            except StoreUnavailable as error:  # only its owner may: the load is slower without
+                _logger.info("the vector index stays during the load (%s)", where(error))
+        return True
+
+    async def next_files(self, run_id: int, after: int, limit: int) -> list[int]:
+        """Numbers above ``after`` of files not dealt with."""
+        return await self.database(open_files, run_id, after, limit)
+
+    async def wait(self, run_id: int, up_to: int, open_files: int) -> bool:
+        """Return when at most ``open_files`` up to number ``up_to`` are left; False: stopped."""
+        while not await self.database(stop_wanted, run_id):
+            if await self.database(count_open, run_id, up_to) <= open_files:
+                return True
+            await asyncio.sleep(_WAIT_SECONDS)
+        return False
+
+    async def file(self, run_id: int, n: int, run_batch: RunBatch) -> None:
+        """Bring one file to its outcome."""
+        self._under_way.count += 1
+        try:
+            await FileIngestion(self.tools, run_id, n, run_batch).carry_out()
+        finally:
+            self._under_way.count -= 1
+
+    async def set_aside(self, run_id: int, n: int, error: Exception) -> None:
+        """Fail one file for an error that nobody foresaw."""
+        _logger.error("run %d, file %d: %s", run_id, n, where(error))
+        await self.database(fail_file, run_id, n, f"internal error ({type(error).__name__})")
+
+    async def give_up(self, run_id: int, error: Exception) -> None:
+        """End a run that failed as a whole."""
+        _logger.error("run %d: %s", run_id, where(error))
+        told = str(error) if isinstance(error, HelixError) else f"({type(error).__name__})"
+        await self.finish(run_id, f"internal error: {told}")
+
+    async def finish(self, run_id: int, error: str | None = None) -> None:
+        """End the run; ``error`` is None unless it was stopped, and empty if by its owner."""
+        try:
+            await self.database(index.build_if_missing)
+        except StoreUnavailable as problem:  # searches do without it, and the next run tries again
+            _logger.warning("the vector index was not built (%s)", where(problem))
+
+        def end(connection: Connected) -> None:
+            with connection.transaction():
+                status: RunEnd = "done" if error is None else "failed" if error else "cancelled"
+                finish_run(connection, run_id, status, error or "")
+
+        if error is not None or not await self.database(stop_wanted, run_id):
+            await self.database(end)
+
+    async def idle(self) -> bool:
+        """Whether there is no run that this worker could do something for."""
+        return not await self.database(any_open_run, self.host)
+
+    async def database(self, action: Callable[..., T], *arguments: Any) -> T:
+        """``action(connection, *arguments)`` in a thread; a database that is away is waited for."""
+        return await in_database(self.tools.store, action, *arguments)

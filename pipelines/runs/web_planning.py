@@ -1,0 +1,93 @@
+"""The first step of a run over the web: fetch the pages of a site, or one page, and add them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from helix.errors import BadRequest
+from helix.library.runs import RunRow, set_stage
+from helix.settings import Settings
+from helix.storage.connections import Connected
+from helix.store import ChunkStore
+from pipelines.crawler.fetch import FetchLimits
+from pipelines.crawler.options import CrawlOptions
+from pipelines.crawler.plan import import_url, plan_crawl
+from pipelines.crawler.results import Ignored, KnownPage, KnownPages, Planned, Result, Settled
+from pipelines.crawler.urls import origin_of
+from pipelines.files.recipe import RECIPE
+from pipelines.outages import in_database, through_outages
+from pipelines.runs.planning import PlannedFile, add_planned
+
+# A page of an older recipe is read again, so its bytes are needed: it does not count as known.
+_KNOWN = """
+SELECT source_uri, content_hash, origin FROM documents
+WHERE tenant_id = %(tenant)s AND status = 'ready' AND recipe = %(recipe)s
+    AND (starts_with(origin ->> 'url', %(site)s) OR starts_with(source_uri, %(site)s))
+"""
+
+
+async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
+    """Fetch the pages of a run of kind ``crawl`` or ``url`` and add them to it, one by one.
+
+    Raises:
+        RunCancelled, StoreUnavailable: as they say.
+    """
+
+    async def add(file: PlannedFile) -> None:
+        tags = run.options.get("tags")
+        await through_outages(lambda: asyncio.to_thread(add_planned, store, run.id, [file], tags))
+
+    try:
+        options = CrawlOptions.from_dict(run.options).allowing(settings.allow_hosts)
+    except BadRequest as problem:
+        await add(PlannedFile(str(run.options.get("url") or "url"), reason=str(problem)))
+        return
+    limits = FetchLimits(largest=settings.max_file_mb * 2**20)
+    site = origin_of(options.url)
+    known = await in_database(store, known_pages, store.tenant, site)
+    ignored = 0
+    async with aclosing(_results(run, options, known, limits)) as results:
+        async for result in results:
+            if isinstance(result, Ignored):
+                ignored += 1
+            else:
+                await add(_planned_file(result))
+    await in_database(store, set_stage, run.id, "scan", ignored)
+
+
+def known_pages(connection: Connected, tenant: str, site: str) -> KnownPages:
+    """What the database has of the pages of ``site`` (scheme and host), by their addresses.
+
+    All of it at once: a crawl asks as it goes, in the event loop.
+    """
+    pages: dict[str, KnownPage] = {}
+    wanted = {"tenant": tenant, "site": f"{site}/", "recipe": RECIPE}
+    for source_uri, content_hash, origin in connection.execute(_KNOWN, wanted):
+        known = KnownPage.from_origin(source_uri, content_hash, origin)
+        pages.setdefault(source_uri, known)
+        pages[str(origin.get("url") or source_uri)] = known
+    return pages.get
+
+
+async def _results(
+    run: RunRow, options: CrawlOptions, known: KnownPages, limits: FetchLimits
+) -> AsyncGenerator[Result, None]:
+    if run.kind == "url":
+        yield await import_url(options, known, limits=limits)
+        return
+    async with aclosing(plan_crawl(options, known, limits=limits)) as results:
+        async for result in results:
+            yield result
+
+
+def _planned_file(result: Planned | Settled) -> PlannedFile:
+    if isinstance(result, Settled):
+        unchanged = result.status == "unchanged"
+        return PlannedFile(result.source_uri, reason=result.reason, unchanged=unchanged)
+    content_hash = hashlib.sha256(result.data).hexdigest()
+    return PlannedFile(
+        result.source_uri, result.data, result.media, result.title, content_hash, result.origin
+    )

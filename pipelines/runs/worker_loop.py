@@ -1,0 +1,138 @@
+"""What a worker does unasked: starts and stops runs, takes over from dead workers, tidies up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+import psutil
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+
+from helix.library.run_files import fail_file
+from helix.library.runs import (
+    CHANNEL,
+    LIVE,
+    queued_runs,
+    requeue_run,
+    running_runs,
+    stopping_runs,
+)
+from pipelines.runs import workflow
+from pipelines.runs.run_steps import Worker
+
+_LOOK_SECONDS = 1.0  # longest until a queued run is seen whose notification was lost
+_ROLL_CALL_SECONDS = 2.0
+_MISSED_SECONDS = 5.0  # a lock free for so long: a worker that lost its connection has it again
+_TIDY_SECONDS = 30.0
+_FORGET_HOURS = 24.0  # after which the engine's records of an ended run are only weight
+
+_logger = logging.getLogger(__name__)
+
+Connected = AsyncConnection[TupleRow]
+
+
+class WorkerLoop:
+    """The loop of one worker. The advisory lock of its connection is the worker's sign of life."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._missing_since: dict[str, float] = {}
+        self._unstarted: set[str] = set()
+        self._roll_called = self._tidied = 0.0
+
+    async def attend(self, *, until_idle: bool = False) -> None:
+        """Until cancelled, or until there is nothing to do."""
+        while True:
+            try:
+                async with await self._connect() as connection:
+                    self._missing_since.clear()  # the others may be coming back too
+                    return await self._serve(connection, until_idle)
+            except psycopg.OperationalError:
+                _logger.warning("the database is away: a worker waits for it")
+                await asyncio.sleep(1.0)
+
+    async def _connect(self) -> Connected:
+        worker = self._worker
+        connection = await AsyncConnection.connect(worker.tools.store.url, autocommit=True)
+        await connection.execute(
+            "SELECT pg_advisory_lock_shared(%s, hashtext(%s))", (LIVE, worker.name)
+        )
+        await connection.execute(f"LISTEN {CHANNEL}")
+        return connection
+
+    async def _serve(self, connection: Connected, until_idle: bool) -> None:
+        idle_since = 0.0
+        while True:
+            await self._start_and_stop_runs()
+            await self._do_periodic_work(connection)
+            if await self._worker.idle():
+                idle_since = idle_since or time.monotonic()
+                if until_idle and time.monotonic() - idle_since > _LOOK_SECONDS:
+                    return
+            else:
+                idle_since = 0.0
+            async for _ in connection.notifies(timeout=_LOOK_SECONDS, stop_after=1):
+                pass
+
+    async def _do_periodic_work(self, connection: Connected) -> None:
+        now = time.monotonic()
+        if now - self._roll_called > _ROLL_CALL_SECONDS:
+            self._roll_called = now
+            await self._take_over_from_dead_workers(connection)
+        if now - self._tidied > _TIDY_SECONDS:
+            self._tidied = now
+            await workflow.forget(_FORGET_HOURS)
+            self._unstarted = await workflow.requeue_unstarted(self._worker.name, self._unstarted)
+            await self._end_lost_runs()
+
+    async def _start_and_stop_runs(self) -> None:
+        worker = self._worker
+        for run_id, host in await worker.database(queued_runs, worker.host):
+            await workflow.enqueue_run(run_id, host)
+        for run_id, error in await worker.database(stopping_runs):
+            await workflow.cancel_run_workflow(run_id)
+            await worker.finish(run_id, error)
+
+    async def _take_over_from_dead_workers(self, connection: Connected) -> None:
+        """Take over what workers had under way that hold their lock no more."""
+        busy = await workflow.busy_executors() - {self._worker.name}
+        missing = {name for name in busy if await _is_lock_free(connection, name)}
+        now = time.monotonic()
+        self._missing_since = {name: self._missing_since.get(name, now) for name in missing}
+        for name, since in self._missing_since.items():
+            if now - since >= _MISSED_SECONDS or self._is_dead_process_of_this_host(name):
+                _logger.info("taking over from worker %s", name)
+                await workflow.take_over(name)
+
+    def _is_dead_process_of_this_host(self, name: str) -> bool:
+        """Whether ``name`` was a process of this machine that is no more."""
+        host, _, rest = name.rpartition("-")[0].rpartition("-")
+        return host == self._worker.host and rest.isdigit() and not psutil.pid_exists(int(rest))
+
+    async def _end_lost_runs(self) -> None:
+        """End or queue again the runs and files whose workflow is no more: nobody else would."""
+        worker = self._worker
+        running = await worker.database(running_runs)
+        for run_id, status in (await workflow.lost_runs(running)).items():
+            _logger.error("run %d was lost (%s)", run_id, status)
+            if status == workflow.ABSENT:
+                await worker.database(requeue_run, run_id)
+            else:
+                await worker.finish(run_id, f"internal error: its workflow ended ({status})")
+        for run_id, n in await workflow.lost_files(running):
+            await worker.database(fail_file, run_id, n, "internal error: its workflow was given up")
+
+
+async def _is_lock_free(connection: Connected, name: str) -> bool:
+    """Whether nobody holds the lock of the worker of this name."""
+    lock = (LIVE, name)
+    row = await (
+        await connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", lock)
+    ).fetchone()
+    if not (row and row[0]):
+        return False
+    await connection.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", lock)
+    return True

@@ -1,0 +1,298 @@
+"""Runs as durable workflows; the only file that imports the durable engine (DBOS).
+
+A run is a workflow, each of its files a child on a queue that all workers share, and each
+embedding batch of a file a step. DBOS keeps their state in schema ``dbos`` of the same database:
+what a killed worker had under way is taken over by another one, or by the next that starts, at the
+first step not finished. What is done between steps may be done twice, and changes nothing then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos._dbos import _get_dbos_instance
+from dbos._error import DBOSException
+from sqlalchemy.exc import DBAPIError
+
+from helix.errors import StoreUnavailable
+from helix.telemetry.logs import where
+from pipelines.runs.run_steps import Worker
+
+FILES, RUNS = "helix-files", "helix-runs"
+"""Queues of files, which any worker takes, and of runs; each machine has one of its own too."""
+
+APPLICATION_VERSION = "1"
+"""Pinned: DBOS's default is a hash of the source, and a new release would leave old runs lying.
+Raise it when the order of steps changes; runs of the version before must then have ended."""
+
+ABSENT = "absent"
+"""The status of a workflow that DBOS knows nothing of."""
+
+_ALIVE = ("PENDING", "ENQUEUED", "DELAYED")
+_POLL_SECONDS = 0.1
+_WINDOW = 200  # files of one run that are queued at once: 10,000 at a time would be held in memory
+
+_list_workflows = partial(DBOS.list_workflows_async, load_input=False, load_output=False)
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Current:
+    """The worker of this process, for workflows are functions of a module."""
+
+    worker: Worker | None = None
+    tasks: dict[asyncio.Task[object], str | None] = field(default_factory=dict)
+    """By the task that carries it out, the id of each workflow under way."""
+
+    @contextmanager
+    def under_way(self) -> Iterator[Worker]:
+        """The worker, for a workflow that ``interrupt`` can interrupt."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks[task] = DBOS.workflow_id
+        try:
+            yield self.get()
+        finally:
+            del self.tasks[task]
+
+    async def interrupt(self) -> None:
+        """Interrupt what is under way; to DBOS it looks as if this process were killed."""
+        tasks = list(self.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def get(self) -> Worker:
+        assert self.worker is not None, "no worker is open in this process"
+        return self.worker
+
+
+_current = _Current()
+
+
+def runs_queue(host: str) -> str:
+    """The queue of the runs that only ``host`` can carry out."""
+    return f"{RUNS}-{host}"
+
+
+@asynccontextmanager
+async def durable_engine(
+    worker: Worker, *, database_url: str, executor: str, host: str, files_at_once: int
+) -> AsyncIterator[None]:
+    """Carry out queued runs in the running event loop until the block ends.
+
+    ``executor`` names this worker, uniquely; ``files_at_once`` bounds the files it works on.
+    What is under way at the end stays where it is, for another worker to take over.
+    """
+    # In a thread: it waits for transactions to end, and some of ours may be this loop's to end.
+    await asyncio.to_thread(_migrate, database_url)
+    _current.worker = worker
+    config = DBOSConfig(
+        name="helix",
+        system_database_url=database_url,
+        application_version=APPLICATION_VERSION,
+        executor_id=executor,
+        sys_db_pool_size=8,
+        log_level="ERROR",
+        console_log_level="ERROR",
+        enable_otlp=False,
+        run_migrations=False,
+        notification_listener_polling_interval_sec=0.5,
+    )
+    DBOS(config=config)
+    logging.getLogger("dbos").addFilter(_is_news)
+    own = runs_queue(host)
+    DBOS.listen_queues([FILES, RUNS, own])
+    try:
+        _launch()
+        for name, concurrency in ((RUNS, 4), (own, 4), (FILES, files_at_once)):
+            await DBOS.register_queue_async(
+                name,
+                worker_concurrency=concurrency,
+                polling_interval_sec=_POLL_SECONDS,
+                on_conflict="always_update",
+            )
+        yield
+    finally:
+        await _current.interrupt()
+        # DBOS made its own threads the loop's, and takes them along when it goes.
+        loop = asyncio.get_running_loop()
+        threads = ThreadPoolExecutor()
+        loop.set_default_executor(threads)
+        await loop.run_in_executor(threads, DBOS.destroy)
+        logging.getLogger("dbos").handlers.clear()  # it would keep this run's standard error
+        _current.worker = None
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether what DBOS logs is news: its own exceptions are handled here. No tracebacks."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is None:
+        return True
+    record.msg, record.args = "%s (%s)", (record.getMessage(), where(error))
+    record.exc_info = record.exc_text = None
+    return not isinstance(error, DBOSException)
+
+
+def _migrate(database_url: str) -> None:
+    """Make or update schema ``dbos``; left to the launch to judge where this role may not."""
+    with suppress(DBAPIError):
+        DBOS.migrate(database_url)
+
+
+def _launch() -> None:
+    try:
+        DBOS.launch()
+    except (DBAPIError, DBOSException) as error:
+        raise StoreUnavailable(
+            "the schema dbos, where runs are kept, is missing or old, and this role may not make"
+            " it: run `helix worker --until-idle` once as the database's owner"
+        ) from error
+
+
+async def enqueue_run(run_id: int, host: str | None) -> None:
+    """Queue the run's workflow; a second time changes nothing."""
+    with SetWorkflowID(_run_key(run_id)):
+        await DBOS.enqueue_workflow_async(runs_queue(host) if host else RUNS, run_workflow, run_id)
+
+
+async def cancel_run_workflow(run_id: int) -> None:
+    """Stop the run's workflow and its files' at their next step."""
+    await DBOS.cancel_workflow_async(_run_key(run_id), cancel_children=True)
+
+
+async def busy_executors() -> set[str]:
+    """Names of the workers, dead ones too, that have something under way."""
+    pending = await _list_workflows(status="PENDING")
+    return {status.executor_id for status in pending if status.executor_id}
+
+
+async def take_over(executor: str) -> None:
+    """Queue again what a dead worker had under way."""
+    await asyncio.to_thread(DBOS._recover_pending_workflows, [executor])  # its only way in
+
+
+async def requeue_unstarted(executor: str, suspects: set[str]) -> set[str]:
+    """Queue again those of ``suspects`` that this worker was given and still does not carry out.
+
+    Postgres may crash between giving a worker a workflow and telling it. Returns what it was given
+    and does not carry out now: the suspects of the next call.
+    """
+    given = await _list_workflows(status="PENDING", executor_id=executor)
+    unstarted = {status.workflow_id for status in given} - set(_current.tasks.values())
+    requeue = _get_dbos_instance()._sys_db.reenqueue_for_recovery  # its only way in
+    for key in unstarted & suspects:
+        _logger.warning("workflow %s was never started: it is queued again", key)
+        await asyncio.to_thread(requeue, key, [executor], RUNS)
+    return unstarted - suspects
+
+
+async def lost_runs(running: Sequence[int]) -> dict[int, str]:
+    """Those of ``running`` whose workflow has ended or is ABSENT, with its status."""
+    if not running:
+        return {}
+    keys = {_run_key(run_id): run_id for run_id in running}
+    found = await _list_workflows(workflow_ids=list(keys))
+    statuses = {status.workflow_id: str(status.status) for status in found}
+    lost = {run_id: statuses.get(key, ABSENT) for key, run_id in keys.items()}
+    return {run_id: status for run_id, status in lost.items() if status not in _ALIVE}
+
+
+async def lost_files(running: Sequence[int]) -> list[tuple[int, int]]:
+    """(run, n) of files of ``running`` whose workflow ended without an outcome of theirs."""
+    if not running:
+        return []
+    found = await _list_workflows(
+        name="file",
+        parent_workflow_id=[_run_key(run_id) for run_id in running],
+        status=["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
+        limit=1000,
+    )
+    parts = [status.workflow_id.split("-") for status in found]
+    return [(int(run_id), int(n)) for _, run_id, _, n in parts]
+
+
+async def forget(hours: float) -> None:
+    """Delete the engine's records of runs that ended so long ago; ``runs`` keeps its own."""
+    before = datetime.now(UTC) - timedelta(hours=hours)
+    ended = await _list_workflows(
+        name="run",
+        status=["SUCCESS", "ERROR", "CANCELLED"],
+        completed_before=before.isoformat(),
+        limit=100,
+    )
+    if ended:
+        keys = [status.workflow_id for status in ended]
+        await DBOS.delete_workflows_async(keys, delete_children=True)
+
+
+def _run_key(run_id: int) -> str:
+    return f"run-{run_id}"
+
+
+@DBOS.workflow(name="run", max_recovery_attempts=None)
+async def run_workflow(run_id: int) -> None:
+    """Plan the run, queue its files a window at a time, and end it."""
+    with _current.under_way() as worker:
+        try:
+            await _carry_out(worker, run_id)
+        except DBOSException:  # cancelled, or taken over by another worker
+            raise
+        except Exception as error:  # noqa: BLE001 - a run that fails must end
+            await worker.give_up(run_id, error)
+
+
+async def _carry_out(worker: Worker, run_id: int) -> None:
+    last, going_on = -1, await _plan(run_id)
+    while going_on:
+        numbers = await _next_files(run_id, last)
+        if not numbers:
+            break
+        for n in numbers:
+            with SetWorkflowID(f"{_run_key(run_id)}-file-{n}"):
+                await DBOS.enqueue_workflow_async(FILES, file_workflow, run_id, n)
+        last = numbers[-1]
+        going_on = await worker.wait(run_id, last, _WINDOW // 2)
+    if going_on:
+        await worker.wait(run_id, last, 0)
+    await _finish(run_id)
+
+
+@DBOS.workflow(name="file", max_recovery_attempts=None)
+async def file_workflow(run_id: int, n: int) -> None:
+    """Bring one file in; each embedding batch is a step."""
+
+    async def run_batch(_: int, batch: Callable[[], Awaitable[None]]) -> None:
+        await DBOS.run_step_async({"name": "embed"}, batch)
+
+    with _current.under_way() as worker:
+        try:
+            await worker.file(run_id, n, run_batch)
+        except DBOSException:  # cancelled, or taken over by another worker
+            raise
+        except Exception as error:  # noqa: BLE001 - one file must not end the run
+            await worker.set_aside(run_id, n, error)
+
+
+@DBOS.step(name="plan")
+async def _plan(run_id: int) -> bool:
+    return await _current.get().plan(run_id)
+
+
+@DBOS.step(name="next files")
+async def _next_files(run_id: int, after: int) -> list[int]:
+    return await _current.get().next_files(run_id, after, _WINDOW)
+
+
+@DBOS.step(name="finish")
+async def _finish(run_id: int) -> None:
+    await _current.get().finish(run_id)

@@ -1,0 +1,183 @@
+"""The parent's side of the sandbox: the host process, and one read through it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from helix.errors import HelixError
+from pipelines.readers import ReadText, UnreadableFile
+from pipelines.sandbox import answer
+from pipelines.sandbox.request import ProcessEnd, Request
+
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+"""Variables a host inherits; keys and the database's address are not among them."""
+
+GRACE = 10.0  # seconds past a limit after which the host itself is taken to hang
+
+
+class SandboxFailed(HelixError):
+    """The process that reads files does not start: no file's fault."""
+
+
+class HostGone(Exception):
+    """The host ended during a read."""
+
+
+class HostProcess:
+    """The host as its parent has it: a process and the socket it lives by."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="helix-read-"))
+        self.control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", "pipelines.sandbox.host", str(theirs.fileno())],
+                cwd=self._folder,
+                env=_environment(),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the worker, which closes the host
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Ask it to end, which takes its processes along; kill it if it does not."""
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        self.ensure_gone()
+
+    def ensure_gone(self) -> None:
+        """Make sure that the process is gone.
+
+        Raises:
+            SandboxFailed: it ended by itself, with an error.
+        """
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        self._process.kill()
+        status = self._process.wait()
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()
+        if status > 0:
+            raise SandboxFailed(
+                "the process that reads files did not start: its message is above; "
+                "is Helix installed whole (make install)?"
+            )
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+    return kept | {
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # one thread: a fork takes no other along, and files are read side by side anyway
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+        "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS: else a fork that uses numpy is ended
+    }
+
+
+@contextlib.contextmanager
+def open_read(host: HostProcess, request: Request) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """The two sockets of a read: the answer's and the status's. Closing them ends the read."""
+    with contextlib.ExitStack() as open_sockets:
+        connection, theirs, status, its = (
+            open_sockets.enter_context(end)
+            for pair in (socket.socketpair(), socket.socketpair())
+            for end in pair
+        )
+        connection.setblocking(False)
+        status.setblocking(False)
+        try:
+            socket.send_fds(host.control, [request.line()], [theirs.fileno(), its.fileno()])
+        except OSError:
+            host.ensure_gone()
+            raise HostGone from None
+        theirs.close()
+        its.close()
+        yield connection, status
+
+
+async def receive_reply(
+    connection: socket.socket,
+    request: Request,
+    data: bytes,
+    on_progress: Callable[[int, int], None],
+) -> ReadText | None:
+    """Send the bytes and take the text; None where the answer ends before it.
+
+    Raises:
+        UnreadableFile: the answer is the reason why there is no text, or none that is believed.
+    """
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(OSError):  # it may refuse before it has all of them
+        await loop.sock_sendall(connection, data)
+    try:
+        for _ in range(answer.MOST_PROGRESS):
+            kind, body = await _frame(connection, request)
+            if kind == answer.REASON:
+                raise UnreadableFile(answer.reason_of(bytes(body)))
+            if kind != answer.PROGRESS:
+                marks_kind, marks = await _frame(connection, request)
+                if (kind, marks_kind) != (answer.TEXT, answer.MARKS):
+                    break
+                # in a thread: 64 million characters take long enough to be noticed by others
+                return await asyncio.to_thread(answer.read_text_of, body, marks, request.text_chars)
+            on_progress(*answer.progress_of(bytes(body)))
+    except OSError:  # it ended in the middle: its status tells why
+        return None
+    raise UnreadableFile(answer.WRONG)
+
+
+async def _frame(connection: socket.socket, request: Request) -> tuple[bytes, bytearray]:
+    """OSError at an end in the middle, UnreadableFile for a length that is not allowed."""
+    kind, length = answer.HEAD.unpack(await _exactly(connection, answer.HEAD.size))
+    most = answer.longest(kind, request.text_chars)
+    if length > most:
+        too_long = kind == answer.TEXT
+        raise UnreadableFile(answer.too_long(request.text_chars) if too_long else answer.WRONG)
+    return kind, await _exactly(connection, length)
+
+
+async def _exactly(connection: socket.socket, size: int) -> bytearray:
+    loop = asyncio.get_running_loop()
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        received = await loop.sock_recv_into(connection, view)
+        if not received:
+            raise ConnectionResetError
+        view = view[received:]
+    return data
+
+
+async def receive_end(status: socket.socket) -> ProcessEnd:
+    """How the process ended.
+
+    Raises:
+        HostGone: it did not: the host did.
+    """
+    loop = asyncio.get_running_loop()
+    line = b""
+    with contextlib.suppress(OSError):
+        while part := await loop.sock_recv(status, 4096):
+            line += part
+    if not line.endswith(b"\n"):
+        raise HostGone
+    return ProcessEnd.of(line)

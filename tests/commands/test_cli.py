@@ -1,0 +1,182 @@
+"""The `helix` command, and processes that must stop with one line before they listen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from subprocess import CompletedProcess
+
+import psycopg
+import pytest
+
+from helix.contract import REFUSAL
+from tests.support.cli_runner import helix
+from tests.support.repository import ROOT
+from tests.support.service_process import run, run_cold
+from tests.support.wire.gemini import GeminiWire
+from tests.support.wire.gemini_replies import refused_key
+
+OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
+SAMPLE = str(ROOT / "samples" / "refund-policy.txt")
+
+
+@pytest.fixture(scope="module")
+def seeded(module_database_url: str) -> dict[str, str]:
+    values = {"DATABASE_URL": module_database_url, **OFFLINE}
+    done = run("-m", "pipelines.ingest", SAMPLE, **values)
+    assert done.returncode == 0, done.stderr
+    return values
+
+
+def test_ask_streams_an_answer_and_lists_its_citations(seeded: dict[str, str]) -> None:
+    done = run("-m", "helix.cli", "ask", "How long do I have to request a refund?", **seeded)
+    assert done.returncode == 0, done.stderr
+    answer, _, citations = done.stdout.partition("\n\n")
+    assert "30 days" in answer and (cited := re.search(r"\[\d\]", answer))
+    assert citations.startswith(f"{cited[0]} Refund Policy (chunk ")
+
+
+def test_ask_refuses_what_is_not_there(seeded: dict[str, str]) -> None:
+    done = run("-m", "helix.cli", "ask", "What is the capital of Mongolia?", **seeded)
+    assert (done.returncode, done.stdout) == (0, f"{REFUSAL}\n")
+
+
+@pytest.mark.parametrize("question", ["", "  ", "x" * 5000])
+def test_ask_says_what_is_wrong_with_a_question(seeded: dict[str, str], question: str) -> None:
+    done = helix("ask", question, **seeded)
+    assert done.returncode == 2
+    assert done.stderr.startswith("helix: q ") and done.stderr.count("\n") == 1
+
+
+def test_doctor_finds_a_healthy_service_healthy(seeded: dict[str, str]) -> None:
+    done = run("-m", "helix.cli", "doctor", **seeded)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "FAIL" not in done.stdout
+    assert "1536 numbers, norm 1.000" in done.stdout and "pgvector 0." in done.stdout
+    assert "1 documents" in done.stdout
+
+
+def test_doctor_reads_geminis_raw_norm(database_url: str) -> None:
+    with GeminiWire(norm=0.69) as wire:
+        done = run(
+            "-m", "helix.cli", "doctor",
+            DATABASE_URL=database_url, GEMINI_API_KEY="k", GOOGLE_GEMINI_BASE_URL=wire.base_url,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "norm 1.000; it came with norm 0.690" in done.stdout
+
+
+def test_doctor_says_what_to_do_about_each_failure(bare_database_url: str) -> None:
+    with GeminiWire() as wire:
+        wire.script(refused_key())
+        done = run(
+            "-m", "helix.cli", "doctor",
+            DATABASE_URL=bare_database_url, GEMINI_API_KEY="hunter2",
+            GOOGLE_GEMINI_BASE_URL=wire.base_url,
+        )  # fmt: skip
+    assert done.returncode == 1
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+    assert any("python -m db.migrate" in line for line in failed)
+    assert any("GEMINI_API_KEY" in line for line in failed)
+    assert "hunter2" not in done.stdout + done.stderr
+
+
+def test_doctor_without_settings() -> None:
+    done = run("-m", "helix.cli", "doctor")
+    assert done.returncode == 1
+    assert done.stdout.startswith("FAIL settings: DATABASE_URL is not set")
+
+
+@pytest.fixture
+def other_embedder(database_url: str) -> Iterator[str]:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("INSERT INTO embedding_space (identity) VALUES ('gemini:x:1536')")
+        connection.execute(
+            "INSERT INTO documents (title, source_uri, content_hash) VALUES ('t', 'u', 'h')"
+        )
+        connection.execute(
+            "INSERT INTO chunks (node_id, content, embedding, metadata_) SELECT 'n', 'c',"
+            " array_fill(0.5, ARRAY[1536])::vector,"
+            " jsonb_build_object('document_id', id, 'ordinal', 0) FROM documents"
+        )  # fmt: skip
+    yield database_url
+
+
+ENTRY_POINTS = [
+    ("-m", "uvicorn", "helix.app:app", "--port", "0"),
+    ("-m", "helix.cli", "serve", "--port", "0"),
+    ("-m", "helix.cli", "ask", "q"),
+    ("-m", "pipelines.ingest", SAMPLE),
+]
+
+
+def _assert_stops(done: CompletedProcess[str], told: str) -> None:
+    output = done.stdout + done.stderr
+    assert done.returncode not in (0, None), output
+    assert told in output and "Traceback" not in output and "hunter2" not in output, output
+    assert "running on" not in output
+
+
+@pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+def test_a_missing_variable_stops_the_process(arguments: tuple[str, ...]) -> None:
+    """Each with an interpreter of its own, as a user starts it; later ones have it imported."""
+    _assert_stops(run_cold(*arguments), "DATABASE_URL is not set: set it to postgresql://")
+
+
+@pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+def test_a_database_that_is_down_stops_the_process(arguments: tuple[str, ...]) -> None:
+    url = "postgresql://u:hunter2@127.0.0.1:1/d"
+    done = run(*arguments, DATABASE_URL=url, **OFFLINE)
+    _assert_stops(done, "cannot reach postgresql://u:***@127.0.0.1:1/d")
+
+
+@pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+def test_a_database_of_another_embedder_stops_the_process(
+    arguments: tuple[str, ...], other_embedder: str
+) -> None:
+    told = "this database was filled by the embedder gemini:x:1536, but offline:"
+    _assert_stops(run(*arguments, DATABASE_URL=other_embedder, **OFFLINE), told)
+
+
+@pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+def test_a_database_without_schema_stops_the_process(
+    arguments: tuple[str, ...], bare_database_url: str
+) -> None:
+    done = run(*arguments, DATABASE_URL=bare_database_url, **OFFLINE)
+    _assert_stops(done, "run `python -m db.migrate`")
+
+
+PROVIDERS = [
+    ("HELIX_EMBEDDER", "nobody", "HELIX_EMBEDDER names an unknown provider 'nobody'"),
+    ("HELIX_LLM", "nobody:m", "HELIX_LLM names an unknown provider 'nobody'"),
+    ("HELIX_LLM", "offline:m", "HELIX_LLM=offline takes no model name"),
+    ("HELIX_EMBEDDER", "openai:text-embedding-3-small", "helix-answers[openai]"),
+]
+
+
+def test_an_unknown_provider_stops_the_process(database_url: str) -> None:
+    variable, value, told = PROVIDERS[0]
+    values = {"DATABASE_URL": database_url, **OFFLINE, variable: value}
+    _assert_stops(run(*ENTRY_POINTS[0], **values), told)
+
+
+@pytest.mark.parametrize(("variable", "value", "told"), PROVIDERS)
+def test_an_unknown_provider_is_named(
+    module_database_url: str, variable: str, value: str, told: str
+) -> None:
+    values = {"DATABASE_URL": module_database_url, **OFFLINE, variable: value}
+    done = helix("ask", "q", **values)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert told in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["ask", "serve", "doctor"])
+def test_help_of_a_command_needs_no_setting(command: str) -> None:
+    done = helix(command, "--help")
+    assert done.returncode == 0 and "usage" in done.stdout.lower(), done.stderr
+
+
+@pytest.mark.parametrize("module", ["helix.cli", "pipelines.ingest", "db.migrate"])
+def test_help_needs_no_setting(module: str) -> None:
+    done = run_cold("-m", module, "--help")
+    assert done.returncode == 0 and "usage" in done.stdout.lower(), done.stderr

@@ -1,0 +1,139 @@
+"""Databases of earlier versions: brought to the present schema, with all that is in them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from db.errors import DatabaseError
+from db.migrate import NEWEST_VERSION, UPGRADES, check_schema, migrate
+from helix.providers.offline import offline_embedder
+from helix.settings import load_settings
+from helix.storage.connections import ROLE
+from tests.support.catalog import all_rows, catalog
+from tests.support.fake_embedder import opened
+
+VERSION_1 = Path(__file__).parent / "fixtures" / "version_1.sql"
+FILLED = {
+    "answers", "api_keys", "chunk_terms", "chunks", "contacts", "documents", "embedding_cache",
+    "embedding_space", "feedback", "files", "gate_fits", "run_files", "runs", "term_changes",
+    "term_counts",
+}  # fmt: skip
+"""The tables that the fixture has rows of: all but embedding_change, which is of the moment."""
+
+
+@pytest.fixture
+def version_1(bare_database_url: str) -> str:
+    """URL of a database that the code of version 1 filled."""
+    with psycopg.connect(bare_database_url) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute(VERSION_1.read_bytes())
+    return bare_database_url
+
+
+def recorded(url: str) -> list[tuple[int]]:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT version FROM schema_version").fetchall()
+
+
+def test_the_steps_are_numbered_without_a_gap(database_url: str) -> None:
+    assert sorted(UPGRADES) == list(range(2, NEWEST_VERSION + 1))
+    assert recorded(database_url) == [(NEWEST_VERSION,)]
+
+
+def test_version_1_keeps_every_row_and_ends_as_a_fresh_schema(
+    version_1: str, database_url: str
+) -> None:
+    before = all_rows(version_1)
+    assert {table for table, rows in before.items() if rows} == FILLED
+    with pytest.raises(DatabaseError, match=r"missing or old: run `python -m db\.migrate`"):
+        check_schema(version_1)
+    migrate(version_1)
+    check_schema(version_1)
+    after = all_rows(version_1)
+    ((version,),) = recorded(version_1)
+    assert version == NEWEST_VERSION
+    del after["schema_version"]
+    assert after == before
+    upgraded, fresh = catalog(version_1), catalog(database_url)
+    for part, entries in fresh.items():
+        assert upgraded[part] == entries, part
+        assert entries
+    migrate(version_1)
+    assert catalog(version_1) == fresh
+
+
+async def test_what_version_1_wrote_is_found_and_walled_off(version_1: str) -> None:
+    migrate(version_1)
+    settings = load_settings(database_url="embedded", llm="offline", embedder="offline")
+    embedder = offline_embedder(settings, "")
+    question = await embedder.model.aget_query_embedding("Where is the vault?")
+    async with opened(version_1, embedder.identity) as store:
+        hits = await store.of("acme").search(question, 1)
+        assert [hit.document_id for hit in hits] == [4]
+        assert all(hit.document_id != 4 for hit in await store.of("default").search(question, 9))
+    with psycopg.connect(version_1) as connection:
+        connection.execute(f"SET ROLE {ROLE}")
+        connection.execute("SELECT set_config('helix.tenant', 'acme', true)")
+        tenants = connection.execute("SELECT DISTINCT tenant_id FROM documents").fetchall()
+    assert tenants == [("acme",)]
+
+
+def test_a_deleted_document_leaves_the_answers_of_version_1(version_1: str) -> None:
+    migrate(version_1)
+    query = "SELECT receipt ->> 'answer' FROM answers WHERE 4 = ANY(document_ids)"
+    with psycopg.connect(version_1, autocommit=True) as connection:
+        ((answer,),) = connection.execute(query).fetchall()
+        assert "cellar" in answer
+        connection.execute("DELETE FROM documents WHERE id = 4")
+        assert connection.execute(query).fetchall() == []
+        left = connection.execute("SELECT count(*) FROM chunk_terms WHERE document_id = 4")
+        assert left.fetchone() == (0,)
+
+
+def test_upgrades_at_once_wait_for_each_other_and_for_nobody_else(version_1: str) -> None:
+    """A reader and a writer that have not ended yet keep none of them waiting."""
+    with psycopg.connect(version_1) as reader, psycopg.connect(version_1) as writer:
+        reader.execute("SELECT FROM chunks, documents, answers, gate_fits")
+        writer.execute("UPDATE documents SET title = 'Changed' WHERE id = 1")
+        impatient = f"{version_1}&options=-c%20lock_timeout%3D10s"
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(migrate, [impatient] * 8))
+        assert recorded(version_1) == [(NEWEST_VERSION,)]
+
+
+def test_a_failed_step_leaves_version_1(
+    version_1: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = tmp_path / "step.sql"
+    step.write_bytes(UPGRADES[NEWEST_VERSION].read_bytes() + b"DROP TABLE nowhere;")
+    monkeypatch.setitem(UPGRADES, NEWEST_VERSION, step)
+    before = catalog(version_1)
+    with pytest.raises(DatabaseError, match=r'cannot be applied .*"nowhere" does not'):
+        migrate(version_1)
+    assert catalog(version_1) == before
+
+
+def test_a_newer_schema_is_used_and_not_migrated(database_url: str) -> None:
+    newer = NEWEST_VERSION + 1
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE schema_version SET version = %s", (newer,))
+    check_schema(database_url)
+    said = f"is version {newer}, and this Helix knows {NEWEST_VERSION} at most: install the newer"
+    with pytest.raises(DatabaseError, match=said):
+        migrate(database_url)
+    assert recorded(database_url) == [(newer,)]
+
+
+def test_a_schema_from_before_version_1_is_refused(version_1: str) -> None:
+    with psycopg.connect(version_1) as connection:
+        connection.execute("DROP TABLE gate_fits")
+    digest = sha256(repr(all_rows(version_1)).encode()).hexdigest()
+    for use in (migrate, check_schema):
+        with pytest.raises(DatabaseError, match="before version 1: give DATABASE_URL an empty"):
+            use(version_1)
+    assert sha256(repr(all_rows(version_1)).encode()).hexdigest() == digest

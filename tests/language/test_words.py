@@ -1,0 +1,71 @@
+"""Words: case-folded, numbers and identifiers whole, pairs where a script has no spaces."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helix.language.words import words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Error 404B", ["the", "error", "404b"]),
+        ("under § 3.2 and §4", ["under", "§3.2", "and", "§4"]),
+        ("GPT-4 and SARS-CoV-2", ["gpt-4", "and", "sars-cov-2"]),
+        ("a 30-day refund", ["a", "30", "day", "refund"]),
+        ("1,000.5 euros, 3.5%", ["1,000.5", "euros", "3.5"]),
+        ("don’t x_y", ["don't", "x", "y"]),
+        ("STRASSE Straße", ["strasse", "strasse"]),
+        ("日本語 です", ["日本", "本語", "です"]),
+        ("", []),
+        ("?! …", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@given(st.text())
+def test_words_are_folded_and_come_from_the_text(text: str) -> None:
+    folded = unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("\u2010", "-")
+    folded = folded.replace("\u2011", "-")
+    for word in words(text):
+        assert word
+        assert word in folded or "§" in word
+
+
+@pytest.mark.parametrize("unit", ["a-", "a", "1.", "1,", "§ ", "a'", "日", "- "])
+def test_time_is_linear_on_hostile_text(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        return min(_timed(text) for _ in range(3))
+
+    assert seconds(400_000) < 30 * seconds(50_000) + 0.05
+
+
+def _timed(text: str) -> float:
+    start = time.process_time()
+    words(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("§ 15a", ["§15a"]),
+        ("§\u00a077 and §\u202f3.1", ["§77", "and", "§3.1"]),
+        ("§  4", ["§4"]),
+        ("§ 15 a contract", ["§15", "a", "contract"]),
+        ("§15ab", ["§15", "ab"]),
+        ("Ku\u0308ndigung", ["kündigung"]),
+        ("GPT\u20114", ["gpt-4"]),
+    ],
+)
+def test_one_spelling_for_what_looks_the_same(text: str, expected: list[str]) -> None:
+    assert words(text) == expected

@@ -1,0 +1,214 @@
+"""HTML and EPUB: the content with its headings, code and tables, and nothing fetched."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.readers import ReadText, UnreadableFile, read
+
+PAGE = """<!doctype html><html><head><title>API &mdash;
+ Docs</title><link rel="canonical" href="/docs/api"><style>p {}</style></head><body>
+<nav><a href="/a#x">Home of the site</a> <a href="//other.example/b">Other</a></nav>
+<main><h1>Widget API<a class="headerlink" href="#api">¶</a></h1>
+<p>The API makes <code>snake_case</code> widgets: 5 * 3 of them, <b>at once</b>, as a
+<a href="c?d=1">link</a> says. This sentence makes the paragraph long enough for anybody.</p>
+<h2>Install</h2><pre><code class="language-sh">pip install widget
+# no heading
+  ``` indented
+</code></pre>
+<h3>Options</h3><p>They are:</p><ul><li>first<ul><li>nested</li></ul></li><li>second</li></ul>
+<table><tr><th>Name</th><th>Price</th></tr><tr><td>Sprocket</td><td>10 €</td></tr></table>
+<h2>Empty</h2><h2>Last</h2><p>Bye<br>now</p><a href="mailto:x@y.example">m</a><a href="c?d=1">2</a>
+</main><script>var secret = "no";</script><footer>Copyright</footer></body></html>"""
+
+
+def outline(found: ReadText) -> list[tuple[str, str]]:
+    return [(" > ".join(s.heading_path), found.text[s.start : s.end]) for s in found.sections]
+
+
+def test_a_page() -> None:
+    found = read("html", PAGE.encode())
+    assert found.title == "API — Docs"
+    assert outline(found) == [
+        (
+            "Widget API",
+            "# Widget API\n\nThe API makes snake_case widgets: 5 * 3 of them, at once, as a link "
+            "says. This sentence makes the paragraph long enough for anybody.",
+        ),
+        (
+            "Widget API > Install",
+            "## Install\n\n````\npip install widget\n# no heading\n  ``` indented\n````",
+        ),
+        (
+            "Widget API > Install > Options",
+            "### Options\n\nThey are:\n\n- first\n  - nested\n- second\n\n"
+            "| Name | Price |\n|---|---|\n| Sprocket | 10 € |",
+        ),
+        ("Widget API > Last", "## Empty\n\n## Last\n\nBye\nnow"),
+    ]
+    [code] = found.sections[1].blocks
+    [table] = found.sections[2].blocks
+    assert found.text[slice(*code)].startswith("````\npip")
+    assert found.text[slice(*table)].startswith("| Name")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "<meta charset=koi8-r><p>Возврат товара</p>".encode("koi8-r"),
+        "<?xml version='1.0' encoding='koi8-r'?><p>Возврат товара</p>".encode("koi8-r"),
+        "<meta charset=koi8-r><p>Возврат товара</p>".encode("utf-16"),
+        "<meta charset=no-such-charset><p>Возврат товара</p>".encode(),
+        "<meta charset=zip><p>Возврат товара</p>".encode(),
+    ],
+)
+def test_the_encoding(data: bytes) -> None:
+    assert read("html", data).text == "Возврат товара"
+
+
+def test_what_is_neither_declared_nor_utf_8_is_as_browsers_take_it() -> None:
+    assert read("html", b"<meta charset=latin1><p>\x93caf\xe9\x94</p>").text == "“café”"
+    assert read("html", b"<p>\x93caf\xe9\x94</p>").text == "“café”"
+
+
+def test_a_page_that_is_all_links_keeps_its_text() -> None:
+    links = "".join(f"<li><a href=/{n}>Chapter {n}</a></li>" for n in range(30))
+    found = read("html", f"<html><body><nav>menu</nav><main><ul>{links}</ul></main>".encode())
+    assert [f"- Chapter {n}" for n in range(30)] == found.text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (b"<html></html>", "empty"),
+        (b"<html><body><script>x</script><img src=a.png></body></html>", "empty"),
+        (b"<div>" * 5_000 + b"deep", "nested more than 255 deep"),
+    ],
+)
+def test_pages_without_text(data: bytes, reason: str) -> None:
+    with pytest.raises(UnreadableFile, match=reason):
+        read("html", data)
+
+
+def test_declarations_fetch_and_expand_nothing() -> None:
+    bomb = '<!DOCTYPE html [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY x SYSTEM '
+    found = read(
+        "html", f'{bomb}"file:///etc/hostname">]><p>It says &b; and &x; here.</p>'.encode()
+    )
+    assert "aaaa" not in found.text.replace("ENTITY a", "")
+    assert "It says" in found.text
+
+
+_PIECES = (
+    "<h1>One|</h1>|<h3>|<p>|</p>|text|<pre>|</pre>|a\n```|<ul>|<li>|<ol>|</ol>|<table>|<tr>|<td>|"
+    "</table>|<br>|&amp;|&lt;b|\x00|\u00ad|<!-- c|-->|<main>|</main>|<blockquote>"
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES.split("|")), max_size=40))
+def test_sections_cover_any_page(parts: list[str]) -> None:
+    try:
+        found = read("html", "".join(parts).encode())
+    except UnreadableFile as error:
+        assert str(error).startswith("empty")
+        return
+    place = 0
+    for section in found.sections:
+        assert place <= section.start < section.end
+        assert not found.text[place : section.start].strip()
+        assert all(section.start <= a < b <= section.end for a, b in section.blocks)
+        place = section.end
+    assert not found.text[place:].strip()
+
+
+# --- EPUB
+
+OPF = """<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
+<dc:title>The Book of
+ Tests</dc:title></metadata><manifest><item id="nav" href="nav.xhtml" properties="nav"/>
+<item id="b" href="text/two%20.xhtml" media-type="application/xhtml+xml"/>
+<item id="a" href="text/one.xhtml" media-type="application/xhtml+xml"/>
+<item id="p" href="p.png" media-type="image/png"/>
+<item id="m" href="missing.xhtml" media-type="application/xhtml+xml"/>
+</manifest><spine><itemref idref="nav"/><itemref idref="a"/><itemref idref="b"/><itemref idref="p"/>
+<itemref idref="m"/></spine></package>"""
+CONTAINER = """<?xml version="1.0"?><container
+xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
+<rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>"""
+XHTML = (
+    '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body>'
+)
+
+
+def epub(**changed: str | None) -> bytes:
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": CONTAINER,
+        "OEBPS/content.opf": OPF,
+        "OEBPS/nav.xhtml": f"{XHTML}<p>Contents</p></body></html>",
+        "OEBPS/text/one.xhtml": f"{XHTML}<a id='x'/><h1>One</h1><p>First&nbsp;words.</p></body>",
+        "OEBPS/text/two .xhtml": f"{XHTML}<h1>Two</h1><h2>Part</h2><footer>A note.</footer></body>",
+    }
+    parts |= {name.replace("__", "/"): text or "" for name, text in changed.items()}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+def test_a_book() -> None:
+    heard: list[tuple[int, int]] = []
+    found = read("epub", epub(), lambda done, total: heard.append((done, total)))
+    assert found.title == "The Book of Tests"
+    assert outline(found) == [
+        ("One", "# One\n\nFirst words."),
+        ("Two > Part", "# Two\n\n## Part\n\nA note."),
+    ]
+    assert found.warnings == ("chapter 3: it is missing from the file",)
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+ENCRYPTED = """<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData>
+<e:EncryptionMethod Algorithm="{}"/></e:EncryptedData></encryption>"""
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (epub(**{"META-INF/encryption.xml": ENCRYPTED.format("aes256-cbc")}), r"protected \(DRM\)"),
+        (epub(**{"META-INF/container.xml": "<x/>"}), "a damaged EPUB file: it names no book"),
+        (epub(**{"META-INF/container.xml": ""}), "its list of chapters is not XML"),
+        (epub(**{"OEBPS/text/one.xhtml": "<p>" + " " * 5_000_000}), "a ZIP bomb"),
+        (
+            epub(**{"OEBPS/text/one.xhtml": "", "OEBPS/text/two .xhtml": ""}),
+            "chapter 3: it is missing",
+        ),
+        (epub()[:-40], "a damaged EPUB file: a part cannot be unpacked"),
+        (b"", "a damaged EPUB file"),
+    ],
+)
+def test_books_that_cannot_be_read(data: bytes, reason: str) -> None:
+    with pytest.raises(UnreadableFile, match=reason):
+        read("epub", data)
+
+
+def test_a_book_with_masked_fonts_is_read() -> None:
+    masked = ENCRYPTED.format("http://www.idpf.org/2008/embedding")
+    assert "First" in read("epub", epub(**{"META-INF/encryption.xml": masked})).text
+
+
+@given(st.integers(0, 2000), st.integers(0, 255))
+def test_a_book_with_a_changed_byte_is_read_or_refused(place: int, byte: int) -> None:
+    data = bytearray(epub())
+    data[place % len(data)] = byte
+    try:
+        assert read("epub", bytes(data)).text
+    except UnreadableFile as error:
+        assert "\n" not in str(error)

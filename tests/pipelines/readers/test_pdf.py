@@ -1,0 +1,272 @@
+"""PDF: the right page for every word, scans by OCR, and reasons for what cannot be read."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pypdfium2 as pdfium  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw, ImageFont
+from reportlab.lib.pagesizes import A4, A6  # type: ignore[import-untyped]
+from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
+from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+
+from pipelines.readers import ReadText, UnreadableFile, read
+from pipelines.readers.pdf import _dehyphenated, _Paths
+from pipelines.sandbox import ReadLimits, Sandbox
+
+LONG = "The refund policy covers every purchase made in the last thirty days."
+
+
+def scan_of(*lines: str, turned: int = 0) -> ImageReader:
+    """A picture of the lines for a page of A6, which OCR reads four times as fast as A4."""
+    image = Image.new("L", (620, 877), "white")
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(size=30)
+    for number, line in enumerate(lines):
+        draw.text((40, 80 + 60 * number), line, fill="black", font=font)
+    return ImageReader(image.rotate(turned, expand=True))
+
+
+def pdf(*pages: str | ImageReader | None, encrypt: str | None = None, title: str = "") -> bytes:
+    """A page each: its text, a picture that fills it, or nothing."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, encrypt=encrypt, invariant=True)
+    canvas.setTitle(title)
+    for page in pages:
+        if isinstance(page, str):
+            for number, line in enumerate(page.split("\n")):
+                canvas.drawString(70, 770 - 20 * number, line)
+        elif page is not None:
+            width, height = page.getSize()
+            size = A6 if height > width else A6[::-1]
+            canvas.setPageSize(size)
+            canvas.drawImage(page, 0, 0, *size)
+        canvas.showPage()
+        canvas.setPageSize(A4)
+    canvas.save()
+    return buffer.getvalue()
+
+
+def by_page(found: ReadText) -> dict[int | None, str]:
+    assert all(section.label == f"page {section.page}" for section in found.sections)
+    return {section.page: found.text[section.start : section.end] for section in found.sections}
+
+
+def test_pages_and_progress() -> None:
+    heard: list[tuple[int, int]] = []
+    data = pdf(LONG, None, "Second\nline", title="Refund Policy")
+    found = read("pdf", data, lambda done, total: heard.append((done, total)))
+    assert by_page(found) == {1: LONG, 3: "Second\nline"}
+    assert found.text == f"{LONG}\n\nSecond\nline"
+    assert (found.title, found.warnings) == ("Refund Policy", ())
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_scanned_page_is_read_by_ocr_among_others() -> None:
+    scan = scan_of("Warranty", "The warranty period is 24 months.", "Ask for Ada Lovelace.")
+    found = read("pdf", pdf(LONG, scan, None))
+    pages = by_page(found)
+    assert list(pages) == [1, 2]
+    assert pages[2].split("\n") == [
+        "Warranty",
+        "The warranty period is 24 months.",
+        "Ask for Ada Lovelace.",
+    ]
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("turned", [270, 180])
+def test_a_scan_on_its_side_or_head(turned: int) -> None:
+    scan = scan_of("The warranty period is 24 months.", "Ask for Ada Lovelace.", turned=turned)
+    assert read("pdf", pdf(scan)).text.split("\n") == [
+        "The warranty period is 24 months.",
+        "Ask for Ada Lovelace.",
+    ]
+
+
+def test_a_picture_without_text_is_a_warning_and_alone_a_reason() -> None:
+    image = Image.new("RGB", (400, 300), "white")
+    ImageDraw.Draw(image).ellipse((50, 50, 300, 250), fill="red")
+    picture = ImageReader(image)
+    reason = "page 2: a picture without text that OCR can read"
+    assert read("pdf", pdf(LONG, picture)).warnings == (reason,)
+    with pytest.raises(UnreadableFile, match="page 1: a picture without text"):
+        read("pdf", pdf(picture))
+    white = ImageReader(Image.new("RGB", (400, 300), "white"))
+    assert read("pdf", pdf(LONG, white)).warnings == ()
+
+
+WITHOUT_OCR = """
+import sys
+sys.modules["rapidocr"] = None
+from pipelines.readers import UnreadableFile, read
+data = sys.stdin.buffer.read()
+try:
+    found = read("pdf", data)
+    print(found.text, found.warnings)
+except UnreadableFile as error:
+    print(error)
+"""
+
+
+def test_without_the_extra_a_scan_is_named_never_silently_empty() -> None:
+    scan = scan_of("The warranty period is 24 months.")
+    message = "page {}: a scan, and OCR is not installed: pip install 'helix-answers[ocr]'"
+    for data, expected in (
+        (pdf(scan), message.format(1)),
+        (pdf("Short.", scan), f'Short. ("{message.format(2)}",)'),
+    ):
+        run = subprocess.run(
+            [sys.executable, "-c", WITHOUT_OCR], input=data, capture_output=True, check=True
+        )
+        assert run.stdout.decode().strip() == expected
+
+
+WITH_TOO_LITTLE_MEMORY = f"""
+import resource
+from pathlib import Path
+import rapidocr
+used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+most = used + 100 * 2**20
+resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+{WITHOUT_OCR.replace('sys.modules["rapidocr"] = None', "")}
+"""
+
+
+def test_a_scan_too_large_for_the_memory_costs_its_page_only() -> None:
+    scan = scan_of("The warranty period is 24 months.")
+    reason = "a scan that could not be read (out of memory): raise HELIX_READ_MB"
+    for data, expected in (
+        (pdf(LONG, scan), f"{LONG} ('page 2: {reason}',)"),
+        (pdf(scan), f"page 1: {reason}"),
+    ):
+        run = subprocess.run(
+            [sys.executable, "-c", WITH_TOO_LITTLE_MEMORY],
+            input=data,
+            capture_output=True,
+            check=True,
+        )
+        assert run.stdout.decode().strip() == expected
+
+
+def dense_scan() -> bytes:
+    """A page of small print, 60 lines of it, as a picture of 150 dots an inch."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=True)
+    canvas.setFont("Helvetica", 8)
+    for line in range(60):
+        amount = "$1.35 billion" if line == 40 else f"${line}.{line:02} million"
+        canvas.drawString(
+            50, 800 - 12 * line,
+            f"Note {line}: lease expenses of the second quarter came to {amount}, variable lease"
+            " expenses and those of short leases not included in it.",
+        )  # fmt: skip
+    canvas.save()
+    with pdfium.PdfDocument(buffer.getvalue()) as document:
+        picture = document[0].render(scale=150 / 72).to_pil()
+    scanned = io.BytesIO()
+    picture.save(scanned, "pdf")  # a page of a point a pixel, as many scanners' software has it
+    return scanned.getvalue()
+
+
+@pytest.mark.soak
+async def test_a_dense_scan_fits_in_the_default_memory() -> None:
+    sandbox = Sandbox(ReadLimits(memory_mb=900))  # by default there is an eighth more
+    try:
+        found = await sandbox.read("pdf", dense_scan())
+    finally:
+        await sandbox.aclose()
+    assert found.warnings == ()
+    assert "$1.35 billion" in found.text
+    assert found.text.count("lease expenses of the second quarter") >= 55
+
+
+def test_ocr_is_quiet_and_the_same_in_every_process() -> None:
+    program = WITHOUT_OCR.replace('sys.modules["rapidocr"] = None', "")
+    data = pdf(scan_of("The warranty period is 24 months."))
+    run = subprocess.run(
+        [sys.executable, "-c", program], input=data, capture_output=True, check=True
+    )
+    assert run.stdout.decode() == f"{read('pdf', data).text} ()\n"
+    assert run.stdout.decode() == "The warranty period is 24 months. ()\n"
+    assert run.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (pdf(LONG, encrypt="secret"), "encrypted: remove the password and ingest it again"),
+        (pdf(LONG)[:100], "a damaged PDF file: it cannot be opened"),
+        (b"%PDF-1.4\n", "a damaged PDF file"),
+        (b"", "a damaged PDF file"),
+        (pdf(None, None), "empty: there is no text in it"),
+    ],
+)
+def test_files_that_cannot_be_read(data: bytes, reason: str) -> None:
+    with pytest.raises(UnreadableFile, match=reason):
+        read("pdf", data)
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Refund Policy", "Refund Policy"),
+        ("  Refund\n Policy ", "Refund Policy"),
+        ("Résumé of the “Documents”", "Résumé of the “Documents”"),
+        ("Print media in 2024", "Print media in 2024"),
+        ("", None),
+        ("untitled", None),
+        ("Microsoft Word - report v2.doc", None),
+        ("report_final.indd", None),
+        ("0000320193-22-000070", None),
+        ("Document1", None),
+    ],
+)
+def test_the_title(title: str, shown: str | None) -> None:
+    assert read("pdf", pdf(LONG, title=title)).title == shown
+
+
+def test_bookmarks_are_heading_paths() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    for number, marks in enumerate([[], [("A", 0), ("A1", 1), ("A2", 1)], [], [("B", 0)]]):
+        for title, level in marks:
+            canvas.bookmarkPage(title)
+            canvas.addOutlineEntry(title, title, level)
+        canvas.drawString(70, 700, f"Page {number} {LONG}")
+        canvas.showPage()
+    canvas.save()
+    found = read("pdf", buffer.getvalue())
+    assert [s.heading_path for s in found.sections] == [(), ("A",), ("A", "A2"), ("B",)]
+    assert _Paths([(2, ("A",)), (2, ("B",))]).at(2) == ("A",)
+
+
+def test_words_cut_at_a_line_s_end() -> None:
+    assert _dehyphenated(
+        ["an infor-\nmation", "stock\ufffebased", "COVID\x0219", "stock, based"]
+    ) == [
+        "an information",
+        "stock-based",
+        "COVID-19",
+        "stock, based",
+    ]
+    assert _dehyphenated(["re-\nfund and refund of re fund"]) == ["refund and refund of re fund"]
+    assert _dehyphenated(["A list:\n-\nB", "2019-\n2020"]) == ["A list:\n-\nB", "2019-\n2020"]
+    assert len(_dehyphenated(["a" * 200_000 + "\ufffe"])[0]) == 200_001
+
+
+@hypothesis_settings(max_examples=60)
+@given(st.integers(0, 1500), st.binary(min_size=1, max_size=20))
+def test_a_changed_file_is_read_or_refused(place: int, change: bytes) -> None:
+    data = pdf(LONG, "Second page, of which there is not much to say but that it is here.")
+    place %= len(data)
+    try:
+        assert read("pdf", data[:place] + change + data[place + len(change) :]).text
+    except UnreadableFile as error:
+        assert "\n" not in str(error)

@@ -1,0 +1,295 @@
+"""Tables, CSV and XLSX: no value is lost, each line names its columns, sections hold 20 rows."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import itertools
+import re
+from collections.abc import Iterator
+
+import openpyxl  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.readers import ReadText, UnreadableFile, read
+from pipelines.readers.draft import Draft
+from pipelines.readers.tables import GROUP, Cells, Row, add_table, one_line, row_groups
+from tests.support.sample_documents import Rows, csv, xlsx
+
+CELL = st.text("abc12. :|€\n\u2028", max_size=6)
+ROWS = st.lists(st.lists(CELL, max_size=5), max_size=60)
+NAMES = st.lists(st.text("abcdef", min_size=1, max_size=6), min_size=2, max_size=5, unique=True)
+
+
+def numbered(rows: Rows) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
+        yield number, [one_line(str(cell)) for cell in row]
+
+
+def parts(done: ReadText) -> list[str]:
+    return [done.text[section.start : section.end] for section in done.sections]
+
+
+def labels(done: ReadText) -> list[str]:
+    return [section.label for section in done.sections]
+
+
+def assert_tiled(done: ReadText) -> None:
+    """Sections are in order, none overlaps, and nothing but white space is outside them."""
+    at = 0
+    for section in done.sections:
+        assert at <= section.start < section.end
+        assert not done.text[at : section.start].strip()
+        at = section.end
+    assert at == len(done.text)
+
+
+@given(ROWS)
+def test_every_value_of_any_table_is_in_its_text(rows: list[list[str]]) -> None:
+    draft = Draft()
+    add_table(draft, numbered(rows))
+    values = [one_line(cell) for row in rows for cell in row if one_line(cell)]
+    if not values:
+        with pytest.raises(UnreadableFile, match="empty"):
+            draft.finish(None)
+        return
+    done = draft.finish(None)
+    assert all(value in done.text for value in values)
+    assert_tiled(done)
+
+
+@given(NAMES, st.integers(1, 65), st.booleans())
+def test_each_line_names_its_columns_and_each_section_holds_twenty(
+    names: list[str], count: int, titled: bool
+) -> None:
+    data = [[f"{row}.{column}" for column in range(len(names))] for row in range(count)]
+    rows: list[list[str]] = [["A title"], [], names, *data] if titled else [names, *data]
+    draft = Draft()
+    add_table(draft, numbered(rows), ("Budget",), "sheet Budget, ")
+    done = draft.finish(None)
+    groups = done.sections[1:] if titled else done.sections
+    assert [len(done.text[g.start : g.end].splitlines()) for g in groups] == [
+        min(GROUP, count - start) for start in range(0, count, GROUP)
+    ]
+    assert {group.context for group in groups} == {" | ".join(names)}
+    assert all(section.rows and section.heading_path == ("Budget",) for section in done.sections)
+    lines = [line for group in groups for line in done.text[group.start : group.end].splitlines()]
+    assert lines == [
+        " | ".join(f"{name}: {value}" for name, value in zip(names, row, strict=True))
+        for row in data
+    ]
+    if titled:
+        assert parts(done)[0] == "A title"
+        assert labels(done)[0] == "sheet Budget, row 1"
+
+
+def test_a_table_is_read_no_further_than_it_must_be() -> None:
+    taken = itertools.count(1)
+    endless = ((number, ["a", f"{number}"]) for number in taken)
+    assert len(next(row_groups(endless)).lines) == GROUP
+    assert next(taken) < 4 * GROUP
+
+
+@pytest.mark.parametrize(
+    ("rows", "context"),
+    [
+        ([["Region", "2021", "2022"], ["EMEA", "12", "13"]], "Region | 2021 | 2022"),
+        ([["", "Revenue", "Cost"], ["EMEA", "12", "13"]], "Revenue | Cost"),
+        ([["Name", "City"], ["Ann", "Berlin"]], "Name | City"),
+        ([["Ann", "12"], ["Ben", "13"]], ""),  # a number over numbers is one of them
+        ([["1999", "Alien"], ["2003", "Oldboy"]], ""),
+        ([["Notes", "Notes"], ["a", "b"]], ""),  # names no column
+        ([["Name:", "Ann"], ["City:", "Berlin"]], ""),  # a form
+        ([["a" * 121, "b"], ["1", "2"]], ""),
+        ([["One column"], ["1"]], ""),
+        ([["Only", "this"]], ""),
+    ],
+)
+def test_a_header_is_known_by_its_look(rows: list[Cells], context: str) -> None:
+    draft = Draft()
+    add_table(draft, numbered(rows))
+    assert draft.finish(None).sections[-1].context == context
+
+
+def test_a_column_without_values_is_still_named() -> None:
+    done = read("csv", csv([("Name", "Remarks"), ("Ann", ""), ("Ben", "")]))
+    assert parts(done) == ["Name | Remarks", "Name: Ann\nName: Ben"]
+    assert labels(done) == ["row 1", "rows 2-3"]
+
+
+def test_a_second_table_below_the_first_has_its_own_header() -> None:
+    first = [("Region", "Revenue"), ("EMEA", 12), ("APAC", 13), ()]
+    second = [("Costs",), (), ("Item", "Price"), ("Desk", 100), ("Lamp", 20)]
+    done = read("xlsx", xlsx({"S": [*first, *second]}))
+    assert parts(done) == [
+        "Region: EMEA | Revenue: 12\nRegion: APAC | Revenue: 13",
+        "Costs",
+        "Item: Desk | Price: 100\nItem: Lamp | Price: 20",
+    ]
+
+
+def test_a_gap_in_a_table_does_not_end_it() -> None:
+    done = read("xlsx", xlsx({"S": [("Region", "Revenue"), ("EMEA", 12), (), ("APAC", 13)]}))
+    assert parts(done) == ["Region: EMEA | Revenue: 12\nRegion: APAC | Revenue: 13"]
+    assert labels(done) == ["sheet S, rows 2-4"]
+
+
+# CSV
+
+
+@given(
+    st.sampled_from(",;\t|"),
+    st.lists(st.lists(st.text('ab12 "\n,;\t', max_size=5), min_size=3, max_size=3), min_size=1),
+)
+def test_a_csv_gives_its_cells_back(delimiter: str, rows: list[list[str]]) -> None:
+    others = set(",;\t|") - {delimiter}
+    rows = [["".join(set(cell) - others) for cell in row] for row in rows]
+    if not any(one_line(cell).strip('"') for row in rows for cell in row):
+        return
+    done = read("csv", csv([("First", "Second", "Third"), *rows], delimiter))
+    assert_tiled(done)
+    for cell in (one_line(cell) for row in rows for cell in row):
+        assert cell in done.text
+
+
+def test_delimiters_are_found() -> None:
+    decimal = b"Name;Price\nDesk;1,50\nLamp;2,75\n"
+    assert parts(read("csv", decimal)) == ["Name: Desk | Price: 1,50\nName: Lamp | Price: 2,75"]
+    named = b"sep=|\nName|Price\nDesk|1\n"
+    assert parts(read("csv", named)) == ["Name: Desk | Price: 1"]
+    prose = b"Name of the thing\nDesk, old\nLamp\nChair\nShelf\n"
+    assert parts(read("csv", prose)) == [prose.decode().strip()]
+
+
+def test_a_csv_of_odd_rows_keeps_them() -> None:
+    done = read("csv", b"\xef\xbb\xbfName,Price\r\nDesk,1,extra\r\n\r\nLamp\r\n,\r\nShelf,3\r\n")
+    assert parts(done) == ["Name: Desk | Price: 1 | extra\nName: Lamp\nName: Shelf | Price: 3"]
+    assert labels(done) == ["rows 2-6"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_csv_of_another_encoding(encoding: str) -> None:
+    rows = [("Straße", "Gebühr"), *((f"Größe {n}", "Übermäßig schön für Mädchen") for n in (1, 2))]
+    line = "Straße: Größe 1 | Gebühr: Übermäßig schön für Mädchen"
+    assert read("csv", csv(rows, ";", encoding)).text.splitlines()[0] == line
+
+
+def test_a_quoted_cell_may_have_lines() -> None:
+    done = read("csv", b'Name,Note\n"Desk","one\ntwo, three"\n')
+    assert parts(done) == ["Name: Desk | Note: one two, three"]
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b'Name,Note\nDesk,"never closed\nLamp,new\n', 'Name: Desk | Note: "never closed'),
+        (b'Name,Note\nDesk,"a"b\nLamp,new\n', "Name: Desk | Note: ab"),
+        (b'Name,Note\nPipe 5",old\nLamp,new\n', 'Name: Pipe 5" | Note: old'),
+    ],
+)
+def test_stray_quotes_lose_no_row(data: bytes, line: str) -> None:
+    assert parts(read("csv", data)) == [f"{line}\nName: Lamp | Note: new"]
+
+
+def test_what_is_no_csv_is_refused() -> None:
+    for data, reason in [
+        (b"a,b\n1,\x002\n", "NUL"),
+        (b"", "empty"),
+        (b",,\n,,\n", "empty"),
+        (b"a,b\n1," + b"x" * 1_000_001, "1,000,000"),
+    ]:
+        with pytest.raises(UnreadableFile, match=reason):
+            read("csv", data)
+
+
+# XLSX
+
+
+def test_a_workbook_is_read_sheet_by_sheet() -> None:
+    heard: list[tuple[int, int]] = []
+    rows = [("Region", "Quarter", "Revenue"), *(("EMEA", f"Q{n}", n) for n in range(1, 42))]
+    book: dict[str, Rows] = {
+        "Budget": [(), *rows],
+        "Empty": [],
+        "Costs": [("Item", "Price"), ("Desk\nold", 1.5)],
+    }
+    done = read("xlsx", xlsx(book, title="Plan"), lambda *step: heard.append(step))
+    assert done.title == "Plan"
+    assert labels(done) == [
+        "sheet Budget, rows 3-22",
+        "sheet Budget, rows 23-42",
+        "sheet Budget, row 43",
+        "sheet Costs, row 2",
+    ]
+    assert parts(done)[0].startswith("Region: EMEA | Quarter: Q1 | Revenue: 1\nRegion: EMEA")
+    assert parts(done)[-1] == "Item: Desk old | Price: 1.5"
+    assert done.sections[0].context == "Region | Quarter | Revenue"
+    assert [section.heading_path for section in done.sections] == [("Budget",)] * 3 + [("Costs",)]
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+    assert_tiled(done)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (12, "12"),
+        (12.0, "12"),
+        (0.1 + 0.2, "0.3"),
+        (-1.5, "-1.5"),
+        (123456789012345678, "123456789012346000"),  # 15 digits are all that a sheet keeps
+        (0.0000125, "0.0000125"),
+        (True, "TRUE"),
+        (datetime.date(2024, 1, 5), "2024-01-05"),
+        (datetime.datetime(2024, 1, 5, 14, 30), "2024-01-05 14:30"),
+        (datetime.time(3, 4, 5), "03:04:05"),
+        (datetime.timedelta(hours=30), "30:00:00"),
+    ],
+)
+def test_values_are_written_as_people_do(value: object, text: str) -> None:
+    assert read("xlsx", xlsx({"S": [("Key", "Value"), ("a", value)]})).text == (
+        f"Key: a | Value: {text}"
+    )
+
+
+def test_merged_cells_offsets_and_charts() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for cell, value in {"C5": "Region", "D5": "Sum", "C6": "EMEA", "D6": 1, "D7": 2}.items():
+        sheet[cell] = value
+    sheet["C8"] = "APAC"
+    sheet["D8"] = 3
+    sheet.merge_cells("C6:C7")
+    book.create_chartsheet("Chart")
+    out = io.BytesIO()
+    book.save(out)
+    done = read("xlsx", out.getvalue())
+    assert done.text == "Region: EMEA | Sum: 1\nRegion: EMEA | Sum: 2\nRegion: APAC | Sum: 3"
+    assert labels(done) == ["sheet Sheet, rows 6-8"]
+
+
+def long_table(rows: int) -> ReadText:
+    table = itertools.chain([("Key", "Name")], ((n, f"name {n}") for n in range(rows)))
+    return read("xlsx", xlsx({"S": list(table)}))
+
+
+def assert_long(rows: int) -> None:
+    done = long_table(rows)
+    assert len(done.sections) == rows // GROUP
+    assert len(re.findall(r"^Key: \d+ \| Name: name \d+$", done.text, re.MULTILINE)) == rows
+    assert labels(done)[-1] == f"sheet S, rows {rows - GROUP + 2}-{rows + 1}"
+
+
+def test_a_long_sheet() -> None:
+    assert_long(2_000)
+
+
+@pytest.mark.soak
+def test_a_sheet_of_100_000_rows() -> None:
+    assert_long(100_000)
+
+
+def test_a_workbook_without_a_value_is_refused() -> None:
+    with pytest.raises(UnreadableFile, match="empty"):
+        read("xlsx", xlsx({"S": [], "T": [(None, " ")]}))

@@ -1,0 +1,33 @@
+"""What an ingest shows as it goes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from pipelines.runs.reporter import Reporter
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("NO_COLOR", "TERM", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(variable, raising=False)
+    shown = {}
+    for stream in (Terminal(), io.StringIO()):
+        with Reporter(stream) as reporter:
+            reporter.known(2)
+            for name in ("a [bold]b", "c"):
+                reporter.stage(name, "reading", 3, 7)
+                reporter.line(f"added {name}.txt")
+                reporter.done()
+        shown[stream.isatty()] = stream.getvalue()
+    assert shown[False] == "added a [bold]b.txt\nadded c.txt\n"
+    for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added a [bold]b.txt"):
+        assert part in shown[True]

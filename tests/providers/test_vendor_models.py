@@ -1,0 +1,348 @@
+"""Other vendors' models held to our rules: how answers end, widths of vectors, errors, retries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    CompletionResponse,
+    CompletionResponseGen,
+    LLMMetadata,
+    MessageRole,
+)
+from llama_index.core.llms.custom import CustomLLM
+from pydantic import Field
+
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.errors import SettingsError, UpstreamError
+from helix.providers import build_embedder, build_llm
+from helix.providers.anthropic import finish_reason as anthropic_reason
+from helix.providers.ollama import finish_reason as ollama_reason
+from helix.providers.openai import finish_reason as openai_reason
+from helix.providers.retries import PATIENT
+from helix.providers.vendor_models import PaddedEmbedding
+from tests.support.vendor_packages import (
+    CHATS,
+    EMBEDDINGS,
+    KEY,
+    LetterEmbedding,
+    install,
+    settings,
+)
+
+HELLO = [ChatMessage(role=MessageRole.USER, content="hello there")]
+
+
+def _openai(reason: str | None) -> Any:
+    """As openai 2.54 gives a chunk, and a whole answer: objects."""
+    return SimpleNamespace(choices=[SimpleNamespace(finish_reason=reason, index=0)])
+
+
+def _ollama(reason: str | None) -> Any:
+    """As llama-index-llms-ollama 0.11 gives each: a dict whose ``done_reason`` is there or None."""
+    return {"model": "llama3", "done": reason is not None, "done_reason": reason}
+
+
+def _anthropic(reason: str | None) -> Any:
+    """As llama-index-llms-anthropic 0.12 gives a stream's events: dicts that hold objects."""
+    if reason is None:
+        text = SimpleNamespace(type="text_delta", text="Hello")
+        return {"type": "content_block_delta", "index": 0, "delta": text}
+    delta = SimpleNamespace(stop_reason=reason, stop_sequence=None)
+    return {"type": "message_delta", "delta": delta, "usage": SimpleNamespace(output_tokens=2)}
+
+
+RAWS: Mapping[str, Callable[[str | None], Any]] = {
+    "openai": _openai,
+    "ollama": _ollama,
+    "anthropic": _anthropic,
+}
+CLASSES = {"openai": "OpenAI", "ollama": "Ollama", "anthropic": "Anthropic"}
+
+
+def test_each_vendors_finish_reason_is_read_from_its_own_raw_response() -> None:
+    assert openai_reason(_openai("content_filter")) == "content_filter"
+    assert openai_reason(_openai(None)) is None
+    assert openai_reason(SimpleNamespace(choices=[], usage=SimpleNamespace())) is None
+    assert ollama_reason(_ollama("length")) == "length"
+    assert ollama_reason(_ollama(None)) is None
+    assert ollama_reason({"done": True, "done_reason": None}) is None  # it does not say why
+    assert anthropic_reason(_anthropic("refusal")) == "refusal"
+    assert anthropic_reason(_anthropic(None)) is None
+    assert anthropic_reason({"type": "content_block_stop", "index": 0}) is None
+    assert anthropic_reason({"type": "message", "stop_reason": "max_tokens"}) == "max_tokens"
+
+
+class Vendor(CustomLLM):
+    """A vendor's LLM that takes a vendor's options and answers with ``deltas``, then ``raws``."""
+
+    model: str
+    deltas: tuple[str, ...] = ("Hel", "lo")
+    raws: tuple[Any, ...] = ()
+    fails: bool = False
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        if self.model == "unheard-of":
+            raise ValueError(f"Unknown model for {KEY}")
+        return LLMMetadata(model_name=self.model)
+
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        raise NotImplementedError
+
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        raise NotImplementedError
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        if self.fails:
+            raise ConnectionError(f"401 for {KEY}")
+        return ChatResponse(message=self._message(), raw=self.raws[-1])
+
+    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        return Vendor.chat(self, messages)
+
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        async def stream() -> AsyncGenerator[ChatResponse, None]:
+            for delta in self.deltas:
+                yield ChatResponse(message=self._message(), delta=delta, raw=self.raws[0])
+            if self.fails:
+                raise ConnectionError(f"cut for {KEY}")
+            for raw in self.raws[1:]:
+                yield ChatResponse(message=self._message(), delta="", raw=raw)
+
+        return stream()
+
+    def _message(self) -> ChatMessage:
+        return ChatMessage(role=MessageRole.ASSISTANT, content="".join(self.deltas))
+
+
+def _vendor_llm(monkeypatch: pytest.MonkeyPatch, kind: str, **state: Any) -> Any:
+    install(monkeypatch, CHATS[kind].module, CLASSES[kind], Vendor)
+    llm: Any = build_llm(settings(llm=f"{kind}:some-model")).model
+    for name, value in state.items():
+        setattr(llm, name, value)
+    return llm
+
+
+async def _streamed(llm: Any, received: list[str]) -> None:
+    async for response in await llm.astream_chat(HELLO):
+        received.append(response.delta)  # noqa: PERF401
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("openai", "stop"),
+        ("ollama", "stop"),
+        ("anthropic", "end_turn"),
+        ("anthropic", "stop_sequence"),
+    ],
+)
+async def test_a_whole_answer_passes(
+    monkeypatch: pytest.MonkeyPatch, kind: str, reason: str
+) -> None:
+    raw = RAWS[kind]
+    llm = _vendor_llm(monkeypatch, kind, raws=(raw(None), raw(reason)))
+    received: list[str] = []
+    await _streamed(llm, received)
+    assert received == ["Hel", "lo", ""]
+    assert (await llm.achat(HELLO)).message.content == "Hello"
+    assert llm.chat(HELLO).message.content == "Hello"
+
+
+async def test_token_counts_after_the_finish_reason_do_not_hide_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = SimpleNamespace(choices=[], usage=SimpleNamespace(total_tokens=3))
+    raws = (_openai(None), _openai("stop"), counts)
+    received: list[str] = []
+    await _streamed(_vendor_llm(monkeypatch, "openai", raws=raws), received)
+    assert "".join(received) == "Hello"
+
+
+ENDS = [
+    ("openai", None, "before it was finished", True),
+    ("openai", "length", r"cut at its length limit \(length\)", False),
+    ("openai", "content_filter", r"broke off its answer \(content_filter\)", False),
+    ("openai", "end_turn", "broke off", False),  # another vendor's word
+    ("ollama", None, "before it was finished", True),
+    ("ollama", "length", "cut at its length limit", False),
+    ("ollama", "unload", "broke off", False),
+    ("anthropic", None, "before it was finished", True),
+    ("anthropic", "max_tokens", "cut at its length limit", False),
+    ("anthropic", "model_context_window_exceeded", "cut at its length limit", False),
+    ("anthropic", "refusal", "broke off", False),
+]
+
+
+@pytest.mark.parametrize(("kind", "reason", "problem", "transient"), ENDS)
+async def test_an_answer_that_did_not_end_whole_fails_after_its_text(
+    monkeypatch: pytest.MonkeyPatch, kind: str, reason: str | None, problem: str, transient: bool
+) -> None:
+    raw = RAWS[kind]
+    llm = _vendor_llm(monkeypatch, kind, raws=(raw(None), raw(reason)))
+    received: list[str] = []
+    with pytest.raises(UpstreamError, match=f"{kind}:some-model.*{problem}") as caught:
+        await _streamed(llm, received)
+    assert "".join(received) == "Hello"
+    assert caught.value.transient is transient
+    with pytest.raises(UpstreamError, match=problem):
+        await llm.achat(HELLO)
+    with pytest.raises(UpstreamError, match=problem):
+        llm.chat(HELLO)
+
+
+@pytest.mark.parametrize("kind", ["openai", "ollama", "anthropic"])
+async def test_a_finished_answer_without_text_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    whole = RAWS[kind](min(CHATS[kind].whole))
+    llm = _vendor_llm(monkeypatch, kind, deltas=("",), raws=(whole,))
+    with pytest.raises(UpstreamError, match="finished without an answer"):
+        await _streamed(llm, [])
+    with pytest.raises(UpstreamError, match="finished without an answer"):
+        await llm.achat(HELLO)
+
+
+async def test_a_vendors_failures_become_ours_and_its_class_stays_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    llm = _vendor_llm(monkeypatch, "ollama", fails=True, raws=(_ollama(None),))
+    assert isinstance(llm, Vendor)
+    assert llm.model == "some-model"
+    with pytest.raises(UpstreamError, match=r"failed \(ConnectionError\)") as caught:
+        await llm.achat(HELLO)
+    assert KEY not in str(caught.value)
+    with pytest.raises(UpstreamError, match=r"failed \(ConnectionError\)"):
+        llm.chat(HELLO)
+    received: list[str] = []
+    with pytest.raises(UpstreamError, match=r"failed \(ConnectionError\)"):
+        await _streamed(llm, received)
+    assert received == ["Hel", "lo"]
+
+
+def test_a_model_that_the_vendors_class_does_not_know_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(monkeypatch, CHATS["anthropic"].module, "Anthropic", Vendor)
+    with pytest.raises(SettingsError, match="check the model's name") as caught:
+        build_llm(settings(llm="anthropic:unheard-of"))
+    assert KEY not in str(caught.value)
+
+
+# --- embeddings
+
+
+@pytest.mark.parametrize("width", [26, 1536])
+async def test_narrow_vectors_are_padded_and_scaled_without_changing_a_cosine(width: int) -> None:
+    inner = LetterEmbedding(width=width)
+    padded = PaddedEmbedding(inner, "tiny:letters")
+    texts = ["abba", "cabbage", "zebra"]
+    plain = np.array([inner.get_text_embedding(text) for text in texts])
+    plain /= np.linalg.norm(plain, axis=1, keepdims=True)
+    blocking = np.array(padded.get_text_embedding_batch(texts))
+    waiting = np.array(await padded.aget_text_embedding_batch(texts))
+    assert blocking.shape == (3, EMBEDDING_DIMENSIONS)
+    assert np.array_equal(blocking, waiting)
+    assert np.allclose(np.linalg.norm(blocking, axis=1), 1)
+    assert np.allclose(blocking @ blocking.T, plain @ plain.T)
+    assert padded.get_query_embedding("abba") == await padded.aget_query_embedding("abba")
+    assert np.allclose(padded.get_text_embedding("abba"), blocking[0])
+    assert np.allclose(await padded.aget_text_embedding("abba"), blocking[0])
+
+
+async def test_wider_vectors_are_refused() -> None:
+    padded = PaddedEmbedding(LetterEmbedding(width=3072), "tiny:wide")
+    with pytest.raises(SettingsError, match="tiny:wide gives vectors of 3072 numbers"):
+        padded.get_query_embedding("abba")
+    with pytest.raises(SettingsError, match="at most 1536"):
+        await padded.aget_text_embedding_batch(["abba"])
+
+
+async def test_a_vector_without_direction_or_a_failing_vendor_is_an_upstream_error() -> None:
+    with pytest.raises(UpstreamError, match="zeros"):
+        PaddedEmbedding(LetterEmbedding(), "tiny:letters").get_text_embedding("42")
+    broken = PaddedEmbedding(LetterEmbedding(fails=True), "tiny:letters")
+    for embed in (broken.aget_query_embedding, broken.aget_text_embedding):
+        with pytest.raises(
+            UpstreamError, match=r"tiny:letters failed \(ConnectionError\)"
+        ) as caught:
+            await embed("abba")
+        assert KEY not in str(caught.value)
+
+
+class Busy(Exception):
+    """As a vendor's client raises it: a status, and the response with its headers."""
+
+    def __init__(self, status: int | None, retry_after: str | None = None, code: str = "") -> None:
+        super().__init__(f"{status} for {KEY}")
+        self.status_code = status
+        self.code = code
+        headers = {} if retry_after is None else {"Retry-After": retry_after}
+        self.response = SimpleNamespace(headers=httpx.Headers(headers))
+
+
+class BusyEmbedding(LetterEmbedding):
+    """Fails as often as it is told to; ``requests`` counts."""
+
+    failures: list[Any] = Field(default_factory=list)
+    requests: int = 0
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        self.requests += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return super()._get_text_embeddings(texts)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._get_text_embeddings(texts)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_once(
+    monkeypatch: pytest.MonkeyPatch, asynchronous: bool
+) -> None:
+    fast = replace(PATIENT, first_wait=0.001)
+    monkeypatch.setattr("helix.providers.integrations.PATIENT", fast)
+    options: dict[str, Any] = {}
+
+    def embedding(**given: Any) -> BusyEmbedding:
+        options.update(given)
+        return BusyEmbedding()
+
+    install(monkeypatch, EMBEDDINGS["openai"].module, "OpenAIEmbedding", embedding)
+
+    async def attempts(failures: list[Any], patient: bool) -> tuple[int, bool]:
+        name = settings(embedder="openai:some-model")
+        model: Any = build_embedder(name, patient=patient).model
+        assert (options["max_retries"] == 0) is patient
+        model._inner.failures = [*failures]
+        try:
+            if asynchronous:
+                await model.aget_text_embedding_batch(["abba"])
+            else:
+                model.get_text_embedding_batch(["abba"])
+        except UpstreamError:
+            return model._inner.requests, False
+        return model._inner.requests, True
+
+    assert await attempts([Busy(503)] * 4, patient=True) == (5, True)
+    assert await attempts([Busy(429), ConnectionError("refused")], patient=True) == (3, True)
+    assert await attempts([Busy(503)] * 5, patient=True) == (5, False)
+    assert await attempts([Busy(429, "0"), Busy(503, "31")], patient=True) == (2, False)
+    assert await attempts([Busy(401)], patient=True) == (1, False)
+    assert await attempts([Busy(429, code="insufficient_quota")], patient=True) == (1, False)
+    assert await attempts([TimeoutError()], patient=True) == (1, False)
+    assert await attempts([Busy(503)], patient=False) == (1, False)

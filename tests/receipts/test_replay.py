@@ -1,0 +1,89 @@
+"""Replay: an answer made again, and what changed where it comes out another. Offline models."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.answering.answer import Answer
+from helix.receipts.replay import Replay, replay
+from helix.services import Services
+from tests.support.fake_embedder import rows
+from tests.support.receipt_corpus import ask, bring_in, document, question, services
+from tests.support.scripted_model import delete, receipt_of, saying
+
+
+async def _replay(services: Services, done: Answer) -> Replay:
+    receipt = await receipt_of(services, done)
+    return await replay(services.answering, services.library, receipt, services.configuration)
+
+
+async def _identical(url: str, count: int) -> None:
+    async with services(url) as opened:
+        await bring_in(opened, *map(document, range(20)))
+        ended = [await ask(opened, question(n % 24)) for n in range(count)]
+        assert sum(not done.abstained for done in ended) >= count * 0.7
+        for done in ended:
+            again = await _replay(opened, done)
+            assert again.identical, (again.diff(), again.causes)
+            assert (again.causes, again.diff(), again.same_from_old_prompt) == ([], [], None)
+        assert rows(url, "SELECT count(*) FROM answers") == [(count,)]
+
+
+async def test_replay_of_what_did_not_change_is_identical(database_url: str) -> None:
+    await _identical(database_url, 20)
+
+
+@pytest.mark.soak
+async def test_replay_of_a_thousand_answers_is_identical(database_url: str) -> None:
+    await _identical(database_url, 1000)
+
+
+async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
+    async with services(database_url) as opened:
+        await bring_in(opened, *map(document, range(4)))
+        done = await ask(opened, question(2))
+        await bring_in(opened, document(2, "About depots.\n\nThe depot 2 in Cadiz has 9 crates."))
+        changed = await _replay(opened, done)
+        assert not changed.identical and {cause.kind for cause in changed.causes} == {
+            "index changed"
+        }
+        assert any("was changed" in cause.told for cause in changed.causes)
+        assert any("at distance" in cause.told for cause in changed.causes)
+        assert any(line.startswith("-At the depot 2") for line in changed.diff())
+        assert changed.same_from_old_prompt is None  # there is no such prompt any more
+
+        await bring_in(opened, document(2))
+        done = await ask(opened, question(2))
+        newer = "\n\n".join(question(2).replace("?", f", of {n} kinds.") for n in range(8))
+        await bring_in(opened, document(9, newer))
+        changed = await _replay(opened, done)
+        assert not changed.identical and changed.same_from_old_prompt is True
+        assert any("and was none" in cause.told for cause in changed.causes)
+        await delete(opened, done.citations[0]["document_id"])
+        changed = await _replay(opened, done)
+        assert any("was deleted" in cause.told for cause in changed.causes)
+        assert changed.then["answer"] is None and not changed.identical
+
+
+async def test_replay_says_what_changed_in_model_and_settings(database_url: str) -> None:
+    said = "There were 107 crates stored at the depot 1 in Bergen. [1]"
+    async with services(database_url, saying(said)) as opened:
+        await bring_in(opened, *map(document, range(4)))
+        done = await ask(opened, question(1))
+    async with services(database_url, saying(f"No. {said}", "fake:newer")) as opened:
+        changed = await _replay(opened, done)
+        assert [(cause.kind, cause.told) for cause in changed.causes] == [
+            ("model changed", "llm: fake:says -> fake:newer")
+        ]
+        assert not changed.identical
+    async with services(database_url, saying(f"No. {said}")) as opened:
+        varied = await _replay(opened, done)
+        assert [cause.kind for cause in varied.causes] == ["model varies"]
+    async with services(database_url, saying(said), retrieval_max_distance=0.01,
+                        gate_lexical=False) as opened:  # fmt: skip
+        strict = await _replay(opened, done)
+        assert not strict.identical and strict.now["reason"] == "below_gate"
+        assert strict.same_from_old_prompt is True
+        told = {cause.told for cause in strict.causes if cause.kind == "settings changed"}
+        assert "HELIX_GATE_LEXICAL: True -> False" in told
+        assert any(one.startswith("RETRIEVAL_MAX_DISTANCE: 0.7") for one in told)

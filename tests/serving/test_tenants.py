@@ -1,0 +1,400 @@
+"""Three tenants over HTTP: on no route does one learn anything of another.
+
+``ROUTES`` has a request of every route; a route that is not in it fails a test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
+from typer.testing import CliRunner
+
+from helix.app import create_app
+from helix.cli import cli
+from helix.domain.records import SearchResult
+from helix.domain.scope import Scope
+from helix.domain.search_space import Fusion
+from helix.library.keys import create_key
+from helix.providers import build_embedder
+from helix.providers.base import Embedder
+from helix.serving.authentication import ApiRoute
+from helix.settings import Settings, load_settings
+from helix.store import ChunkStore
+from tests.support.fake_embedder import opened, record, write
+from tests.support.live_server import OFFLINE, live
+from tests.support.tenants import (
+    BY_ID,
+    NEVER,
+    OPEN,
+    QUESTION,
+    ROUTES,
+    TENANTS,
+    Ids,
+    World,
+    bring_in,
+    marker,
+    naming,
+    texts_of,
+)
+from tests.support.texts import paragraphs
+from tests.support.wire.gemini import word_vector
+
+
+@pytest.fixture(scope="module")
+def settings(module_database_url: str) -> Settings:
+    return load_settings(database_url=module_database_url, **OFFLINE)
+
+
+@pytest.fixture(scope="module")
+def embedder(settings: Settings) -> Embedder:
+    return build_embedder(settings)
+
+
+@pytest.fixture(scope="module")
+def off(module_database_url: str, embedder: Embedder) -> Iterator[World]:
+    with live(module_database_url) as client:
+        brought = {
+            tenant: {
+                uri: bring_in(client, module_database_url, embedder, tenant, uri, text)
+                for uri, text in texts_of(tenant).items()
+            }
+            for tenant in TENANTS
+        }
+        yield World(
+            client,
+            {},
+            {tenant: found["secret"] for tenant, found in brought.items()},
+            {tenant: {ids.document for ids in found.values()} for tenant, found in brought.items()},
+            {tenant: {ids.run for ids in found.values()} for tenant, found in brought.items()},
+        )
+
+
+@pytest.fixture(scope="module")
+def keyed(module_database_url: str, off: World) -> Iterator[World]:
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        keys = {tenant: create_key(connection, tenant)[1] for tenant in TENANTS}
+    with live(module_database_url, auth="keys") as client:
+        yield World(client, keys, off.ids, off.documents, off.runs)
+
+
+WALLED = ("files", "documents", "chunks", "chunk_terms", "term_counts", "term_changes", "runs",
+          "run_files", "answers", "feedback")  # fmt: skip
+
+
+@pytest.fixture(params=["keys", "off", "off and no policies"])
+def world(
+    request: pytest.FixtureRequest, off: World, keyed: World, module_database_url: str
+) -> Iterator[World]:
+    """Without policies there are only the conditions of the statements, which must do too."""
+    if request.param != "off and no policies":
+        yield keyed if request.param == "keys" else off
+        return
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        switch = "; ".join(f"ALTER TABLE {table} {{0}} ROW LEVEL SECURITY" for table in WALLED)
+        connection.execute(switch.format("DISABLE"))
+        yield off
+        connection.execute(switch.format("ENABLE"))
+
+
+CHANGEABLE = ("documents", "runs", "run_files", "files", "chunk_terms", "api_keys", "feedback")
+
+
+def _stored(url: str) -> list[Any]:
+    """All that a request could change."""
+    with psycopg.connect(url) as connection:
+        return [
+            connection.execute(f"SELECT to_jsonb(t) FROM {table} t ORDER BY 1").fetchall()
+            for table in CHANGEABLE
+        ]
+
+
+_PASSING = re.compile(
+    r'"(answer_id|trace_id|timings?|seconds|timings_ms|ms)":\s*("[^"]*"|\{[^}]*\}|[\d.]+)'
+)
+
+
+def _told(response: httpx.Response, *ids: int | str) -> tuple[int, str, dict[str, str]]:
+    """All that a response says, without ``ids`` and what differs each time."""
+    body = _PASSING.sub(r'"\1":_', response.text)
+    for number in ids:
+        body = re.sub(rf"\b{number}\b", "ID", body)
+    passing = ("date", "x-request-id", "content-length", "x-answer-id", "x-trace-id")
+    headers = {name: value for name, value in response.headers.items() if name not in passing}
+    return response.status_code, body, headers
+
+
+def test_every_route_is_in_the_table_and_authenticates(settings: Settings) -> None:
+    contexts = list(iter_route_contexts(create_app(settings).routes))
+    found = {
+        (method, context.path): isinstance(context.original_route, ApiRoute)
+        for context in contexts
+        if isinstance(context.original_route, APIRoute)
+        for method in context.methods or ()
+    }
+    assert found == dict.fromkeys(ROUTES, True) | dict.fromkeys(OPEN, False)
+    others = {c.path for c in contexts if not isinstance(c.original_route, APIRoute)}
+    assert others == {
+        "/", "/web/{path:path}", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("route", BY_ID, ids=" ".join)
+def test_anothers_id_answers_as_one_that_never_was(
+    world: World, route: tuple[str, str], module_database_url: str
+) -> None:
+    before = _stored(module_database_url)
+    for tenant, other in zip(TENANTS, (*TENANTS[1:], TENANTS[0]), strict=True):
+        theirs = world.ids[other]
+        foreign, never = world.send(tenant, route, theirs), world.send(tenant, route)
+        numbers = (theirs.document, theirs.chunk, theirs.run, theirs.answer)
+        assert _told(foreign, *numbers) == _told(never, NEVER, Ids.answer)
+        assert marker(other) not in foreign.text
+    assert _stored(module_database_url) == before
+
+
+@pytest.mark.parametrize("tenant", TENANTS)
+def test_what_a_tenant_reads_is_its_own(world: World, tenant: str) -> None:
+    ids, own = world.ids[tenant], world.documents[tenant]
+    # a report of evals is of the machine, and need not be there: test_privacy.py has it
+    reads = [
+        r for r in ROUTES if (r[0] == "GET" or r[1] == "/v1/query") and r[1] != "/v1/evals/last"
+    ]
+    for route in reads:
+        answer = world.send(tenant, route, ids)
+        assert answer.status_code == 200, (route, answer.text)
+        assert not [other for other in TENANTS if other != tenant and marker(other) in answer.text]
+    listed = world.send(tenant, ("GET", "/v1/documents")).json()
+    assert ({d["id"] for d in listed["documents"]}, listed["total"]) == (own, len(own))
+    assert {d["chunks"] for d in listed["documents"]} <= {1, 2}
+    runs = world.send(tenant, ("GET", "/v1/runs")).json()["runs"]
+    assert ({run["id"] for run in runs}, len(runs)) == (world.runs[tenant], len(own))
+    assert {run["total"] for run in runs} == {1}
+    read = world.send(tenant, ("GET", "/v1/documents/{document_id}"), ids).json()
+    assert len(read["chunks"]) == 2 and marker(tenant) in read["text"]
+    chunk = world.send(tenant, ("GET", "/v1/chunks/{chunk_id}"), ids).json()
+    assert (chunk["previous"], chunk["next"]) == (None, read["chunks"][1]["id"])
+
+
+def _listed(world: World, tenant: str, **params: object) -> int:
+    found = world.send(tenant, ("GET", "/v1/documents"), params=dict(params) | _who(world, tenant))
+    assert found.json()["total"] == len(found.json()["documents"])
+    return len(found.json()["documents"])
+
+
+def _who(world: World, tenant: str) -> dict[str, str]:
+    return {} if world.keys else {"tenant_id": tenant}
+
+
+def test_lists_that_are_searched_and_filtered_are_the_tenants_own(world: World) -> None:
+    for number, tenant in enumerate(TENANTS):
+        assert _listed(world, tenant, q="secret") == 1
+        assert _listed(world, tenant, tag="shared") == number + 2
+        assert _listed(world, tenant, q="more/1") == (tenant == "gamma")
+        assert _listed(world, tenant, status="failed") == 0
+    page = world.send("gamma", ("GET", "/v1/documents"), params={"limit": 1, "sort": "size"}
+                      | _who(world, "gamma")).json()  # fmt: skip
+    after = {"sort": "size", "after": page["next"]}
+    assert _listed(world, "alpha", **after) <= 2  # another's cursor is a place, and shows nothing
+
+
+def test_a_question_finds_the_tenants_own_chunks_alone(world: World) -> None:
+    for tenant in TENANTS:
+        every = [number for found in world.documents.values() for number in found]
+        for document_ids in (None, every, sorted(world.documents[tenant])):
+            asked = {"question": QUESTION, "top_k": 50, "debug": True}
+            asked |= {"document_ids": document_ids} if document_ids else {}
+            answer = world.send(tenant, ("POST", "/v1/query"), json=asked | _who(world, tenant))
+            assert answer.status_code == 200 and marker(tenant) in answer.json()["answer"]
+            named = re.findall(r'"document_id":\s*(\d+)', answer.text)
+            assert named and {int(number) for number in named} <= world.documents[tenant]
+        told = world.send(tenant, ("GET", "/ask"), params={"q": QUESTION} | _who(world, tenant))
+        assert marker(tenant) in told.text and "event: citations" in told.text
+        assert not [o for o in TENANTS if o != tenant and marker(o) in told.text]
+        nobodys = {"q": f"Who wrote note 0 of {marker('gamma')}?"} | _who(world, tenant)
+        assert (marker("gamma") in world.send(tenant, ("GET", "/ask"), params=nobodys).text) == (
+            tenant == "gamma"
+        )
+
+
+def test_what_is_said_to_be_stored_is_the_tenants_own(world: World) -> None:
+    for tenant in TENANTS:
+        told = world.send(tenant, ("GET", "/v1/privacy"), params=_who(world, tenant)).json()
+        stored = told["stored"]
+        assert stored["documents"] == stored["files"] == len(world.documents[tenant])
+
+
+def test_a_stream_of_a_question_is_the_tenants_own(world: World) -> None:
+    for tenant in TENANTS:
+        asked = {"question": QUESTION, "stream": True} | _who(world, tenant)
+        told = world.send(tenant, ("POST", "/v1/query"), json=asked)
+        assert told.headers["content-type"].startswith("text/event-stream")
+        assert marker(tenant) in told.text
+        assert not [o for o in TENANTS if o != tenant and marker(o) in told.text]
+
+
+def test_following_a_run_tells_of_that_run_alone(world: World) -> None:
+    for tenant in TENANTS:
+        told = world.send(tenant, ("GET", "/v1/runs/{run_id}/events"), world.ids[tenant])
+        events = [json.loads(line[6:]) for line in told.text.splitlines() if line[:5] == "data:"]
+        assert [event.get("id") for event in events] == [None, world.ids[tenant].run]
+        assert events[0]["document_id"] == world.ids[tenant].document
+
+
+def test_deleting_leaves_another_tenants_same_document(
+    world: World, module_database_url: str, embedder: Embedder, off: World
+) -> None:
+    text = f"The same bytes, of {'keys' if world.keys else 'nobody'}."
+    made = {
+        tenant: bring_in(off.client, module_database_url, embedder, tenant, "same", text)
+        for tenant in TENANTS
+    }
+    file, deletion = ("GET", "/v1/documents/{document_id}/file"), "/v1/documents/{document_id}"
+    for gone, tenant in enumerate(TENANTS):
+        for number, other in enumerate(TENANTS):
+            kept = world.send(other, file, made[other])
+            assert kept.status_code == (404 if number < gone else 200)
+            assert number < gone or kept.text == text
+        assert world.send(tenant, ("DELETE", deletion), made[tenant]).status_code == 204
+        assert world.send(tenant, ("GET", deletion), made[tenant]).status_code == 404
+    with psycopg.connect(module_database_url) as connection:
+        connection.execute("DELETE FROM runs WHERE id = ANY(%s)", ([i.run for i in made.values()],))
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=" ".join)
+def test_who_asks_is_settled_before_all_else(
+    off: World, keyed: World, route: tuple[str, str], module_database_url: str
+) -> None:
+    before, ids = _stored(module_database_url), off.ids["alpha"]
+    sent = ROUTES[route](ids)
+    refused = keyed.send(None, route, ids)
+    assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+    assert refused.json() == keyed.send(None, ("GET", "/v1/runs")).json()
+    others = [keyed.send("beta", route, ids, **naming(sent, name)) for name in ("alpha", "nobody")]
+    assert [answer.status_code for answer in others] == [403, 403]
+    assert others[0].text == others[1].text
+    malformed = off.send(None, route, ids, **naming(sent, "no tenant"))
+    assert malformed.status_code == 400 and malformed.json()["error"].count("\n") == 0
+    twice = [("tenant_id", "alpha"), ("tenant_id", "beta")]
+    assert off.send(None, route, ids, **sent | {"params": twice}).status_code == 400
+    assert _stored(module_database_url) == before
+
+
+@pytest.mark.parametrize("route", BY_ID, ids=" ".join)
+def test_without_a_name_it_is_the_default_tenant(off: World, route: tuple[str, str]) -> None:
+    ids = off.ids["alpha"]
+    told = off.send(None, route, ids)
+    numbers = (ids.document, ids.chunk, ids.run, ids.answer)
+    assert _told(told, *numbers) == _told(off.send(None, route), NEVER, Ids.answer)
+    assert off.client.get("/v1/documents").json()["total"] == 0
+
+
+async def test_scores_and_distances_know_of_no_other_tenant(database_url: str) -> None:
+    """Chunks that share all their words with the tenant's change no number of its search."""
+    texts = paragraphs(14)
+
+    def fill(store: ChunkStore, tenant: str, some: list[str]) -> None:
+        for number, text in enumerate(some):
+            write(store.of(tenant), record(f"{number}.txt", text))
+
+    async def found(store: ChunkStore) -> list[SearchResult]:
+        return [
+            await store.search_hybrid(question, word_vector(question), 20, scope, fusion)
+            for question in ("the water of the mountain river", "policy report time")
+            for scope in (Scope("a"), Scope("a", source_prefix="1"))
+            for fusion in (Fusion(), Fusion(0.3))
+        ]
+
+    async with opened(database_url) as store:
+        await asyncio.to_thread(fill, store, "a", texts[:7])
+        before = await found(store)
+        assert all(each.candidates for each in before)
+        await asyncio.to_thread(fill, store, "b", texts)
+        await asyncio.to_thread(fill, store, "c", texts[3:6])
+        assert await found(store) == before
+        await asyncio.to_thread(store.of("b").clear)
+        assert await found(store) == before
+
+
+def test_tags_are_sent_listed_and_changed(off: World, module_database_url: str) -> None:
+    client = off.client
+    data = {"tags": ["travel", " 2026 ", "travel"], "tenant_id": "tagger"}
+    whose = {"tenant_id": "tagger"}
+    made = client.post("/v1/documents", files={"file": b"Words to tag."}, data=data).json()
+    document = f"/v1/documents/{made['documents'][0]['id']}"
+
+    def tags() -> list[str]:
+        return list(client.get(document, params=whose).json()["tags"])
+
+    def total(*wanted: str) -> int:
+        found = client.get("/v1/documents", params={"tag": list(wanted), **whose}).json()
+        return int(found["total"])
+
+    assert tags() == ["travel", "2026"]
+    assert [total("travel"), total("2026", "travel"), total("travel", "x"), total("%")] == [
+        1,
+        1,
+        0,
+        0,
+    ]
+    changed = client.patch(document, json={"tags": ["a", "b", "a"]} | whose)
+    assert changed.json() == {"id": made["documents"][0]["id"], "tags": ["a", "b"]}
+    assert tags() == ["a", "b"] and total("travel") == 0
+    for body in (
+        {},
+        {"tags": [""]},
+        {"tags": "a"},
+        {"tags": ["x" * 101]},
+        {"tags": ["a\n"] * 2 + ["\0"]},
+        {"tags": [], "title": "T"},
+        {"tags": [str(n) for n in range(51)]},
+    ):
+        assert client.patch(document, json=body | whose).status_code == 400, body
+    assert tags() == ["a", "b"]
+    assert client.patch(document, json={"tags": []} | whose).json()["tags"] == []
+    assert client.get("/v1/documents", params={"tag": ""} | whose).status_code == 400
+
+    page = {"url": "https://example.com/tagged", "tags": ["web"]} | whose
+    runs = [client.post("/v1/documents/url", json=page).json()["run_id"] for _ in range(2)]
+    plain = client.post("/v1/documents/url", json={"url": page["url"]} | whose).json()["run_id"]
+    default = client.post("/v1/documents/url", json={"url": page["url"]}).json()["run_id"]
+    assert runs[0] == runs[1] and len({runs[0], plain, default}) == 3
+    with psycopg.connect(module_database_url) as connection:
+        kept = connection.execute(
+            "DELETE FROM runs WHERE kind = 'url' RETURNING id, tenant_id, options -> 'tags'"
+        ).fetchall()
+    assert sorted(kept) == [
+        (runs[0], "tagger", ["web"]), (plain, "tagger", None), (default, "default", None),
+    ]  # fmt: skip
+
+
+def test_runs_of_a_tenant_in_the_terminal(
+    off: World, module_database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = {"DATABASE_URL": module_database_url, "HELIX_LLM": "offline",
+              "HELIX_EMBEDDER": "offline", "COLUMNS": "120"}  # fmt: skip
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+
+    def runs(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(cli, ["runs", *arguments])
+        return done.exit_code, done.output
+
+    of_beta = str(off.ids["beta"].run)
+    assert of_beta in runs("--tenant", "beta")[1]
+    assert of_beta not in runs("--tenant", "alpha")[1].split()
+    assert "secret" in runs("show", of_beta, "--tenant", "beta")[1]
+    assert "secret" in runs("--tenant", "beta", "show", of_beta)[1]
+    foreign = runs("cancel", of_beta, "--tenant", "alpha")
+    assert foreign == (1, f"helix: there is no run {of_beta}: GET /v1/runs lists them\n")
+    assert runs("cancel", of_beta) == foreign
+    assert runs("show", of_beta, "--tenant", "no tenant")[0] == 2

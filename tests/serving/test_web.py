@@ -1,0 +1,249 @@
+"""The page's files: headers, caching, what is vendored, and that it asks only what there is."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from helix.app import create_app
+from helix.serving.routes.web import FOLDER
+from helix.settings import load_settings
+from tests.support.live_server import live
+from tests.support.repository import ROOT
+from tests.support.service_process import run
+
+_ENDPOINT = re.compile(r'"(GET|POST|PATCH|DELETE) (/[^"]+)"')
+_WORD = re.compile(r"\w+")
+_IMPORT = re.compile(r'(?:from|import)\s*\(?"(\.[^"]+)"')
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    """The application without its lifespan: the page needs neither database nor model."""
+    settings = load_settings(database_url="embedded", llm="offline", embedder="offline")
+    return TestClient(create_app(settings))
+
+
+def test_the_page_and_its_headers(client: TestClient) -> None:
+    response = client.get("/")
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_file_is_asked_for_again_and_not_sent_again(client: TestClient) -> None:
+    first = client.get("/web/app.js")
+    assert first.headers["content-encoding"] == "gzip"
+    assert first.content == (FOLDER / "app.js").read_bytes()
+    assert first.headers["cache-control"] == "no-cache"
+    again = client.get("/web/app.js", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    for name in ("cache-control", "content-security-policy", "etag", "vary"):
+        assert again.headers[name] == first.headers[name]
+    plain = client.get("/web/app.js", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers and plain.content == first.content
+    assert plain.headers["etag"] == first.headers["etag"] and plain.headers["etag"][:2] == "W/"
+    other = client.get("/web/app.js", headers={"If-None-Match": '"another", W/"one"'})
+    assert (other.status_code, other.content) == (200, first.content)
+
+
+@pytest.mark.parametrize(
+    "path", ["../app.py", "%2e%2e/app.py", "nothing.js", "", "views", "/etc/passwd.txt", "%00.js"]
+)
+def test_no_other_file_is_served(client: TestClient, path: str) -> None:
+    assert client.get(f"/web/{path}").status_code == 404
+
+
+def test_every_kind_of_file_has_its_type(client: TestClient) -> None:
+    for path, kind in (
+        ("vendor/preact.mjs", "text/javascript"),
+        ("styles/base.css", "text/css"),
+        ("icon.svg", "image/svg+xml"),
+        ("vendor/inter.woff2", "font/woff2"),
+    ):
+        assert client.get(f"/web/{path}").headers["content-type"].startswith(kind)
+
+
+@pytest.mark.parametrize("folder", [FOLDER / "vendor", ROOT / "tests" / "browser" / "vendor"])
+def test_what_is_vendored_is_what_the_lock_says(folder: Path) -> None:
+    lock = json.loads((folder / "lock.json").read_text())
+    known = {name: digest for package in lock for name, digest in package["files"].items()}
+    there = {path.name for path in folder.iterdir()} - {"lock.json", "README.md"}
+    assert there == set(known)
+    for name, digest in known.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    assert all(package["version"] and package["licence"] for package in lock)
+
+
+def test_the_page_is_small() -> None:
+    kinds = {".html", ".js", ".mjs", ".css", ".svg", ".woff2"}
+    files = [path.read_bytes() for path in FOLDER.rglob("*") if path.suffix in kinds]
+    assert sum(min(len(data), len(gzip.compress(data))) for data in files) < 300_000
+
+
+def test_every_import_leads_to_a_file() -> None:
+    for path in FOLDER.rglob("*.js"):
+        for target in _IMPORT.findall(path.read_text()):
+            assert (path.parent / target).is_file(), f"{path.name}: {target}"
+
+
+def test_the_page_names_no_other_host_and_has_no_inline_style() -> None:
+    own = [path for path in FOLDER.rglob("*") if path.suffix in (".js", ".css", ".html")]
+    for path in own:
+        text = path.read_text()
+        assert not re.search(r"https?://(?!www\.w3\.org|example\.)\w", text), path
+        assert 'style="' not in text.replace('style="…"', ""), path
+        assert "innerHTML" not in text, path
+
+
+def endpoints() -> dict[str, dict[str, list[str]]]:
+    """The table of endpoints.js, which holds JSON."""
+    text = (FOLDER / "endpoints.js").read_text()
+    table = json.loads(text[text.index("= {") + 2 : text.rindex("}") + 1])
+    assert isinstance(table, dict)
+    return table
+
+
+def test_the_page_calls_what_is_in_its_table_and_nothing_else() -> None:
+    texts = [path.read_text() for path in FOLDER.rglob("*.js") if path.name != "endpoints.js"]
+    called = {" ".join(found) for text in texts for found in _ENDPOINT.findall(text)}
+    assert called == set(endpoints())
+    words = {word for text in texts for word in _WORD.findall(text)}
+    for name, known in endpoints().items():
+        fields = {field for path in known.get("reads", []) for field in _WORD.findall(path)}
+        assert fields - {"file", "run", "token", "done"} <= words, name
+
+
+def test_what_the_page_sends_is_in_the_openapi_document(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    for name, known in endpoints().items():
+        method, path = name.split(" ")
+        operation = document["paths"].get(path, {}).get(method.lower())
+        assert operation is not None, name
+        places = {(one["in"], one["name"]) for one in operation.get("parameters", [])}
+        named = {("path", part) for part in re.findall(r"{(\w+)}", path)}
+        assert named <= places, name
+        assert {("query", query) for query in known.get("query", [])} <= places, name
+        # every request may carry the tenant in its address
+        assert ("query", "tenant_id") in places, name
+        assert set(known.get("body", [])) <= _keys(document, operation), name
+
+
+def _keys(document: dict[str, Any], operation: dict[str, Any]) -> set[str]:
+    """The keys of a request's body by the document, those of objects in it as ``filters.tags``."""
+    contents = operation.get("requestBody", {}).get("content", {}).values()
+    return {key for content in contents for key in _properties(document, content["schema"])}
+
+
+def _properties(document: dict[str, Any], schema: dict[str, Any], before: str = "") -> set[str]:
+    if reference := schema.get("$ref"):
+        return _properties(document, _resolved(document, reference), before)
+    found = {
+        key
+        for option in schema.get("anyOf", [])
+        for key in _properties(document, option, before)
+    }  # fmt: skip
+    for name, value in schema.get("properties", {}).items():
+        found |= {f"{before}{name}", *_properties(document, value, f"{before}{name}.")}
+    return found
+
+
+def _resolved(document: dict[str, Any], reference: str) -> dict[str, Any]:
+    found: Any = document
+    for step in reference.removeprefix("#/").split("/"):
+        found = found[step]
+    assert isinstance(found, dict)
+    return found
+
+
+def missing(answer: object, paths: list[str]) -> list[str]:
+    """Which of ``documents[].id`` and the like an answer does not have; an empty list has none."""
+    return [path for path in paths if not _has([answer], path.split("."))]
+
+
+def _has(values: list[Any], steps: list[str]) -> bool:
+    for step in steps:
+        name = step.removesuffix("[]")
+        if not values or any(not isinstance(one, dict) or name not in one for one in values):
+            return False
+        values = [one[name] for one in values]
+        if step.endswith("[]"):
+            values = [item for items in values for item in items]
+    return bool(values)
+
+
+@pytest.fixture(scope="module")
+def served(module_database_url: str) -> Iterator[httpx.Client]:
+    """A server over the samples, brought in by the real pipeline."""
+    told = run(
+        "-m", "pipelines.ingest", str(ROOT / "samples"),
+        DATABASE_URL=module_database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    with live(module_database_url) as client:
+        yield client
+
+
+def _read_of(client: httpx.Client) -> dict[str, object]:
+    """A real answer to each endpoint of the table; of streams, their events by name."""
+    asked = {"question": "How long do I have to request a refund?", "debug": True, "verdict": True}
+    answer = _events(client, "POST", "/v1/query", json=asked | {"stream": True})
+    receipt = f"/v1/answers/{answer['done']['answer_id']}"
+    chunk = client.get(f"/v1/chunks/{answer['citations'][0]['chunk_id']}").json()
+    sections = client.get("/v1/documents", params={"q": "Travel Handbook"}).json()["documents"]
+    document = f"/v1/documents/{sections[0]['id']}"
+    files = [("file", ("note.txt", b"The lamp oil is kept in the cellar of the mill."))]
+    runs = client.get("/v1/runs").json()
+    ingested = f"/v1/runs/{runs['runs'][0]['id']}/events"
+    sent = client.post("/v1/documents", files=files).json()
+    upload = f"/v1/documents/{sent['documents'][0]['id']}"
+    return {
+        "GET /v1/documents": client.get("/v1/documents").json(),
+        "GET /v1/documents/{document_id}": client.get(document).json(),
+        "GET /v1/chunks/{chunk_id}": chunk,
+        "POST /v1/documents": sent,
+        "POST /v1/documents/url": client.post(
+            "/v1/documents/url", json={"url": "http://127.0.0.1/"}
+        ).json(),
+        "PATCH /v1/documents/{document_id}": client.patch(document, json={"tags": ["a"]}).json(),
+        "POST /v1/documents/{document_id}/reingest": client.post(f"{upload}/reingest").json(),
+        "GET /v1/runs": runs,
+        "GET /v1/runs/{run_id}/events": _events(client, "GET", ingested),
+        "POST /v1/query": answer,
+        "GET /v1/answers/{answer_id}": client.get(receipt).json(),
+        "GET /v1/answers/{answer_id}/verify": client.get(f"{receipt}/verify").json(),
+        "GET /v1/privacy": client.get("/v1/privacy").json(),
+    }
+
+
+def _events(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[str, Any]:
+    headers = {"Accept": "text/event-stream"}
+    text = client.request(method, path, headers=headers, **sent).text
+    found = re.findall(r"^event: (\w+)\ndata: (.*)$", text, re.MULTILINE)
+    return {name: json.loads(data) for name, data in found}
+
+
+def test_what_the_page_reads_is_in_real_answers(served: httpx.Client) -> None:
+    answers = _read_of(served)
+    # a model that sees, and a report: tests/browser has them
+    elsewhere = {"POST /ask-image", "GET /v1/evals/last"}
+    wanted = {name: known["reads"] for name, known in endpoints().items() if "reads" in known}
+    assert set(answers) == set(wanted) - elsewhere
+    lacking = {name: missing(answers[name], wanted[name]) for name in answers}
+    assert {name: paths for name, paths in lacking.items() if paths} == {}
+    assert missing({"a": [{"b": 1}, {}]}, ["a[].b"]) == ["a[].b"]
+    assert missing({"a": []}, ["a[].b", "a"]) == ["a[].b"]

@@ -1,0 +1,26 @@
+"""Searches as if the database were large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from helix.storage import dense_search, hybrid_search, search_scope
+
+
+@contextmanager
+def indexed_searches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Searches go through the vector index however few chunks there are."""
+    composed = (
+        search_scope.scope_ctes,
+        dense_search.dense_statement,
+        hybrid_search.hybrid_statement,
+    )
+    monkeypatch.setattr(search_scope, "LEAST_FEW", 0)
+    for statement in composed:
+        statement.cache_clear()
+    yield
+    for statement in composed:
+        statement.cache_clear()

@@ -1,0 +1,142 @@
+"""Three tenants with a document or two each, and a request of every route for tests to send."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import httpx
+import psycopg
+
+from helix.domain.records import DocumentRecord
+from helix.providers.base import Embedder
+from tests.support.fake_embedder import nodes_of, opened
+from tests.support.live_server import end_run, upload
+
+TENANTS = ("alpha", "beta", "gamma")
+SHARED = "Refunds are accepted within thirty days of purchase."
+"""The bytes of alpha's and of beta's handbook."""
+NEVER = 987_654_321
+QUESTION = "What is the password of the vault?"
+
+
+def marker(tenant: str) -> str:
+    return f"xyzzy{tenant}"
+
+
+def texts_of(tenant: str) -> dict[str, str]:
+    """source_uri to text: two documents of alpha, three of beta, four of gamma."""
+    handbook = SHARED if tenant != "gamma" else "Gamma gives no refunds at all."
+    secret = f"The password of the vault is {marker(tenant)}.\n\nThe vault is in the cellar."
+    more = {f"more/{n}": f"Note {n} of {marker(tenant)}." for n in range(TENANTS.index(tenant))}
+    return {"handbook": handbook, "secret": secret, **more}
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Something that there is, or never was."""
+
+    document: int = NEVER
+    chunk: int = NEVER
+    run: int = NEVER
+    answer: str = f"{NEVER:032x}"
+
+
+Sent = dict[str, Any]
+"""What httpx sends: params, json, data, files."""
+ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
+    ("GET", "/ask"): lambda ids: {"params": {"q": QUESTION, "document_id": ids.document}},
+    ("POST", "/v1/query"): lambda ids: {
+        "json": {"question": QUESTION, "document_ids": [ids.document], "debug": True}
+    },
+    ("POST", "/v1/documents"): lambda _: {"files": {"file": ("n.txt", b"words")}, "data": {}},
+    ("POST", "/v1/documents/url"): lambda _: {"json": {"url": "https://example.com/guide"}},
+    ("GET", "/v1/documents"): lambda _: {},
+    ("GET", "/v1/documents/{document_id}"): lambda _: {},
+    ("PATCH", "/v1/documents/{document_id}"): lambda _: {"json": {"tags": ["taken"]}},
+    ("DELETE", "/v1/documents/{document_id}"): lambda _: {},
+    ("GET", "/v1/documents/{document_id}/file"): lambda _: {},
+    ("POST", "/v1/documents/{document_id}/reingest"): lambda _: {},
+    ("GET", "/v1/chunks/{chunk_id}"): lambda _: {},
+    ("GET", "/v1/runs"): lambda _: {},
+    ("GET", "/v1/runs/{run_id}"): lambda _: {},
+    ("GET", "/v1/runs/{run_id}/events"): lambda _: {},
+    ("POST", "/v1/runs/{run_id}/cancel"): lambda _: {},
+    ("GET", "/v1/answers/{answer_id}"): lambda _: {},
+    ("GET", "/v1/answers/{answer_id}/verify"): lambda _: {},
+    ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
+    ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
+    ("GET", "/v1/privacy"): lambda _: {},
+    ("GET", "/v1/evals/last"): lambda _: {},
+}
+OPEN = {("GET", path) for path in ("/healthz", "/metrics")}
+BY_ID = [route for route in ROUTES if "{" in route[1] or route[1] in ("/ask", "/v1/query")]
+
+
+@dataclass(frozen=True)
+class World:
+    """The tenants with what each has, asked with keys or without."""
+
+    client: httpx.Client
+    keys: dict[str, str]
+    ids: dict[str, Ids]
+    documents: dict[str, set[int]]
+    runs: dict[str, set[int]]
+
+    def send(
+        self, tenant: str | None, route: tuple[str, str], ids: Ids = Ids(), **more: Any
+    ) -> httpx.Response:
+        """The route's request as ``tenant``; None sends neither a key nor a tenant."""
+        method, path = route
+        sent = ROUTES[route](ids) | more
+        if tenant is not None and self.keys:
+            sent["headers"] = {"Authorization": f"Bearer {self.keys[tenant]}"}
+        elif tenant is not None:
+            sent = naming(sent, tenant)
+        path = path.format(
+            document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer
+        )
+        return self.client.request(method, path, **sent)
+
+
+def naming(sent: Sent, tenant: str) -> Sent:
+    """``sent`` with a tenant_id where the route has it."""
+    place = next((kind for kind in ("json", "data") if kind in sent), "params")
+    return sent | {place: {**sent.get(place, {}), "tenant_id": tenant}}
+
+
+async def store_one(
+    url: str, embedder: Embedder, tenant: str, record: DocumentRecord, at: int
+) -> int:
+    """Do what a worker does; a chunk's id."""
+    nodes = nodes_of(record, str(at))
+    for node in nodes:
+        node.embedding = embedder.model.get_text_embedding(node.text)
+    async with opened(url, embedder.identity) as store:
+        await store.of(tenant).write(record, nodes, at, expected=True)
+        rows = await store.of(tenant).fetch(
+            "SELECT min(id) AS first FROM chunks WHERE document_id = %(id)s", {"id": at}
+        )
+    return int(rows[0]["first"])
+
+
+def bring_in(
+    client: httpx.Client, url: str, embedder: Embedder, tenant: str, uri: str, text: str
+) -> Ids:
+    data = text.encode()
+    fields = {"source_uri": uri, "tenant_id": tenant, "tags": "shared"}
+    answer = upload(client, data, "note.txt", **fields).json()
+    (told,) = answer["documents"]
+    assert not told["duplicate"], "the same bytes and source of another tenant"
+    digest = sha256(data).hexdigest()
+    record = DocumentRecord(uri, f"Notes on {uri}", digest, "t", text, "text", len(data),
+                            file_hash=digest)  # fmt: skip
+    chunk = asyncio.run(store_one(url, embedder, tenant, record, told["id"]))
+    with psycopg.connect(url, autocommit=True) as connection:
+        end_run(connection, answer["run_id"])
+    asked = {"question": QUESTION, "tenant_id": tenant}
+    answered = client.post("/v1/query", json=asked).json()["answer_id"]
+    return Ids(told["id"], chunk, answer["run_id"], answered)

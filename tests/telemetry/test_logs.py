@@ -1,0 +1,141 @@
+"""Logs: as text or JSON, an object a line; no question, key or document text at any level."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from helix.store import ChunkStore
+from helix.telemetry.logs import LogFormat, configure_logging, frames_of, request_id
+from helix.telemetry.tracing import request_span
+from tests.support.fake_embedder import nodes_of, record
+from tests.support.live_server import live
+from tests.support.wire.gemini import GeminiWire
+from tests.support.wire.gemini_replies import Answer, unavailable
+
+KEY = "wire-key-of-the-log-test"
+TEXT = "Marmalade parcels reach Trondheim within nineteen weekdays of the purchase."
+QUESTION = "How soon do marmalade parcels reach Trondheim?"
+PRIVATE = re.compile(f"marmalade|trondheim|nineteen|weekdays|parcels reach|{KEY}", re.IGNORECASE)
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.fixture(autouse=True)
+def _unconfigured() -> Iterator[None]:
+    """No handler, as a process begins; logging is as it was afterwards."""
+    loggers = [logging.getLogger(name) for name in ("", "helix", "pipelines")]
+    before = [(one, one.level, list(one.handlers)) for one in loggers]
+    for one in loggers:
+        one.handlers = []
+    yield
+    for one, level, handlers in before:
+        one.setLevel(level)
+        one.handlers = handlers
+
+
+@pytest.fixture(scope="module")
+def filled(module_database_url: str) -> str:
+    store = ChunkStore(module_database_url, "gemini:gemini-embedding-001:1536")
+    document = record("parcels.txt", TEXT)
+    reference = store.reserve(document.source_uri)
+    store.stage(str(reference), document)
+    store.add(nodes_of(document, str(reference)))
+    store._connections.close_writing()
+    return module_database_url
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_full_answer_at_debug_leaves_no_text_in_the_log(
+    log_format: LogFormat,
+    capsys: pytest.CaptureFixture[str],
+    filled: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's, of this very call
+    for name in ("GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
+        monkeypatch.delenv(name, raising=False)
+    with GeminiWire() as wire:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", wire.base_url)
+        wire.script(unavailable(), on="generate")  # tried again, which is told
+        with live(
+            filled, llm="gemini", embedder="gemini", gemini_api_key=KEY, rewrite=True,
+            retrieval_max_distance=0.9, log_level="debug", log_format=log_format,
+        ) as client:  # fmt: skip
+            headers = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-ID": "r-1"}
+            asked = {"question": QUESTION, "debug": True}
+            answer = client.post("/v1/query", json=asked, headers=headers).json()
+            streamed = client.get("/ask", params={"q": QUESTION}).text
+            wire.script(Answer(deltas=("Marmalade", " parcels"), finish=None), on="generate")
+            client.get("/ask", params={"q": f"{QUESTION} Cut."})
+            client.post("/v1/query", json={"question": QUESTION, "top_k": "marmalade"})
+    assert "nineteen" in answer["answer"] and "nineteen" in streamed
+    written = capsys.readouterr().err
+    assert "trying again" in written and "POST /v1/query 200" in written
+    assert not PRIVATE.search(written)
+    if log_format == "json":
+        told = [json.loads(line) for line in written.splitlines()]
+        assert {"r-1"} < {one["request_id"] for one in told}
+        assert {one["trace_id"] for one in told if one["request_id"] == "r-1"} == {TRACE}
+
+
+def test_json_is_one_object_a_line_with_all_fields(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's, of this very call
+    configure_logging("info", "json")
+    request_id.set("r-2")
+    traced = (b"traceparent", f"00-{TRACE}-00f067aa0ba902b7-01".encode())
+    with request_span(None, "GET", [traced]):
+        logging.getLogger("helix.part").warning('two\nlines, a "quote", \x1b[31m and %s', "süß")
+    logging.getLogger("helix.part").debug("below the level")
+    logging.getLogger("someone.elses").warning("a library's")
+    first, second = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first.pop("time"))
+    assert first == {
+        "level": "warning", "logger": "helix.part", "request_id": "r-2", "trace_id": TRACE,
+        "message": 'two\nlines, a "quote", \x1b[31m and süß',
+    }  # fmt: skip
+    assert second["logger"] == "someone.elses"
+
+
+def test_text_stays_as_it_was_and_the_level_can_change(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("warning")
+    configure_logging("info")
+    request_id.set("r-3")
+    logging.getLogger("pipelines.part").info("told")
+    [line] = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"[-\d]+ [\d:]+,\d{3} INFO pipelines\.part \[r-3\] told", line)
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_an_error_is_told_by_its_frames_and_not_by_what_it_says(
+    log_format: LogFormat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging("info", log_format)
+    try:
+        try:
+            int(QUESTION)
+        except ValueError as error:
+            raise RuntimeError(TEXT) from error
+    except RuntimeError as error:
+        logging.getLogger("helix.part").exception("unexpected error")
+        frames = frames_of(error)
+    written = capsys.readouterr().err
+    assert not PRIVATE.search(written)
+    assert "unexpected error" in written and "test_logs.py" in written
+    assert frames[1] == "ValueError" and frames[-1] == "RuntimeError"
+    assert written.index("ValueError") < written.index("RuntimeError")
+
+
+def test_a_handler_of_somebody_elses_stays_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    theirs = logging.StreamHandler(io.StringIO())
+    theirs.setFormatter(logging.Formatter("%(message)s"))
+    logging.getLogger("helix").addHandler(theirs)
+    configure_logging("info")
+    logging.getLogger("helix.part").info("told")
+    assert capsys.readouterr().err == "" and theirs.stream.getvalue() == "told\n"

@@ -1,0 +1,73 @@
+"""The documentation: the form of decisions, the indexes, the links."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import ROOT
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+LINKED = sorted(
+    page
+    for pattern in ("*.md", "docs/**/*.md", "evals/*.md", "benchmarks/*.md", "tests/*.md")
+    for page in ROOT.glob(pattern)
+)
+
+
+def _slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower().replace("`", "")).strip().replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_a_decision_has_the_form_and_fits_on_a_page(page: Path) -> None:
+    text = page.read_text()
+    assert text.startswith(f"# {page.name[:4]}. "), "the title is `# NNNN. Title`"
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[:2] == ["What", "Why"]
+    assert text.count("\n") <= 60, "more than a page: measurements go to evals/ or benchmarks/"
+    assert len(text.split()) <= 750, "more than a page: measurements go to evals/ or benchmarks/"
+
+
+def test_decisions_are_numbered_and_indexed_under_their_titles() -> None:
+    assert [page.name[:4] for page in DECISIONS] == [
+        f"{n:04}" for n in range(1, 1 + len(DECISIONS))
+    ]
+    rows = [
+        f"| [{page.name[:4]}]({page.name}) | {page.read_text().splitlines()[0][8:]} |"
+        for page in DECISIONS
+    ]
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert [line for line in index.splitlines() if line.startswith("| [")] == rows
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_in_the_index_and_on_the_site(page: Path) -> None:
+    assert page.name == "index.md" or f"({page.name})" in (ROOT / "docs" / "index.md").read_text()
+    assert f"docs/{page.name}" in (ROOT / "mkdocs.yml").read_text()
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    broken = []
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if re.match(r"[a-z]+:", target):
+            continue
+        if not file.exists():
+            broken.append(target)
+        elif anchor and file.suffix == ".md":
+            headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
+            if anchor not in map(_slug, headings):
+                broken.append(target)
+    assert not broken
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().split()) < 900
