@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from helix.domain.gate import LexicalMatch
+from helix.domain.pages import PrintedPage
+from helix.domain.tables import Table
+from helix.language.sentences import Span
 
 ORDINAL = "ordinal"
 START_CHAR = "start_char"
@@ -28,9 +31,6 @@ Not None: an IngestionPipeline hands its vector store only nodes whose embedding
 
 Place = tuple[str, int | None, int | None, int | None, tuple[str, ...], str]
 """Title, start, end, page, heading path and label of a chunk."""
-
-Span = tuple[int, int]
-"""Half-open: start and end, in characters of a document's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,10 @@ class DocumentRecord:
     file_hash: str | None = None
     tags: tuple[str, ...] | None = None
     """None: those that a stored version has stay."""
+    tables: tuple[Table, ...] = ()
+    pages: tuple[PrintedPage, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the document says of itself on its first pages: company, period, kind and the like."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
+from helix.domain.pages import PrintedPage
 from helix.domain.records import Section
+from helix.domain.tables import Table
 
 
 class UnreadableFile(Exception):
@@ -23,13 +25,16 @@ class ReadText:
 
     ``text`` is the whole text and ``title`` the document's own, where it has one. No sections is
     one section. ``warnings`` name what could not be read although the rest was ("page 3: a scan,
-    and OCR is not installed: pip install 'helix-answers[ocr]'").
+    and OCR is not installed: pip install 'helix-answers[ocr]'"). ``tables`` are in the order of the
+    text; ``pages`` are those of a PDF.
     """
 
     text: str
     title: str | None = None
     sections: tuple[Section, ...] = ()
     warnings: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    pages: tuple[PrintedPage, ...] = ()
 
 
 Progress = Callable[[int, int], None]
