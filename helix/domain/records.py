@@ -100,7 +100,8 @@ class Hit:
 
     ``content`` is ``documents.text[start_char:end_char]``; both are None for chunks written by
     other LlamaIndex code that did not mark them. ``page``, ``heading_path`` and ``label`` say where
-    in the document it lies, as ``Section`` does.
+    in the document it lies, as ``Section`` does. ``facts`` are the document's: texts by name, such
+    as company, period, kind, author and date.
     """
 
     chunk_id: int
@@ -116,6 +117,7 @@ class Hit:
     page: int | None = None
     heading_path: tuple[str, ...] = ()
     label: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def place(self) -> Place:
