@@ -55,6 +55,8 @@ CREATE TABLE documents (
     file_hash    text,
     language     text        NOT NULL DEFAULT 'english',
     tags         text[]      NOT NULL DEFAULT '{}',
+    file_name    text        NOT NULL DEFAULT '',
+    facts        jsonb       NOT NULL DEFAULT '{}',
     UNIQUE (tenant_id, source_uri),
     UNIQUE (tenant_id, id),
     FOREIGN KEY (tenant_id, file_hash) REFERENCES files (tenant_id, content_hash)
@@ -75,6 +77,75 @@ COMMENT ON COLUMN documents.origin IS 'of a web page: url, etag, last_modified';
 COMMENT ON COLUMN documents.language IS
     'in which its words are stemmed: english, or simple for not at all';
 COMMENT ON COLUMN documents.tags IS 'labels that a question can be narrowed by';
+COMMENT ON COLUMN documents.file_name IS 'of the source, without its folders; empty: not known';
+COMMENT ON COLUMN documents.facts IS
+    'what the document says of itself: company, period, kind and the like';
+
+-- Where else the bytes of a document came from: an upload of a file that had been ingested by its
+-- path, or the other way round, is the same document (docs/ingestion.md).
+CREATE TABLE document_sources (
+    tenant_id   text        NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    source_uri  text        NOT NULL CHECK (source_uri <> ''),
+    document_id bigint      NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, source_uri),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE document_sources ENABLE ROW LEVEL SECURITY;
+CREATE INDEX document_sources_document ON document_sources (tenant_id, document_id);
+COMMENT ON COLUMN document_sources.source_uri IS 'not the one that documents.source_uri is';
+
+-- The printed pages of a PDF: their sizes in points, as shown, and where each word is.
+CREATE TABLE document_pages (
+    tenant_id   text    NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id bigint  NOT NULL,
+    number      integer NOT NULL CHECK (number > 0),
+    label       text    NOT NULL DEFAULT '',
+    width       real    NOT NULL CHECK (width > 0),
+    height      real    NOT NULL CHECK (height > 0),
+    start_char  integer NOT NULL CHECK (start_char >= 0),
+    end_char    integer NOT NULL CHECK (end_char >= start_char),
+    furniture   jsonb   NOT NULL DEFAULT '[]',
+    words       bytea   NOT NULL DEFAULT '',
+    PRIMARY KEY (tenant_id, document_id, number),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+-- words are compressed already
+ALTER TABLE document_pages ALTER COLUMN words SET STORAGE EXTERNAL;
+ALTER TABLE document_pages ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN document_pages.label IS 'the page number that is printed on it; may be empty';
+COMMENT ON COLUMN document_pages.start_char IS 'of documents.text, as end_char; they are half-open';
+COMMENT ON COLUMN document_pages.furniture IS
+    'running headers, footers and page numbers, which documents.text is without';
+COMMENT ON COLUMN document_pages.words IS
+    'zlib of pack_words (helix/domain/pages.py): a span of documents.text and a rectangle each';
+
+-- The tables of a document, cell by cell; each cell is a span of documents.text.
+CREATE TABLE document_tables (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id    text    NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id  bigint  NOT NULL,
+    ordinal      integer NOT NULL CHECK (ordinal >= 0),
+    start_char   integer NOT NULL CHECK (start_char >= 0),
+    end_char     integer NOT NULL CHECK (end_char >= start_char),
+    page         integer CHECK (page > 0),
+    caption      text    NOT NULL DEFAULT '',
+    units        text    NOT NULL DEFAULT '',
+    row_paths    jsonb   NOT NULL DEFAULT '[]',
+    column_paths jsonb   NOT NULL DEFAULT '[]',
+    cells        jsonb   NOT NULL DEFAULT '[]',
+    UNIQUE (tenant_id, document_id, ordinal),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE document_tables ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN document_tables.page IS 'that it begins on, where its format has pages';
+COMMENT ON COLUMN document_tables.units IS 'the scale of its numbers as printed ("in millions")';
+COMMENT ON COLUMN document_tables.row_paths IS 'headers of each row from the outermost inwards';
+COMMENT ON COLUMN document_tables.cells IS
+    '[row, column, start, end] of each cell that is not empty; rows and columns count from 0';
 
 -- One searchable slice of a document. LlamaIndex writes metadata_ (its own keys document_id and
 -- ref_doc_id among them); the columns that constraints and queries need are generated from it, so

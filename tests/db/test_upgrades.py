@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -26,6 +27,15 @@ FILLED = {
 """The tables that the fixture has rows of: all but embedding_change, which is of the moment."""
 
 
+ADDED = {"document_pages", "document_sources", "document_tables", "schema_version"}
+"""The tables that steps after version 1 make."""
+FILE_NAMES = {
+    1: "handbook.md", 2: "plans.csv", 3: "handbook.md", 4: "vault.txt", 5: "laden.txt",
+    6: "broken.pdf", 8: "later.txt",
+}  # fmt: skip
+"""By documents.id, what version 3 adds to the fixture."""
+
+
 @pytest.fixture
 def version_1(bare_database_url: str) -> str:
     """URL of a database that the code of version 1 filled."""
@@ -33,6 +43,25 @@ def version_1(bare_database_url: str) -> str:
         connection.execute("CREATE EXTENSION vector")
         connection.execute(VERSION_1.read_bytes())
     return bare_database_url
+
+
+@pytest.fixture
+def earlier(version_1: str, request: pytest.FixtureRequest) -> str:
+    """URL of such a database at version ``request.param``."""
+    with psycopg.connect(version_1) as connection:
+        for number in range(2, request.param + 1):
+            connection.execute(UPGRADES[number].read_bytes())
+            connection.execute(
+                "INSERT INTO schema_version (version) VALUES (%s)"
+                " ON CONFLICT (only_row) DO UPDATE SET version = excluded.version",
+                (number,),
+            )
+    return version_1
+
+
+every_earlier_version = pytest.mark.parametrize(
+    "earlier", range(1, NEWEST_VERSION), indirect=True, ids="version {}".format
+)
 
 
 def recorded(url: str) -> list[tuple[int]]:
@@ -45,26 +74,37 @@ def test_the_steps_are_numbered_without_a_gap(database_url: str) -> None:
     assert recorded(database_url) == [(NEWEST_VERSION,)]
 
 
-def test_version_1_keeps_every_row_and_ends_as_a_fresh_schema(
-    version_1: str, database_url: str
+@every_earlier_version
+def test_every_row_is_kept_and_the_schema_ends_as_a_fresh_one(
+    earlier: str, database_url: str
 ) -> None:
-    before = all_rows(version_1)
-    assert {table for table, rows in before.items() if rows} == FILLED
+    before = all_rows(earlier)
+    assert {table for table, rows in before.items() if rows} - ADDED == FILLED
     with pytest.raises(DatabaseError, match=r"missing or old: run `python -m db\.migrate`"):
-        check_schema(version_1)
-    migrate(version_1)
-    check_schema(version_1)
-    after = all_rows(version_1)
-    ((version,),) = recorded(version_1)
+        check_schema(earlier)
+    migrate(earlier)
+    check_schema(earlier)
+    after = all_rows(earlier)
+    ((version,),) = recorded(earlier)
     assert version == NEWEST_VERSION
-    del after["schema_version"]
-    assert after == before
-    upgraded, fresh = catalog(version_1), catalog(database_url)
+    added = {row["id"]: (row.pop("file_name"), row.pop("facts")) for row in after["documents"]}
+    assert added == {number: (name, {}) for number, name in FILE_NAMES.items()}
+    kept = [{table: rows for table, rows in all_.items() if table not in ADDED}
+            for all_ in (before, after)]  # fmt: skip
+    assert [_sorted(rows) for rows in kept[0].values()] == [
+        _sorted(rows) for rows in kept[1].values()
+    ]
+    assert not any(after[table] for table in ADDED - {"schema_version"})
+    upgraded, fresh = catalog(earlier), catalog(database_url)
     for part, entries in fresh.items():
         assert upgraded[part] == entries, part
         assert entries
-    migrate(version_1)
-    assert catalog(version_1) == fresh
+    migrate(earlier)
+    assert catalog(earlier) == fresh
+
+
+def _sorted(rows: list[Any]) -> list[Any]:
+    return sorted(rows, key=repr)
 
 
 async def test_what_version_1_wrote_is_found_and_walled_off(version_1: str) -> None:
@@ -95,8 +135,15 @@ def test_a_deleted_document_leaves_the_answers_of_version_1(version_1: str) -> N
         assert left.fetchone() == (0,)
 
 
-def test_upgrades_at_once_wait_for_each_other_and_for_nobody_else(version_1: str) -> None:
-    """A reader and a writer that have not ended yet keep none of them waiting."""
+def test_upgrades_at_once_wait_for_each_other(version_1: str) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(migrate, [version_1] * 8))
+    assert recorded(version_1) == [(NEWEST_VERSION,)]
+
+
+def test_where_all_is_there_a_migration_waits_for_nobody(version_1: str) -> None:
+    """Not for a reader nor for a writer that have not ended yet."""
+    migrate(version_1)
     with psycopg.connect(version_1) as reader, psycopg.connect(version_1) as writer:
         reader.execute("SELECT FROM chunks, documents, answers, gate_fits")
         writer.execute("UPDATE documents SET title = 'Changed' WHERE id = 1")

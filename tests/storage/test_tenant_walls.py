@@ -25,7 +25,8 @@ WITHOUT_POLICY = {"api_keys"}
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
-    "answers", "documents", "files", "gate_fits",
+    "answers", "document_sources", "document_pages", "document_tables", "documents", "files",
+    "gate_fits",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "any_chunks", "purge_cache", "lexical_chunks", "forget_in_answers",
@@ -84,6 +85,18 @@ def _add_file_and_run(own: ChunkStore) -> None:
     data = f"bytes of {own.tenant}".encode()
     digest = sha256(data).hexdigest()
     with own.transaction() as connection:
+        connection.execute(
+            "INSERT INTO document_sources (source_uri, document_id)"
+            " SELECT 'also.txt', min(id) FROM documents"
+        )
+        connection.execute(
+            "INSERT INTO document_pages (document_id, number, width, height, start_char, end_char)"
+            " SELECT min(id), 1, 612, 792, 0, 5 FROM documents"
+        )
+        connection.execute(
+            "INSERT INTO document_tables (document_id, ordinal, start_char, end_char)"
+            " SELECT min(id), 0, 0, 5 FROM documents"
+        )
         connection.execute("INSERT INTO files (content_hash, data) VALUES (%s, %s)", (digest, data))
         connection.execute("UPDATE documents SET file_hash = %s", (digest,))
         run_id = create_run(connection, "upload", tenant=own.tenant)
