@@ -9,7 +9,7 @@ from typing import Any
 from docx import Document
 from docx.document import Document as WordDocument
 
-from helix.domain.records import Span
+from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.docx_styles import Styles
 from pipelines.readers.docx_text import (

@@ -14,7 +14,8 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from helix.domain.records import Section, Span
+from helix.domain.records import Section
+from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.outline import LONGEST_HEADING, Heading, Table, sections, trim
 from pipelines.readers.plain_text import decode

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
-from helix.domain.records import Section, Span
+from helix.domain.records import Section
+from helix.language.sentences import Span
 from pipelines.readers.outline import Heading, Table, sections
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helix.domain.records import Section, Span
+from helix.domain.records import Section
+from helix.language.sentences import Span
 
 LONGEST_TABLE = 2000  # characters of a table that is not cut; a longer one is cut between rows
 _LONGEST_CAPTION = 300  # characters before a long table that go with it: its heading, its title

@@ -11,7 +11,7 @@ from pptx.oxml import parse_xml
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
-from helix.domain.records import Span
+from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
 from pipelines.readers.office import core_title, guarded, is_element, local_name

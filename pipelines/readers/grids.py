@@ -1,0 +1,242 @@
+"""A table before it is text: headers by path, cells by row and column; and the lines it becomes.
+
+"Net sales › Products | Three Months Ended › July 1, 2023: $60,584" says what its numbers are
+wherever the line is quoted. Every format's tables go this way, so that they read alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from helix.domain.tables import Cell, HeaderPath, Table
+
+GROUP = 20  # rows a section
+LONGEST_NAME = 120  # characters of a part of a header; it is repeated in every line
+MOST_CELLS = 100_000  # kept by row and column a document; of a larger table the text is complete
+_LONGEST_PATH = 240  # characters of a column's path in a line: of a longer one, its inner parts
+_LONGEST_SECTION = 2_000  # characters below a caption: a chunk's worth, or rows would go without it
+_INWARDS = " › "
+_BESIDE = " | "
+
+
+class Entry(NamedTuple):
+    """A text of a table, '' an empty one, and what it was read from, such as its printed words.
+
+    ``text`` is one line without white space around it; it is written as it is. ``origin`` is
+    handed back with the place in the document where the text was written.
+    """
+
+    text: str = ""
+    origin: object = None
+
+
+NO_ENTRY = Entry()
+
+Path = tuple[Entry, ...]
+"""Headers from the outermost inwards; () where there is none."""
+
+
+class Landing(NamedTuple):
+    """Where an entry was written: its half-open span, and its origin. A header lands once a line.
+
+    The text there is the entry's, or its beginning where a header was too long to be repeated.
+    """
+
+    start: int
+    end: int
+    origin: object
+
+
+@dataclass(frozen=True, slots=True)
+class GridHead:
+    """What stands above and beside the rows of a table.
+
+    ``units`` is the scale as it is printed, with or without its parentheses. ``corner`` names the
+    column of the row labels ("Region"), which is none of ``columns``.
+    """
+
+    columns: tuple[Path, ...]
+    caption: Entry = NO_ENTRY
+    units: Entry = NO_ENTRY
+    corner: Entry = NO_ENTRY
+
+    @property
+    def names(self) -> str:
+        """The headers in one line, for what is embedded."""
+        paths = [(self.corner,), *self.columns]
+        return _BESIDE.join(filter(None, (_INWARDS.join(texts_of(path)) for path in paths)))
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """A row: its path (group, then label), and its cells, one a column of the head.
+
+    ``number`` is its number as the file's owner counts, from 1, where rows have numbers.
+    """
+
+    path: Path
+    cells: tuple[Entry, ...]
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table as it was read, before it is text."""
+
+    head: GridHead
+    rows: tuple[GridRow, ...]
+
+
+@dataclass(slots=True)
+class Lines:
+    """A text in the making: lines of a table, with its cells and what landed where in them."""
+
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    cells: list[Cell] = field(default_factory=list)
+    landed: list[Landing] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What is written so far."""
+        return "".join(self.pieces)
+
+    def write(self, text: str) -> None:
+        """Text that nothing is known of."""
+        self.pieces.append(text)
+        self.length += len(text)
+
+    def place(self, entry: Entry, longest: int | None = None) -> None:
+        """An entry, at most its ``longest`` first characters."""
+        start, text = self.length, entry.text[:longest].rstrip()
+        self.write(text)
+        if entry.origin is not None and text:
+            self.landed.append(Landing(start, self.length, entry.origin))
+
+
+def texts_of(path: Path) -> HeaderPath:
+    """The parts of a path that have a text."""
+    return tuple(entry.text for entry in path if entry.text)
+
+
+def compose(head: GridHead, rows: Sequence[GridRow], first: int = 0) -> Lines:
+    """The lines of some rows, below a line with caption and units where there are any.
+
+    ``first`` is the number of the first of ``rows`` in the table, from 0. A row that has neither
+    label nor value has no line; a group that has no value of its own is a line all the same.
+    """
+    lines = Lines()
+    _write_top(lines, head)
+    names = [_repeatable(path) for path in head.columns]
+    for index, row in enumerate(rows, first):
+        _write_row(lines, head, names, row, index)
+    return lines
+
+
+def sections_of(head: GridHead, rows: Iterable[GridRow]) -> Iterator[list[GridRow]]:
+    """Rows in groups of at most 20, each with less than a chunk's characters below a caption."""
+    is_headed = bool(head.caption.text or head.units.text)
+    group: list[GridRow] = []
+    length = 0
+    for row in rows:
+        width = _width(head, row) if is_headed else 0
+        if group and (len(group) == GROUP or length + width > _LONGEST_SECTION):
+            yield group
+            group, length = [], 0
+        group.append(row)
+        length += width
+    if group:
+        yield group
+
+
+def one_table(grid: Grid) -> tuple[Lines, Table]:
+    """A small table in one piece; the spans count from the start of its text."""
+    lines = compose(grid.head, grid.rows)
+    table = Table(
+        0,
+        lines.length,
+        tuple(texts_of(row.path) for row in grid.rows),
+        tuple(map(texts_of, grid.head.columns)),
+        tuple(lines.cells),
+        caption=grid.head.caption.text,
+        units=grid.head.units.text,
+    )
+    return lines, table
+
+
+def moved(table: Table, by: int) -> Table:
+    """The table in a text that begins ``by`` characters earlier."""
+    cells = tuple(
+        Cell(cell.row, cell.column, cell.start + by, cell.end + by) for cell in table.cells
+    )
+    return replace(table, start=table.start + by, end=table.end + by, cells=cells)
+
+
+def _write_top(lines: Lines, head: GridHead) -> None:
+    caption, units = head.caption, head.units
+    lines.place(caption)
+    if units.text and units.text not in caption.text:
+        lines.write(" " if caption.text else "")
+        is_bare = not units.text.startswith("(")
+        lines.write("(" if is_bare else "")
+        lines.place(units)
+        lines.write(")" if is_bare else "")
+
+
+def _write_row(
+    lines: Lines, head: GridHead, names: Sequence[Sequence[Entry]], row: GridRow, index: int
+) -> None:
+    label = [entry for entry in row.path if entry.text]
+    gap = "\n" if lines.length else ""
+    if label:
+        lines.write(gap)
+        gap = _BESIDE
+        if head.corner.text:
+            lines.place(head.corner, LONGEST_NAME)
+            lines.write(": ")
+        for entry in label[:-1]:
+            lines.place(entry, LONGEST_NAME)
+            lines.write(_INWARDS)
+        lines.place(label[-1])
+    for column, entry in enumerate(row.cells):
+        if not entry.text:
+            continue
+        lines.write(gap)
+        gap = _BESIDE
+        _write_names(lines, names[column] if column < len(names) else ())
+        lines.cells.append(Cell(index, column, lines.length, lines.length + len(entry.text)))
+        lines.place(entry)
+
+
+def _write_names(lines: Lines, names: Sequence[Entry]) -> None:
+    for position, entry in enumerate(names):
+        if position:
+            lines.write(_INWARDS)
+        lines.place(entry, LONGEST_NAME)
+    if names:
+        lines.write(": ")
+
+
+def _repeatable(path: Path) -> list[Entry]:
+    """The parts of a column's path that a line has room for, the innermost first of all."""
+    kept: list[Entry] = []
+    room = _LONGEST_PATH
+    for entry in reversed(path):
+        room -= min(len(entry.text), LONGEST_NAME)
+        if kept and room < 0:
+            break
+        if entry.text:
+            kept.insert(0, entry)
+    return kept
+
+
+def _width(head: GridHead, row: GridRow) -> int:
+    """About how many characters the line of a row has."""
+    paths = [
+        row.path,
+        *(path for path, cell in zip(head.columns, row.cells, strict=False) if cell.text),
+    ]
+    names = sum(len(entry.text) + len(_INWARDS) for path in paths for entry in path)
+    return names + sum(len(cell.text) for cell in row.cells)
