@@ -1,0 +1,1 @@
+"""Pages as they are printed: words with boxes to lines, columns, paragraphs, headings, tables."""

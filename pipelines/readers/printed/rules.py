@@ -1,0 +1,127 @@
+"""The lines and shaded areas that are drawn on a PDF page."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pypdfium2 as pdfium  # type: ignore[import-untyped]
+import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
+
+from pipelines.readers.printed.frame import Boxes, Frame, turned
+
+_MOST_OBJECTS = 20_000  # of a page that are looked at; a page of print has some hundred
+_MOST_RULES = 5_000
+_MOST_SEGMENTS = 400  # of one path; a larger one is a drawing
+_THIN = 2.0  # points
+
+
+class Rule(NamedTuple):
+    """The box of something drawn, in points on the page as it is read (see ``Frame``).
+
+    A line is thin in one direction, whether stroked or, as pages made from HTML have it, filled;
+    a stroked rectangle comes as its four edges. ``filled`` is a larger area of one colour, such as
+    a shaded row.
+    """
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    filled: bool = False
+
+
+def rules_of(page: pdfium.PdfPage, turn: int = 0) -> list[Rule]:
+    """The rules of a page, read after ``turn`` quarter turns, in the order that they are drawn.
+
+    A page with more than 5,000 has a drawing on it, whose lines make no table: it has none.
+    """
+    found: list[tuple[float, float, float, float]] = []
+    filled: list[bool] = []
+    for *box, is_filled in _drawn(page):
+        found.append((box[0], box[1], box[2], box[3]))
+        filled.append(is_filled)
+        if len(found) > _MOST_RULES:
+            return []
+    if not found:
+        return []
+    boxes = _placed(np.array(found, np.float32), page, turn)
+    return list(map(Rule, *boxes.T.tolist(), filled))
+
+
+_Drawn = tuple[float, float, float, float, bool]  # left, bottom, right, top in the file, filled
+
+
+def _drawn(page: pdfium.PdfPage) -> Iterator[_Drawn]:
+    count = min(pdfium_raw.FPDFPage_CountObjects(page), _MOST_OBJECTS)
+    edges = [ctypes.c_float() for _ in range(4)]
+    references = [ctypes.byref(edge) for edge in edges]
+    for index in range(count):
+        drawn = pdfium_raw.FPDFPage_GetObject(page, index)
+        if pdfium_raw.FPDFPageObj_GetType(drawn) != pdfium_raw.FPDF_PAGEOBJ_PATH:
+            continue
+        if not pdfium_raw.FPDFPageObj_GetBounds(drawn, *references):
+            continue
+        left, bottom, right, top = (edge.value for edge in edges)
+        if right - left <= _THIN or top - bottom <= _THIN:
+            yield left, bottom, right, top, False
+        else:
+            yield from _area(drawn, (left, bottom, right, top))
+
+
+def _area(
+    drawn: pdfium_raw.FPDF_PAGEOBJECT, box: tuple[float, float, float, float]
+) -> Iterator[_Drawn]:
+    """A path that is thin in no direction: its area where it is filled, its lines if stroked."""
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium_raw.FPDFPath_GetDrawMode(drawn, ctypes.byref(fill), ctypes.byref(stroke))
+    if fill.value:
+        yield *box, True
+    if stroke.value:
+        yield from _strokes(drawn)
+
+
+def _strokes(drawn: pdfium_raw.FPDF_PAGEOBJECT) -> Iterator[_Drawn]:
+    """The upright and level lines of a path; a curve has none."""
+    count = pdfium_raw.FPDFPath_CountSegments(drawn)
+    if not 0 < count <= _MOST_SEGMENTS:
+        return
+    matrix = pdfium_raw.FS_MATRIX()
+    pdfium_raw.FPDFPageObj_GetMatrix(drawn, ctypes.byref(matrix))
+    x, y = ctypes.c_float(), ctypes.c_float()
+    first = before = (0.0, 0.0)
+    for index in range(count):
+        segment = pdfium_raw.FPDFPath_GetPathSegment(drawn, index)
+        pdfium_raw.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
+        here = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
+        kind = pdfium_raw.FPDFPathSegment_GetType(segment)
+        if kind == pdfium_raw.FPDF_SEGMENT_MOVETO:
+            first = here
+        elif kind == pdfium_raw.FPDF_SEGMENT_LINETO:
+            yield from _line(before, here)
+        before = here
+        if pdfium_raw.FPDFPathSegment_GetClose(segment):
+            yield from _line(here, first)
+
+
+def _line(one: tuple[float, float], other: tuple[float, float]) -> Iterator[_Drawn]:
+    left, right = sorted((one[0], other[0]))
+    bottom, top = sorted((one[1], other[1]))
+    if (right - left <= _THIN) != (top - bottom <= _THIN):
+        yield left, bottom, right, top, False
+
+
+def _placed(boxes: Boxes, page: pdfium.PdfPage, turn: int) -> Boxes:
+    """Boxes of the file (left, bottom, right, top, y upwards) on the page as it is read."""
+    left, bottom, right, top = page.get_bbox()
+    upright = np.column_stack(
+        (boxes[:, 0] - left, top - boxes[:, 3], boxes[:, 2] - left, top - boxes[:, 1])
+    )
+    shown = turned(upright, page.get_rotation() // 90, right - left, top - bottom)
+    frame = Frame(*page.get_size())
+    return turned(shown, turn, frame.width, frame.height)
