@@ -27,7 +27,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 FLOORS = (
     {"contract", "errors", "language"},
-    {"settings"},
+    {"settings", "sandbox"},
     {"telemetry"},
     {"domain"},
     {"providers", "storage"},

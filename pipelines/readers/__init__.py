@@ -1,6 +1,6 @@
 """Readers by kind of file: bytes in, text with its sections out. A new format is a file and a line.
 
-A reader is run in a process of its own with limits (pipelines/sandbox.py): it may take all memory
+A reader is run in a process of its own with limits (helix/sandbox): it may take all memory
 and all the time it is given, and it may crash; nothing but its own file is lost.
 """
 

@@ -19,7 +19,7 @@ def check_zip(data: bytes) -> None:
     """Pass a zip that may be unpacked: at most 512 MB, no password, no entry twice.
 
     The declared sizes are judged: ``zipfile`` reads no more of an entry than it declares. For
-    what reads on regardless there is the memory limit of the process (pipelines/sandbox.py).
+    what reads on regardless there is the memory limit of the process (helix/sandbox).
 
     Raises:
         UnreadableFile: broken, encrypted or too large, with the reason.

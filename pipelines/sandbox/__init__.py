@@ -1,34 +1,20 @@
-"""Reading untrusted files: each in a process of its own, with limits, that can write nothing.
-
-``Sandbox`` keeps a host (host.py), which forks a process for each file (child.py); that confines
-itself (confinement.py) and sends its answer (answer.py). docs/decisions/0007 says why.
-"""
+"""Reading untrusted files, each in a confined process (helix/sandbox): text with its marks out."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from helix.sandbox import Frames, NoAnswer, Request, SandboxFailed
+from helix.sandbox import Sandbox as Processes
+from helix.sandbox.frames import WRONG
 from pipelines.readers import READERS, ReadText, UnreadableFile
-from pipelines.sandbox.host_client import (
-    GRACE,
-    HostGone,
-    HostProcess,
-    SandboxFailed,
-    open_read,
-    receive_end,
-    receive_reply,
-)
-from pipelines.sandbox.request import ProcessEnd, Request
+from pipelines.sandbox import answer
 
 __all__ = ["ReadLimits", "Sandbox", "SandboxFailed"]
 
-_ABORTS = (0, signal.SIGABRT, signal.SIGILL, signal.SIGKILL, signal.SIGTRAP)
-"""How libraries end, and the system ends them, when there is no more memory; 0 is by themselves."""
-_MUCH = 1 / 3  # of the memory allowed: a buffer that doubles fails there
+_WORK = "pipelines.sandbox.reading:read_in_frames"
 
 
 @dataclass(frozen=True)
@@ -43,7 +29,7 @@ class ReadLimits:
 class Sandbox:
     """Reads files, ``processes`` at once, each in a limited process; belongs to one event loop.
 
-    ``readers`` maps a kind to its ``module:function``. The host starts with the first read.
+    ``readers`` maps a kind to its ``module:function``.
     """
 
     def __init__(
@@ -54,8 +40,7 @@ class Sandbox:
     ) -> None:
         self._limits = limits
         self._readers = readers
-        self._slots = asyncio.Semaphore(processes)
-        self._host: HostProcess | None = None
+        self._processes = Processes(processes)
 
     async def read(
         self,
@@ -71,74 +56,51 @@ class Sandbox:
         """
         if kind not in self._readers:
             raise UnreadableFile(f"no reader for {kind}")
-        limits = self._limits
-        request = Request(
-            self._readers[kind], len(data), limits.seconds, limits.memory_mb, limits.text_chars
-        )
-        async with self._slots:
-            for _ in range(2):  # a host that was killed is replaced, once
-                with contextlib.suppress(HostGone):
-                    return await self._read(request, data, on_progress)
-        raise UnreadableFile("the process that reads files was killed twice while reading it")
+        request = self._request(self._readers[kind], len(data))
+
+        async def take(frames: Frames) -> ReadText:
+            return await _received(frames, self._limits.text_chars, on_progress)
+
+        try:
+            return await self._processes.answer(request, data, take)
+        except NoAnswer as reason:
+            raise UnreadableFile(str(reason)) from None
 
     async def aclose(self) -> None:
         """Stop what is being read; nothing is left running. A later read would start anew."""
-        if self._host is not None:
-            host, self._host = self._host, None
-            with contextlib.suppress(SandboxFailed):
-                await asyncio.to_thread(host.close)
+        await self._processes.aclose()
 
-    async def _read(
-        self, request: Request, data: bytes, on_progress: Callable[[int, int], None]
-    ) -> ReadText:
-        host = self._running_host()
-        with open_read(host, request) as (connection, status):
-            taking = asyncio.create_task(receive_reply(connection, request, data, on_progress))
-            ending = asyncio.create_task(receive_end(status))
-            try:
-                read = await _read_text(request, taking, ending)
-            except (TimeoutError, HostGone):
-                await asyncio.to_thread(host.ensure_gone)
-                raise HostGone from None
-            finally:
-                for task in (taking, ending):
-                    task.cancel()
-                await asyncio.gather(taking, ending, return_exceptions=True)
-        return read
-
-    def _running_host(self) -> HostProcess:
-        if self._host is None or not self._host.alive:
-            if self._host is not None:
-                self._host.ensure_gone()
-            self._host = HostProcess()
-        return self._host
+    def _request(self, reader: str, size: int) -> Request:
+        limits = self._limits
+        return Request(
+            work=_WORK,
+            size=size,
+            seconds=limits.seconds,
+            memory_mb=limits.memory_mb,
+            out_of_memory=f"needs more than {limits.memory_mb} MB of memory to read"
+            " (HELIX_READ_MB)",
+            out_of_time=f"took longer than {limits.seconds} s to read (HELIX_READ_SECONDS)",
+            options={"reader": reader, "text_chars": limits.text_chars},
+            modules=[reader.partition(":")[0]],
+        )
 
 
-async def _read_text(
-    request: Request, taking: asyncio.Task[ReadText | None], ending: asyncio.Task[ProcessEnd]
+async def _received(
+    frames: Frames, text_chars: int, on_progress: Callable[[int, int], None]
 ) -> ReadText:
-    """The text that was answered, or UnreadableFile with the reason why there is none.
-
-    A process that has answered is not waited for, but stopped.
-    """
-    async with asyncio.timeout(request.seconds + GRACE):
-        await asyncio.wait((taking, ending), return_when=asyncio.FIRST_COMPLETED)
-        if taking.done() and (read := taking.result()):
-            return read
-        end = await ending
-    # what was sent before the end has arrived, and is only to be taken
-    await asyncio.wait((taking,), timeout=GRACE)
-    if taking.done() and (read := taking.result()):
-        return read
-    raise UnreadableFile(_why_ended(request, end))
-
-
-def _why_ended(request: Request, end: ProcessEnd) -> str:
-    if end.timed_out or end.signal == signal.SIGXCPU:
-        return request.out_of_time
-    full = end.signal in _ABORTS and end.peak_mb > _MUCH * request.memory_mb
-    if full or end.out_of_memory:
-        return request.out_of_memory
-    if end.signal:
-        return f"the reader crashed (signal {end.signal})"
-    return "the reader ended without an answer"
+    """The text of an answer; raises as Frames.next does."""
+    parts: dict[bytes, bytearray] = {}
+    for _ in range(answer.MOST_FRAMES):
+        kind, body = await frames.next(
+            lambda kind, length: answer.check_length(kind, length, text_chars)
+        )
+        if kind == answer.PROGRESS:
+            on_progress(*answer.progress_of(bytes(body)))
+        elif kind in parts:
+            break
+        elif kind == answer.MARKS:
+            # in a thread: 64 million characters take long enough to be noticed by others
+            return await asyncio.to_thread(answer.read_text_of, parts, body, text_chars)
+        else:
+            parts[kind] = body
+    raise NoAnswer(WRONG)

@@ -1,9 +1,8 @@
-"""What a reading process sends back, in frames, and how far it is believed: not at all.
-
-A frame is a kind of one byte, the length of its body (4 bytes, big-endian) and the body:
+"""What a reading process sends back, in frames (helix/sandbox), and how far it is believed: not.
 
 - ``P``: progress, two 4-byte numbers, done and total; any number of them
-- ``R``: the reason why the file cannot be read, UTF-8; ends the answer
+- ``C``: the tables, cell by cell, JSON, and ``W``: the words of the pages with their boxes
+  (layout.py); before the text, where there are any
 - ``T``: the text, UTF-8, followed by ``M``: its marks, JSON; ends the answer
 
 The parser of a hostile file may have been taken over. So nothing is unpickled, every length is
@@ -14,25 +13,32 @@ refused.
 from __future__ import annotations
 
 import json
-import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from helix.domain.records import Section, Span
-from pipelines.readers import ReadText, UnreadableFile
+from helix.domain.records import Section
+from helix.language.sentences import Span
+from helix.sandbox.frames import UNSTORABLE, WRONG, NoAnswer, frame, head, one_line, reason_frame
+from pipelines.readers import ReadText
+from pipelines.sandbox.layout import (
+    MOST_TABLES,
+    most_words,
+    page_marks,
+    pages_of,
+    storable,
+    tables_body,
+    tables_of,
+    words_body,
+)
 
-HEAD = struct.Struct(">cI")
-PROGRESS, REASON, TEXT, MARKS = b"P", b"R", b"T", b"M"
+PROGRESS, TABLES, WORDS, TEXT, MARKS = b"P", b"C", b"W", b"T", b"M"
 _COUNTS = struct.Struct(">II")
 
 MOST_MARKS = 64 * 1024 * 1024  # bytes; half a million sections
-MOST_PROGRESS = 100_000  # frames; an honest reader sends 20 a second at most
-_MOST_REASON = 500  # characters
+MOST_FRAMES = 100_000  # an honest reader sends 20 of progress a second at most
 _MOST_WARNINGS = 1000
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-WRONG = "the reader marked it wrongly"
 
 
 def too_long(text_chars: int) -> str:
@@ -41,14 +47,14 @@ def too_long(text_chars: int) -> str:
     return f"its text is longer than {size} characters"
 
 
-def longest(kind: bytes, text_chars: int) -> int:
-    """The most bytes that the body of such a frame may have; -1 for a kind there is not."""
-    sizes = {PROGRESS: _COUNTS.size, REASON: 4 * _MOST_REASON, MARKS: MOST_MARKS}
-    return 4 * text_chars if kind == TEXT else sizes.get(kind, -1)
-
-
-def frame(kind: bytes, body: bytes) -> bytes:
-    return HEAD.pack(kind, len(body)) + body
+def check_length(kind: bytes, length: int, text_chars: int) -> None:
+    """Raises NoAnswer where the body of such a frame may not be so long, or there is no such."""
+    sizes = {
+        PROGRESS: _COUNTS.size, MARKS: MOST_MARKS, TABLES: MOST_TABLES,
+        WORDS: most_words(text_chars), TEXT: 4 * text_chars,
+    }  # fmt: skip
+    if length > sizes.get(kind, -1):
+        raise NoAnswer(too_long(text_chars) if kind == TEXT else WRONG)
 
 
 def progress_frame(done: int, total: int) -> bytes:
@@ -56,19 +62,11 @@ def progress_frame(done: int, total: int) -> bytes:
 
 
 def progress_of(body: bytes) -> tuple[int, int]:
-    """Raises UnreadableFile where it cannot be."""
+    """Raises NoAnswer where it cannot be."""
     if len(body) != _COUNTS.size:
-        raise UnreadableFile(WRONG)
+        raise NoAnswer(WRONG)
     done, total = _COUNTS.unpack(body)
     return min(done, total), total
-
-
-def reason_frame(reason: str) -> bytes:
-    return frame(REASON, _line(reason).encode())
-
-
-def reason_of(body: bytes) -> str:
-    return _line(body.decode("utf-8", "replace")) or "the reader gave no reason"
 
 
 def frames_of(read: ReadText, text_chars: int) -> Sequence[bytes]:
@@ -79,40 +77,45 @@ def frames_of(read: ReadText, text_chars: int) -> Sequence[bytes]:
     """
     if len(read.text) > text_chars:
         return [reason_frame(too_long(text_chars))]
-    body = _UNSTORABLE.sub("\ufffd", read.text).encode()
-    marks = json.dumps(_marks(read), separators=(",", ":")).encode()
+    body = UNSTORABLE.sub("\ufffd", read.text).encode()
+    words, sizes = words_body(read.pages, most_words(text_chars))
+    marks = json.dumps(_marks(read, sizes), separators=(",", ":")).encode()
     if len(marks) > MOST_MARKS:
         return [reason_frame("it has too many parts to read")]
-    return [HEAD.pack(TEXT, len(body)), body, HEAD.pack(MARKS, len(marks)), marks]
+    parts = [(TABLES, tables_body(read.tables)), (WORDS, words), (TEXT, body), (MARKS, marks)]
+    return [part for kind, body in parts for part in (head(kind, len(body)), body)]
 
 
-def read_text_of(text_body: bytearray, marks_body: bytearray, text_chars: int) -> ReadText:
-    """The text with its marks.
+def read_text_of(
+    parts: Mapping[bytes, bytes | bytearray], marks_body: bytearray, text_chars: int
+) -> ReadText:
+    """The text with its marks; ``parts`` are the bodies of the other frames.
 
     Raises:
-        UnreadableFile: it is not what a reader gives.
+        NoAnswer: it is not what a reader gives.
     """
     try:
-        text = text_body.decode()
+        text = parts[TEXT].decode()
         marks = json.loads(marks_body)
         sections = tuple(_section(row, marks["paths"], marks["contexts"]) for row in marks["rows"])
-        title, warnings = marks["title"], tuple(_line(said) for said in marks["warnings"])
+        title, warnings = marks["title"], tuple(one_line(said) for said in marks["warnings"])
+        tables = tables_of(parts.get(TABLES, b"[]"), len(text))
+        pages = pages_of(marks["pages"], parts.get(WORDS, b""), len(text))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise UnreadableFile(WRONG) from None
+        raise NoAnswer(WRONG) from None
     if len(text) > text_chars:
-        raise UnreadableFile(too_long(text_chars))
+        raise NoAnswer(too_long(text_chars))
     if "\0" in text or not (title is None or isinstance(title, str)) or not _fit(text, sections):
-        raise UnreadableFile(WRONG)
-    return ReadText(text, _line(title or "") or None, sections, warnings[:_MOST_WARNINGS])
+        raise NoAnswer(WRONG)
+    warnings = warnings[:_MOST_WARNINGS]
+    return ReadText(text, one_line(title or "") or None, sections, warnings, tables, pages)
 
 
-def _line(said: str) -> str:
-    """One line that can be stored; AttributeError for what is no text."""
-    return " ".join(_UNSTORABLE.sub("\ufffd", said[: 2 * _MOST_REASON]).split())[:_MOST_REASON]
+def _marks(read: ReadText, words: Sequence[int]) -> dict[str, Any]:
+    """Headings and contexts once each: every row group of a sheet has the same.
 
-
-def _marks(read: ReadText) -> dict[str, Any]:
-    """Headings and contexts once each: every row group of a sheet has the same."""
+    ``words`` are the bytes of each page's words.
+    """
     paths: dict[tuple[str, ...], int] = {}
     contexts: dict[str, int] = {}
     rows = [
@@ -130,10 +133,11 @@ def _marks(read: ReadText) -> dict[str, Any]:
     ]
     return {
         "title": read.title,
-        "warnings": [_line(said) for said in read.warnings[:_MOST_WARNINGS]],
-        "paths": [[_storable(heading) for heading in path] for path in paths],
-        "contexts": [_storable(context) for context in contexts],
+        "warnings": [one_line(said) for said in read.warnings[:_MOST_WARNINGS]],
+        "paths": [[storable(heading) for heading in path] for path in paths],
+        "contexts": [storable(context) for context in contexts],
         "rows": rows,
+        "pages": page_marks(read.pages, words),
     }
 
 
@@ -148,18 +152,13 @@ def _section(row: Any, paths: Any, contexts: Any) -> Section:
     return Section(
         start=start,
         end=end,
-        heading_path=tuple(_storable(heading) for heading in paths[path]),
+        heading_path=tuple(storable(heading) for heading in paths[path]),
         page=page,
-        label=_line(label),
-        context=_storable(contexts[context]),
+        label=one_line(label),
+        context=storable(contexts[context]),
         blocks=tuple((first, last) for first, last in blocks),
         rows=bool(rows),
     )
-
-
-def _storable(said: Any) -> str:
-    """TypeError for what is no text."""
-    return _UNSTORABLE.sub("\ufffd", said)
 
 
 def _fit(text: str, sections: Sequence[Section]) -> bool:

@@ -21,9 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.domain.records import Section
+from helix.sandbox import frames
+from helix.sandbox.confinement import landlock_version
 from pipelines.readers import ReadText, UnreadableFile
 from pipelines.sandbox import ReadLimits, Sandbox, SandboxFailed, answer
-from pipelines.sandbox.confinement import landlock_version
 from tests.support import sample_documents as documents
 from tests.support.repository import ROOT
 from tests.support.unruly_readers import READERS
@@ -199,10 +200,12 @@ async def test_marks_that_are_right_are_kept(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "marks",
     [b"", b"[]", b"null", b"{}", b"\xff", b"[" * 100_000, b"9" * 5000,
-     b'{"title":1,"warnings":[],"paths":[],"contexts":[],"rows":[]}',
-     b'{"title":null,"warnings":[3],"paths":[],"contexts":[],"rows":[]}',
-     b'{"title":null,"warnings":[],"paths":[],"contexts":[],"rows":[[0,3,0,null,"",0,[],false]]}',
-     b'{"title":null,"warnings":[],"paths":[[]],"contexts":[""],"rows":[[0,3,0,null,"",0,[[0]],0]]}'],
+     b'{"title":1,"warnings":[],"paths":[],"contexts":[],"rows":[],"pages":[]}',
+     b'{"title":null,"warnings":[3],"paths":[],"contexts":[],"rows":[],"pages":[]}',
+     b'{"title":null,"warnings":[],"paths":[],"contexts":[],"rows":[[0,3,0,null,"",0,[],0]],'
+     b'"pages":[]}',
+     b'{"title":null,"warnings":[],"paths":[[]],"contexts":[""],"rows":[[0,3,0,null,"",0,[[0]],0]],'
+     b'"pages":[]}'],
 )  # fmt: skip
 async def test_forged_marks_are_refused(sandbox: Sandbox, marks: bytes) -> None:
     assert await _reason(sandbox, "forge_marks", marks) == "the reader marked it wrongly"
@@ -221,11 +224,12 @@ def test_any_text_arrives_with_its_marks(
         Section(start, end, tuple(path), blocks=((start, end),), rows=True)
         for start, end in pairwise(ends)
     )
-    whole = b"".join(answer.frames_of(ReadText("".join(parts), title, sections), 1000))
-    kind, length = answer.HEAD.unpack_from(whole)
-    text, marks = whole[5 : 5 + length], whole[10 + length :]
-    read = answer.read_text_of(bytearray(text), bytearray(marks), 1000)
-    assert kind == answer.TEXT and len(read.text) == ends[-1]
+    sent = answer.frames_of(ReadText("".join(parts), title, sections), 1000)
+    bodies = {
+        frames.HEAD.unpack(head)[0]: body for head, body in zip(sent[::2], sent[1::2], strict=True)
+    }
+    read = answer.read_text_of(bodies, bytearray(bodies.pop(answer.MARKS)), 1000)
+    assert len(read.text) == ends[-1]
     lost = [(a, b) for a, b in zip("".join(parts), read.text, strict=True) if a != b]
     assert all(b == "\ufffd" and (a == "\0" or "\ud800" <= a <= "\udfff") for a, b in lost)
     assert [(one.start, one.end, one.blocks) for one in read.sections] == [
@@ -313,7 +317,7 @@ async def test_a_host_that_is_killed_is_replaced(sandbox: Sandbox) -> None:
 async def test_a_host_that_ended_between_reads_is_replaced(sandbox: Sandbox) -> None:
     await sandbox.read("echo", b"first")
     for one in psutil.Process().children():
-        if "pipelines.sandbox.host" in one.cmdline():
+        if "helix.sandbox.host" in one.cmdline():
             one.kill()
     assert (await sandbox.read("echo", b"next")).text == "next"
 

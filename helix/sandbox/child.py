@@ -1,4 +1,4 @@
-"""The process of one file: takes the bytes, reads them under limits, answers and ends."""
+"""The process of one file: takes the bytes, does the work under limits, answers and ends."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import contextlib
 import os
 import signal
 import socket
-import time
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from pipelines.readers import Reader, ReadText, UnreadableFile
-from pipelines.sandbox import answer
-from pipelines.sandbox.confinement import confine_reader, die_with_parent
-from pipelines.sandbox.request import Request
+from helix.sandbox.confinement import confine_reader, die_with_parent
+from helix.sandbox.frames import NoAnswer, reason_frame
+from helix.sandbox.request import Request, Work
 
-_BETWEEN_PROGRESS = 0.05  # seconds
+_OURS = ("readers", "printed", "rendering")
+"""The folders of our own code that works on files: where it failed is told by their lines."""
 _ANSWER = 3  # the file descriptor of the connection
 
 
@@ -49,29 +49,29 @@ def _leave_host_behind(connection: socket.socket, print_to: int) -> None:
 
 def _answer(request: Request, connection: socket.socket) -> None:
     # made beforehand: when memory is used up there is none to make them
-    out_of_memory = answer.reason_frame(request.out_of_memory)
+    out_of_memory = reason_frame(request.out_of_memory)
+    frames: Iterable[bytes]
     try:
-        frames = answer.frames_of(_read(request, connection), request.text_chars)
+        frames = _work(request, connection)
     except MemoryError:
         frames = [out_of_memory]
-    except UnreadableFile as unreadable:
-        frames = [answer.reason_frame(str(unreadable))]
+    except NoAnswer as reason:
+        frames = [reason_frame(str(reason))]
     except RecursionError:
-        frames = [answer.reason_frame("it is nested too deeply to read")]
+        frames = [reason_frame("it is nested too deeply to read")]
     except Exception as error:  # noqa: BLE001 - a library's; which, and where, but not the text
-        frames = [answer.reason_frame(f"the reader failed ({_where(error)})")]
+        frames = [reason_frame(f"the reader failed ({_where(error)})")]
     for part in frames:
         connection.sendall(part)
 
 
-def _read(request: Request, connection: socket.socket) -> ReadText:
-    module, _, function = request.reader.partition(":")
-    reader: Reader = getattr(import_module(module), function)
+def _work(request: Request, connection: socket.socket) -> Iterable[bytes]:
+    module, _, function = request.work.partition(":")
+    work: Work = getattr(import_module(module), function)
+    for name in request.modules:  # where one cannot be imported, the failure is this work's
+        import_module(name)
     data = _receive(connection, request.size)
-    progress = _Progress(connection)
-    read = reader(data, progress.hear)
-    progress.send()
-    return read
+    return work(data, request.options, connection.sendall)
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
@@ -81,32 +81,13 @@ def _receive(connection: socket.socket, size: int) -> bytes:
     return data
 
 
-class _Progress:
-    """Sends on what a reader says, now and then and the last of it."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._unsent: tuple[int, int] | None = None
-        self._sent_at = 0.0
-
-    def hear(self, done: int, total: int) -> None:
-        self._unsent = (done, total)
-        if time.monotonic() - self._sent_at >= _BETWEEN_PROGRESS:
-            self.send()
-
-    def send(self) -> None:
-        if self._unsent:
-            self._connection.sendall(answer.progress_frame(*self._unsent))
-            self._unsent, self._sent_at = None, time.monotonic()
-
-
 def _where(error: Exception) -> str:
     """ "KeyError, docx.py:120": the innermost line of ours that was being run."""
     name = type(error).__name__
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
-        if file.parent.name == "readers":
+        if file.parent.name in _OURS:
             place = f", {file.name}:{trace.tb_lineno}"
         trace = trace.tb_next
     return name + place

@@ -1,6 +1,6 @@
-"""The host of reading processes: ``python -m pipelines.sandbox.host FD``, started by Sandbox.
+"""The host of confined processes: ``python -m helix.sandbox.host FD``, started by Sandbox.
 
-It has one thread and the readers imported, and forks a process for each file. It sees none of a
+It has one thread and the libraries imported, and forks a process for each file. It sees none of a
 file's bytes and believes nothing of what its processes say: it starts them, stops them when their
 time is over or nobody waits for them, and tells how they ended. It ends with the socket ``FD``.
 """
@@ -16,13 +16,14 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from pipelines.sandbox import child
-from pipelines.sandbox.confinement import confine_host
-from pipelines.sandbox.request import ProcessEnd, Request
+from helix.sandbox import child
+from helix.sandbox.confinement import confine_host
+from helix.sandbox.request import ProcessEnd, Request
 
 _MB = 1024 * 1024
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes that ru_maxrss counts in
@@ -98,7 +99,7 @@ class _Host:
         return bool(data)
 
     def _start(self, request: Request, connection: socket.socket, status: socket.socket) -> None:
-        self._prepare(request.reader)
+        self._prepare([request.work.partition(":")[0], *request.modules])
         host = os.getpid()
         printed, print_to = os.pipe()
         for end in (printed, print_to):  # full, it takes no more; empty, it gives nothing
@@ -111,12 +112,13 @@ class _Host:
         self._readings[pid] = _Reading(time.monotonic() + request.seconds, status, printed)
         self._selector.register(status, selectors.EVENT_READ, pid)
 
-    def _prepare(self, reader: str) -> None:
-        """Import a kind's reader when the first file of it comes, once for all the forks."""
-        if reader not in self._imported:
-            self._imported.add(reader)
-            with contextlib.suppress(Exception):  # then the fork fails the same way, and says so
-                import_module(reader.partition(":")[0])
+    def _prepare(self, modules: Sequence[str]) -> None:
+        """Import what a kind of work needs when the first of it comes, once for all the forks."""
+        if missing := [name for name in modules if name not in self._imported]:
+            self._imported.update(missing)
+            for name in missing:
+                with contextlib.suppress(Exception):  # then the fork fails the same way, and says
+                    import_module(name)
             gc.freeze()  # what is here now is not looked at again, so forks share its memory
 
     def _stop_the_late(self) -> None:

@@ -1,4 +1,4 @@
-"""The parent's side of the sandbox: the host process, and one read through it."""
+"""The parent's side of the sandbox: the host process, and one piece of work through it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from helix.errors import HelixError
-from pipelines.readers import ReadText, UnreadableFile
-from pipelines.sandbox import answer
-from pipelines.sandbox.request import ProcessEnd, Request
+from helix.sandbox.frames import HEAD, LONGEST_REASON, REASON, WRONG, NoAnswer, reason_of
+from helix.sandbox.request import ProcessEnd, Request
 
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 """Variables a host inherits; keys and the database's address are not among them."""
@@ -28,7 +27,7 @@ class SandboxFailed(HelixError):
 
 
 class HostGone(Exception):
-    """The host ended during a read."""
+    """The host ended in the middle of a piece of work."""
 
 
 class HostProcess:
@@ -39,7 +38,7 @@ class HostProcess:
         self.control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", "pipelines.sandbox.host", str(theirs.fileno())],
+                [sys.executable, "-m", "helix.sandbox.host", str(theirs.fileno())],
                 cwd=self._folder,
                 env=_environment(),
                 pass_fds=[theirs.fileno()],
@@ -94,8 +93,8 @@ def _environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def open_read(host: HostProcess, request: Request) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """The two sockets of a read: the answer's and the status's. Closing them ends the read."""
+def open_work(host: HostProcess, request: Request) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """The two sockets of a piece of work: the answer's and the status's. Closing them ends it."""
     with contextlib.ExitStack() as open_sockets:
         connection, theirs, status, its = (
             open_sockets.enter_context(end)
@@ -114,57 +113,41 @@ def open_read(host: HostProcess, request: Request) -> Iterator[tuple[socket.sock
         yield connection, status
 
 
-async def receive_reply(
-    connection: socket.socket,
-    request: Request,
-    data: bytes,
-    on_progress: Callable[[int, int], None],
-) -> ReadText | None:
-    """Send the bytes and take the text; None where the answer ends before it.
+class Frames:
+    """The frames of an answer as they come."""
 
-    Raises:
-        UnreadableFile: the answer is the reason why there is no text, or none that is believed.
-    """
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(OSError):  # it may refuse before it has all of them
-        await loop.sock_sendall(connection, data)
-    try:
-        for _ in range(answer.MOST_PROGRESS):
-            kind, body = await _frame(connection, request)
-            if kind == answer.REASON:
-                raise UnreadableFile(answer.reason_of(bytes(body)))
-            if kind != answer.PROGRESS:
-                marks_kind, marks = await _frame(connection, request)
-                if (kind, marks_kind) != (answer.TEXT, answer.MARKS):
-                    break
-                # in a thread: 64 million characters take long enough to be noticed by others
-                return await asyncio.to_thread(answer.read_text_of, body, marks, request.text_chars)
-            on_progress(*answer.progress_of(bytes(body)))
-    except OSError:  # it ended in the middle: its status tells why
-        return None
-    raise UnreadableFile(answer.WRONG)
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
 
+    async def next(self, check: Callable[[bytes, int], None]) -> tuple[bytes, bytearray]:
+        """Kind and body of the next frame.
 
-async def _frame(connection: socket.socket, request: Request) -> tuple[bytes, bytearray]:
-    """OSError at an end in the middle, UnreadableFile for a length that is not allowed."""
-    kind, length = answer.HEAD.unpack(await _exactly(connection, answer.HEAD.size))
-    most = answer.longest(kind, request.text_chars)
-    if length > most:
-        too_long = kind == answer.TEXT
-        raise UnreadableFile(answer.too_long(request.text_chars) if too_long else answer.WRONG)
-    return kind, await _exactly(connection, length)
+        ``check(kind, length)`` raises NoAnswer where the body may not be so long.
 
+        Raises:
+            NoAnswer: the frame is the reason why there is no answer, or none that is believed.
+            OSError: the answer ends here; how the process ended tells why.
+        """
+        kind, length = HEAD.unpack(await self._exactly(HEAD.size))
+        if kind != REASON:
+            check(kind, length)
+        elif length > 4 * LONGEST_REASON:
+            raise NoAnswer(WRONG)
+        body = await self._exactly(length)
+        if kind == REASON:
+            raise NoAnswer(reason_of(bytes(body)))
+        return kind, body
 
-async def _exactly(connection: socket.socket, size: int) -> bytearray:
-    loop = asyncio.get_running_loop()
-    data = bytearray(size)
-    view = memoryview(data)
-    while view:
-        received = await loop.sock_recv_into(connection, view)
-        if not received:
-            raise ConnectionResetError
-        view = view[received:]
-    return data
+    async def _exactly(self, size: int) -> bytearray:
+        loop = asyncio.get_running_loop()
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            received = await loop.sock_recv_into(self._connection, view)
+            if not received:
+                raise ConnectionResetError
+            view = view[received:]
+        return data
 
 
 async def receive_end(status: socket.socket) -> ProcessEnd:
