@@ -36,6 +36,8 @@ CREATE TABLE document_pages (
     height      real    NOT NULL CHECK (height > 0),
     start_char  integer NOT NULL CHECK (start_char >= 0),
     end_char    integer NOT NULL CHECK (end_char >= start_char),
+    first_word  integer,
+    last_word   integer CHECK (last_word >= first_word),
     furniture   jsonb   NOT NULL DEFAULT '[]',
     words       bytea   NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, document_id, number),
@@ -46,6 +48,9 @@ ALTER TABLE document_pages ALTER COLUMN words SET STORAGE EXTERNAL;
 ALTER TABLE document_pages ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN document_pages.label IS 'the page number that is printed on it; may be empty';
 COMMENT ON COLUMN document_pages.start_char IS 'of documents.text, as end_char; they are half-open';
+COMMENT ON COLUMN document_pages.first_word IS
+    'least start of its words, null where it has none; a repeated header maps to its place as well';
+COMMENT ON COLUMN document_pages.last_word IS 'largest end of its words';
 COMMENT ON COLUMN document_pages.furniture IS
     'running headers, footers and page numbers, which documents.text is without';
 COMMENT ON COLUMN document_pages.words IS

@@ -9,6 +9,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePath
+from urllib.parse import unquote, urlsplit
 
 import filetype
 
@@ -89,6 +90,14 @@ def title_from_name(name: str) -> str:
     """The title of a file that names none: ``refund-policy.txt`` is "Refund Policy"."""
     words = re.sub(r"[\s_-]+", " ", PurePath(name).stem).split()
     return " ".join(word[:1].upper() + word[1:] for word in words) or name
+
+
+def name_of_source(source_uri: str) -> str:
+    """The file name in a source_uri: its last part; '' for a web page that is no file by name."""
+    if source_uri.startswith(("http://", "https://")):
+        name = unquote(PurePath(urlsplit(source_uri).path).name)
+        return name if PurePath(name).suffix else ""
+    return re.split(r"[/\\]", source_uri)[-1]
 
 
 def problem(data: bytes, name: str) -> str:

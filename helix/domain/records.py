@@ -92,6 +92,8 @@ class DocumentRecord:
     pages: tuple[PrintedPage, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the document says of itself on its first pages: company, period, kind and the like."""
+    file_name: str = ""
+    """Of the source, without its folders; a name that is stored already stays."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from helix.language.terms import language_of
 from helix.storage.cache_rows import purge_unused
 from helix.storage.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
 from helix.storage.connections import Connected
+from helix.storage.layout_rows import replace_layout
 from helix.storage.stored_bytes import drop_bytes
 from helix.storage.term_rows import write_terms
 
@@ -32,17 +33,19 @@ SELECT id, file_hash, language FROM documents WHERE tenant_id = %s AND source_ur
 """
 _UPSERT_DOCUMENT = """
 INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
-                       outline, warnings, origin, file_hash, language, tags)
+                       outline, warnings, origin, file_hash, language, tags, file_name, facts)
 VALUES (%(tenant)s, coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
         %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
         %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s, %(language)s,
-        coalesce(%(tags)s::text[], '{}'))
+        coalesce(%(tags)s::text[], '{}'), %(file_name)s, %(facts)s)
 ON CONFLICT (tenant_id, source_uri) DO UPDATE
 SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
     text = excluded.text, media = excluded.media, size = excluded.size,
     outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
     file_hash = excluded.file_hash, language = excluded.language,
-    tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
+    file_name = coalesce(nullif(documents.file_name, ''), excluded.file_name),
+    facts = excluded.facts, tags = coalesce(%(tags)s, documents.tags), status = 'ready',
+    error = '', updated_at = now()
 RETURNING id
 """
 # All of a document at once, or the cascade would count each chunk in a statement of its own.
@@ -171,9 +174,11 @@ def replace_document(
         "outline": Jsonb([section.outline() for section in record.sections]),
         "warnings": Jsonb(list(record.warnings)),
         "origin": Jsonb(dict(record.origin)),
+        "facts": Jsonb(dict(record.facts)),
         "language": language_of(record.text),
     }
     document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
+    replace_layout(connection, tenant, document_id, record.pages, record.tables)
     counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"])
     if stored and stored["language"] != columns["language"]:
         write_terms(connection, nodes, tenant, columns["language"])

@@ -17,7 +17,7 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document
 
 from helix.contract import FileStatus
-from helix.domain.file_kinds import title_from_name
+from helix.domain.file_kinds import name_of_source, title_from_name
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
@@ -238,4 +238,7 @@ def _record(file: FileRow, read: ReadText) -> DocumentRecord:
         origin=file.origin,
         file_hash=file.file_hash if file.keep_file else None,
         tags=None if file.tags is None else tuple(file.tags),
+        tables=read.tables,
+        pages=read.pages,
+        file_name=name_of_source(file.source_uri),
     )

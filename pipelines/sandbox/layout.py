@@ -77,8 +77,10 @@ def _json_table(table: Table) -> _JsonTable:
 
 def tables_of(body: bytes | bytearray, length: int) -> tuple[Table, ...]:
     """The tables of a text of ``length`` characters; ValueError or TypeError for what is none."""
-    tables = tuple(_table(row, length) for row in json.loads(body))
-    if any(one.start > other.start for one, other in pairwise(tables)):
+    rows = json.loads(body)
+    tables = tuple(_table(row, length) for row in rows)
+    in_order = all(one.start <= other.start for one, other in pairwise(tables))
+    if not isinstance(rows, list) or not in_order:
         raise ValueError
     return tables
 
