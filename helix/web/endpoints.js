@@ -24,6 +24,7 @@ export const ENDPOINTS = {
   },
   "PATCH /v1/documents/{document_id}": { "body": ["tags"], "reads": ["tags"] },
   "DELETE /v1/documents/{document_id}": {},
+  "GET /v1/documents/{document_id}/file": {},
   "POST /v1/documents/{document_id}/reingest": { "reads": ["run_id"] },
   "GET /v1/chunks/{chunk_id}": {
     "reads": ["id", "document_id", "title", "content", "start", "end", "page", "heading_path"]

@@ -4,7 +4,13 @@
 //   prose.show(text)          the text so far; drawn at the next frame, only its last block anew
 //   prose.finish(text)        all of it, at once
 //   prose.cite(citations)     which markers [n] lead somewhere; the rest become plain text
-//   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }
+//   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }, or that are
+//                             quoted and yet beside the question: { …, beside: true }
+//
+//
+//   toFragment(text)          the same for a text that does not stream; of a document: literalOf(text)
+//   blockLengths(text)        the lengths of the blocks that a text consists of
+//   wrap(block, text, start, end, className, tag)   elements around what was written between two places
 //
 // What is not allowed: HTML (it is shown as text), pictures (their description is shown), links to
 // anything but http, https and mailto. DOMPurify goes over what is left, and is the only place
@@ -75,6 +81,14 @@ export function toFragment(source) {
   return fragment;
 }
 
+// A document's own Markdown: its "[1]" is what it says, no citation.
+export function literalOf(source) {
+  const fragment = toFragment(source);
+  for (const marker of fragment.querySelectorAll("sup[data-cites]")) marker.replaceWith(marker.textContent);
+  fragment.normalize();
+  return fragment;
+}
+
 function plain(source) {
   const fragment = document.createDocumentFragment();
   const paragraph = document.createElement("p");
@@ -110,6 +124,18 @@ function blocks(source) {
   if (lengths[0] <= LONGEST) return lengths;
   const cut = source.lastIndexOf("\n", LONGEST) + 1 || whole(source, LONGEST);
   return [cut, source.length - cut];
+}
+
+export function blockLengths(source) {
+  const found = [];
+  for (let from = 0; from < source.length;) {
+    const rest = blocks(source.slice(from));
+    // what may still grow is only the last, where there is no more to read
+    const sure = rest.length > 1 ? rest.slice(0, -1) : rest;
+    found.push(...sure);
+    from += sure.reduce((sum, length) => sum + length, 0);
+  }
+  return found;
 }
 
 export class Prose {
@@ -238,14 +264,15 @@ export class Prose {
       const start = units.get(statement.start);
       const end = units.get(statement.end);
       const touched = this.#drawn.filter((block) => block.start < end && start < block.end);
-      const pieces = touched.flatMap((block) => wrap(block, this.#text, start, end));
-      if (pieces.length) pieces.at(-1).after(flag(statement.problem));
+      const className = statement.beside ? "unsupported beside" : "unsupported";
+      const pieces = touched.flatMap((block) => wrap(block, this.#text, start, end, className));
+      if (pieces.length) pieces.at(-1).after(flag(statement));
     }
   }
 }
 
 // Wrap what of a block was written between two places of the text; the elements that do.
-function wrap(block, text, start, end) {
+export function wrap(block, text, start, end, className, tag = "span") {
   const walker = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
   const nodes = [];
   let cursor = block.start;
@@ -263,8 +290,8 @@ function wrap(block, text, start, end) {
     if (outer) return outer; // a chip stays whole
     const piece = from ? node.splitText(from) : node;
     if (to - from < piece.data.length) piece.splitText(to - from);
-    const element = document.createElement("span");
-    element.className = "unsupported";
+    const element = document.createElement(tag);
+    element.className = className;
     piece.replaceWith(element);
     element.append(piece);
     return element;
@@ -291,19 +318,19 @@ function covered(seen, text, cursor, limit, start, end) {
   return { from, to, cursor };
 }
 
-function flag(problem) {
+function flag({ problem, beside }) {
   const outer = document.createElement("span");
   const button = document.createElement("button");
   const why = document.createElement("span");
   outer.className = "flag-outer";
   button.type = "button";
   button.className = "flag";
-  button.textContent = "unsupported";
+  button.textContent = beside ? "beside the question" : "unsupported";
   button.setAttribute("aria-expanded", "false");
-  button.setAttribute("aria-label", "Unsupported sentence: why?");
+  button.setAttribute("aria-label", beside ? "Sentence beside the question: why?" : "Unsupported sentence: why?");
   why.className = "flag-why";
   why.hidden = true;
-  why.textContent = problem || "No source has a passage that bears this sentence out.";
+  why.textContent = problem || (beside ? "Quoted, but not about what was asked." : "No source has a passage that bears this sentence out.");
   button.addEventListener("click", () => {
     why.hidden = !why.hidden;
     button.setAttribute("aria-expanded", String(!why.hidden));

@@ -39,8 +39,13 @@ export function shortened(text, length) {
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
 }
 
-// "Travel › Refunds, page 5": where a passage stands, for people
-export function placeOf({ heading_path, page }, title = "") {
+// "Travel › Refunds, page 5 (printed 3)": where a passage stands, for people
+export function placeOf({ heading_path, page, label }, title = "") {
   const path = (heading_path || []).filter((heading) => heading && heading !== title);
-  return [path.join(" › "), page ? `page ${page}` : ""].filter(Boolean).join(", ");
+  return [path.join(" › "), page ? pageOf(page, label) : ""].filter(Boolean).join(", ");
+}
+
+// A label says more than the number where another is printed on the page: "page 12 (printed 9)".
+function pageOf(page, label) {
+  return label && new RegExp(`^(page|slide) ${page}( \\(|$)`).test(label) ? label : `page ${page}`;
 }

@@ -173,9 +173,10 @@ def serious(page: Page) -> list[str]:
 
 
 def fits(page: Page, width: int = 360) -> bool:
-    """Whether the page at this width has nothing beside it to scroll to."""
+    """Whether the page at this width comes to have nothing beside it to scroll to."""
     page.set_viewport_size({"width": width, "height": 740})
-    return bool(page.evaluate("document.documentElement.scrollWidth") <= width)
+    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    return True
 
 
 def screenshots() -> Path:

@@ -1,6 +1,7 @@
 // One question and its answer: Markdown as it streams, chips, marks, refusal, what can be done.
 //
-//   <${Turn} turn=${turn} onOpen=${(panel) => …} onRetry=${f} onRate=${(rating, note) => …} />
+//   <${Turn} turn=${turn} onOpen=${(panel) => …} onRetry=${f} onRate=${(rating, note) => …}
+//      onAsk=${(question, scope) => …} />
 import { api } from "../api.js";
 import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -8,18 +9,10 @@ import { Prose } from "../markdown.js";
 import { address } from "../router.js";
 import { placeOf, shortened } from "../text.js";
 import { Picture } from "./picture.js";
+import { Refusal, SuggestedScope } from "./refusal.js";
 import { listen, textOf } from "./turns.js";
-import { useChunks } from "./why.js";
 
-const REASONS = {
-  no_documents: "The library is empty: there is nothing to answer from.",
-  filtered_empty: "No document fits what you chose to ask. Ask all documents, or choose others.",
-  below_gate: "Nothing in the documents is near enough to this question to answer from.",
-  model_refused: "Passages were found, but none of them contains the answer.",
-};
-const CLOSEST = 3;
-
-export function Turn({ turn, onOpen, onRetry, onRate }) {
+export function Turn({ turn, onOpen, onRetry, onRate, onAsk }) {
   const running = turn.state === "waiting" || turn.state === "streaming";
   const { picture } = turn;
   const done = turn.state === "done";
@@ -29,9 +22,10 @@ export function Turn({ turn, onOpen, onRetry, onRate }) {
     ${picture && html`<${Picture} picture=${picture} />`}
     ${turn.state === "waiting" && html`<${Spinner} label=${picture ? "Looking at the image" : "Looking through the documents"} />`}
     ${done && picture && html`<p class="from-picture"><${Icon} name="image" /><span>From the image, not from your documents</span></p>`}
-    ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} />` : html`<${Body} key=${turn.state === "waiting" ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
+    ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${turn.state === "waiting" ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
     ${cites && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
+    ${done && !picture && html`<${SuggestedScope} turn=${turn} onAsk=${onAsk} />`}
     ${done && html`<${Actions} turn=${turn} onOpen=${onOpen} onRate=${onRate} />`}
   </article>`;
 }
@@ -42,7 +36,10 @@ function Body({ turn, onOpen }) {
   const turnNow = useRef(turn);
   turnNow.current = turn;
   useEffect(() => {
-    const open = (n, chip) => onOpen(panelOf(turnNow.current.citations.find((one) => one.n === n), chip));
+    const open = (n, chip) => {
+      const { citations } = turnNow.current;
+      onOpen(panelOf(citations.find((one) => one.n === n), chip, citations));
+    };
     prose.current = new Prose(element.current, {
       onCite: open,
       onSettled: (text) => turnNow.current.state === "streaming" && announce(shortened(text, 600)),
@@ -59,7 +56,7 @@ function Body({ turn, onOpen }) {
     if (turn.state === "waiting" || turn.state === "streaming") return;
     prose.current.finish(turn.text);
     prose.current.cite(turn.citations);
-    prose.current.mark(unsupported(turn.support));
+    prose.current.mark([...unsupported(turn.support), ...beside(turn.support)]);
     if (turn.state === "done" && fresh(turn)) announce("The answer is complete.");
   }, [turn.state]);
   return html`<div class=${turn.state === "streaming" ? "prose streaming" : "prose"} ref=${element}></div>`;
@@ -73,10 +70,24 @@ function unsupported(support) {
   return (support?.statements || []).filter((statement) => !statement.supported);
 }
 
-export function panelOf(citation, opener) {
-  return citation && {
-    kind: "source", documentId: citation.document_id, chunkId: citation.chunk_id,
-    start: citation.start ?? null, end: citation.end ?? null, quote: citation.quote ?? null, opener,
+// What is quoted to the letter and yet bears on something else than the question.
+function beside(support) {
+  return (support?.statements || [])
+    .filter((statement) => statement.supported && statement.relevant === false)
+    .map((statement) => ({ ...statement, beside: true, problem: statement.reason }));
+}
+
+// The panel with the source of a citation, which is one of `citations`.
+export function panelOf(citation, opener, citations = []) {
+  if (!citation) return undefined;
+  const at = citations.indexOf(citation);
+  return { kind: "source", ...passageOf(citation), among: citations.map(passageOf), at, opener };
+}
+
+function passageOf(citation) {
+  return {
+    documentId: citation.document_id, chunkId: citation.chunk_id,
+    start: citation.start ?? null, end: citation.end ?? null, quote: citation.quote ?? null,
   };
 }
 
@@ -86,48 +97,19 @@ function Trouble({ turn, onRetry }) {
   if (turn.state === "stopped") return html`<div class="stopped"><${Icon} name="stop" /><span>Stopped${turn.text ? ": this is not the whole answer" : ""}.</span> ${again}</div>`;
   if (turn.state === "cut") return html`<${Notice} kind="error" title="This is not the whole answer."><p>${turn.error}</p>${again}</>`;
   if (turn.state === "failed") return html`<${Notice} kind="error" title=${turn.text ? "This is not the whole answer." : "There is no answer."}><p>${turn.error}</p>${again}</>`;
-  const open = turn.state === "done" && !turn.abstained && !turn.picture ? unsupported(turn.support).length : 0;
-  if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${turn.support.statements.length} ${turn.support.statements.length === 1 ? "sentence is" : "sentences"} not borne out by a source, and marked above.</span></p>`;
+  if (turn.state !== "done" || turn.abstained || turn.picture) return null;
+  const open = unsupported(turn.support).length;
+  const aside = beside(turn.support).length;
+  const all = turn.support?.statements.length;
+  if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${all} ${all === 1 ? "sentence is" : "sentences"} not borne out by a source, and marked above.</span></p>`;
+  if (aside) return html`<p class="support-note"><${Icon} name="warn" /><span>${aside} of ${all} ${all === 1 ? "sentence is" : "sentences"} quoted, but not about what was asked, and marked above.</span></p>`;
   return null;
-}
-
-function Refusal({ turn, onOpen }) {
-  return html`<div class="refusal" role="group" aria-label="No answer">
-    <p class="refusal-title"><${Icon} name="none" /><span>${turn.text}</span></p>
-    <p>${REASONS[turn.reason] || "The documents do not answer this."}</p>
-    ${turn.clarifying && html`<p class="clarifying">${turn.clarifying}</p>`}
-    <${Closest} turn=${turn} onOpen=${onOpen} />
-  </div>`;
-}
-
-function Closest({ turn, onOpen }) {
-  const near = useNear(turn);
-  const ids = near.slice(0, CLOSEST).map((one) => one.chunk_id);
-  const chunks = useChunks(ids);
-  const found = ids.map((id) => chunks.get(id)).filter(Boolean);
-  if (!found.length) return null;
-  return html`<section class="closest" aria-label="Closest, but not an answer"><h3>Closest, but not an answer</h3>
-    <ul>${found.map((chunk) => html`<li key=${chunk.id}><button type="button" class="passage" onClick=${(event) => onOpen({ ...panelOf({ ...chunk, chunk_id: chunk.id }, event.currentTarget), quote: null })}>
-      <span class="passage-title">${chunk.title}</span><span class="hint">${placeOf(chunk, chunk.title)}</span>
-      <span class="passage-text">${shortened(chunk.content, 180)}</span></button></li>`)}</ul></section>`;
-}
-
-// The nearest passages: told with the answer, else by its receipt.
-function useNear({ debug, answerId }) {
-  const [near, setNear] = useState(debug?.candidates.near || []);
-  useEffect(() => {
-    if (debug || !answerId) return undefined;
-    const controller = new AbortController();
-    api.receipt(answerId, controller.signal).then((receipt) => setNear(receipt.debug?.candidates.near || []), () => {});
-    return () => controller.abort();
-  }, [answerId]);
-  return near;
 }
 
 function Sources({ turn, onOpen }) {
   if (!turn.citations.length) return html`<p class="support-note"><${Icon} name="warn" /><span>This answer cites no source.</span></p>`;
   return html`<section class="sources" aria-label="Sources of the answer"><h3>Sources</h3><ol>${turn.citations.map((citation) => html`<li key=${citation.n}>
-    <button type="button" class="passage" onClick=${(event) => onOpen(panelOf(citation, event.currentTarget))}>
+    <button type="button" class="passage" onClick=${(event) => onOpen(panelOf(citation, event.currentTarget, turn.citations))}>
       <span class="passage-number" aria-label=${`Source ${citation.n}`}>${citation.n}</span><span class="passage-title">${citation.title}</span>
       <span class="hint">${placeOf(citation, citation.title)}</span>
       <span class="passage-text">${shortened(citation.quote || citation.snippet, 150)}</span></button></li>`)}</ol></section>`;

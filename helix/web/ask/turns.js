@@ -3,7 +3,7 @@
 // and keeps what came, however it ended. One runs at a time: a new question stops the one before.
 //
 // A turn: { id, question, scope: { documents, tags }, state, text, citations, abstained, reason,
-// clarifying, answerId, support, verdict, judged, debug, error, rating, note, asked, picture }. `text` grows
+// reasonText, clarifying, closest, suggested, answerId, support, verdict, judged, debug, error, rating, note, asked, picture }. `text` grows
 // without telling every component: `listen(id, f)` calls f at each token. `picture` is null, or the
 // { file, name, url } that was asked about; of a turn that was kept it is the name alone.
 import { api, ApiError } from "../api.js";
@@ -91,7 +91,7 @@ export function retry(id) {
 
 function blank() {
   return {
-    state: "waiting", text: "", citations: [], abstained: false, reason: null, clarifying: null,
+    state: "waiting", text: "", citations: [], abstained: false, reason: null, reasonText: "", clarifying: null, closest: null, suggested: [],
     answerId: null, support: null, verdict: null, judged: false, debug: null, error: "", rating: null, note: "",
   };
 }
@@ -162,7 +162,10 @@ export function ended(told) {
     citations: told.citations || [],
     abstained: told.abstained,
     reason: told.reason,
+    reasonText: told.reason_text || "",
     clarifying: told.clarifying_question,
+    closest: told.closest || null,
+    suggested: told.suggested_scope || [],
     answerId: told.answer_id,
     support: told.support || null,
     verdict: told.verdict || null,

@@ -8,8 +8,9 @@ export const library = {
   remove: (document_id) => call("DELETE /v1/documents/{document_id}", { path: { document_id } }),
   reread: (document_id) =>
     call("POST /v1/documents/{document_id}/reingest", { path: { document_id } }),
-  tag: (document_id, tags) =>
-    call("PATCH /v1/documents/{document_id}", { path: { document_id }, body: { tags } }),
+  tag: (document_id, tags) => library.change(document_id, { tags }),
+  change: (document_id, body) =>
+    call("PATCH /v1/documents/{document_id}", { path: { document_id }, body }),
   runs: (query, signal) => call("GET /v1/runs", { query, signal }),
   cancel: (run_id) => call("POST /v1/runs/{run_id}/cancel", { path: { run_id } }),
   follow: (run_id, signal) => stream("GET /v1/runs/{run_id}/events", { path: { run_id }, signal }),

@@ -1,5 +1,5 @@
 // #/ask: the questions of this tab, their answers, the box, and beside them the source or the why.
-import { SourceReader } from "../ask/source.js";
+import { SourceReader } from "../reader/source.js";
 import { Turn } from "../ask/answer.js";
 import { Composer } from "../ask/composer.js";
 import { ScopeBar, queryOf, scopeOf } from "../ask/scope.js";
@@ -19,13 +19,18 @@ export default function Ask({ route }) {
     openPanel(null);
     reveal(ask(question, scope, picture));
   };
+  const askAnew = (question, chosen) => {
+    go(address("ask", [], queryOf(chosen)), true);
+    openPanel(null);
+    reveal(ask(question, chosen));
+  };
   useEscape(running);
   return html`<div class=${`ask ${panel ? "with-panel" : ""} ${list.length ? "" : "empty"} ${list.length > 1 ? "with-list" : ""}`}>
     ${list.length > 1 && html`<${Asked} list=${list} />`}
     <div class="thread">
       ${list.length
         ? html`<h1 class="unseen">Questions and answers</h1><div class="turns">${list.map((turn) => html`<${Turn} key=${turn.id} turn=${turn} onOpen=${openPanel}
-            onRetry=${() => retry(turn.id)} onRate=${(rating, note) => rate(turn.id, rating, note)} />`)}</div>`
+            onAsk=${askAnew} onRetry=${() => retry(turn.id)} onRate=${(rating, note) => rate(turn.id, rating, note)} />`)}</div>`
         : html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box">
         <${ScopeBar} scope=${scope} onChange=${(chosen) => go(address("ask", [], queryOf(chosen)), true)} />
@@ -74,15 +79,17 @@ function closePanel() {
 export function Panel({ panel, turn }) {
   const element = useRef(null);
   useLayoutEffect(() => {
-    if (panel) element.current.querySelector("h2")?.focus({ preventScroll: true });
+    // who steps from source to source stays at the button
+    if (panel && !panel.stays) element.current.querySelector("h2")?.focus({ preventScroll: true });
   }, [panel]);
   if (!panel) return null;
   const open = (chunk) => openPanel({
     kind: "source", documentId: chunk.document_id, chunkId: chunk.id, start: chunk.start, end: chunk.end,
-    quote: null, opener: panel.opener,
+    quote: null, among: [], at: 0, opener: panel.opener,
   });
+  const step = (n) => openPanel({ ...panel, ...panel.among[n], at: n, stays: true });
   return html`<aside class="panel" ref=${element} aria-label=${panel.kind === "why" ? "Why this answer" : "Source of the answer"}>
-    ${panel.kind === "source" && html`<${SourceReader} ...${panel} onClose=${closePanel} />`}
+    ${panel.kind === "source" && html`<${SourceReader} ...${panel} onSource=${step} onClose=${closePanel} />`}
     ${panel.kind === "why" && turn && html`<${Why} turn=${turn} onClose=${closePanel} onOpen=${open} />`}
   </aside>`;
 }

@@ -1,5 +1,5 @@
 // #/source/{document_id}?start=&end=: one document with a passage highlighted, as a link gives it.
-import { SourceReader } from "../ask/source.js";
+import { SourceReader } from "../reader/source.js";
 import { Notice } from "../components.js";
 import { html } from "../html.js";
 import { address } from "../router.js";

@@ -1,0 +1,83 @@
+// A refusal: what is known, what may have been meant, and the passages that came closest; and, under
+// any answer, the documents that the question names, to ask them alone.
+//
+//   <${Refusal} turn=${turn} onOpen=${f} onAsk=${(question, scope) => …} />
+//   <${SuggestedScope} turn=${turn} onAsk=${…} />
+import { api } from "../api.js";
+import { Icon } from "../components.js";
+import { html, useEffect, useState } from "../html.js";
+import { Slice } from "../reader/marks.js";
+import { placeOf, shortened, unitsOf } from "../text.js";
+import { panelOf } from "./answer.js";
+import { useChunks } from "./why.js";
+
+const REASONS = {
+  no_documents: "The library is empty: there is nothing to answer from.",
+  filtered_empty: "No document fits what you chose to ask. Ask all documents, or choose others.",
+  below_gate: "Nothing in the documents is near enough to this question to answer from.",
+  model_refused: "Passages were found, but none of them contains the answer.",
+};
+const CLOSEST = 3;
+
+export function Refusal({ turn, onOpen, onAsk }) {
+  return html`<div class="refusal" role="group" aria-label="No answer">
+    <p class="refusal-title"><${Icon} name="none" /><span>${turn.text}</span></p>
+    <p>${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p>
+    ${turn.clarifying && html`<button type="button" class="meant" onClick=${() => onAsk(turn.clarifying, turn.scope)}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`}
+    ${turn.closest ? html`<${Told} turn=${turn} onOpen=${onOpen} />` : html`<${Looked} turn=${turn} onOpen=${onOpen} />`}
+  </div>`;
+}
+
+// The passages that the model was given, in its order, with the question's words marked.
+function Told({ turn, onOpen }) {
+  if (!turn.closest.length) return null;
+  return html`<${Closest}>${turn.closest.slice(0, CLOSEST).map((one) => html`<li key=${one.chunk_id}>
+    <${Passage} one=${one} onOpen=${(event) => onOpen(panelOf(one, event.currentTarget, turn.closest))}>
+      <span class="passage-text"><${Slice} text=${one.text} start=${0} end=${one.text.length} marks=${wordsOf(one)} /></span></></li>`)}</>`;
+}
+
+function wordsOf({ text, marks = [] }) {
+  const places = [...new Set(marks.flat())].sort((a, b) => a - b);
+  const units = unitsOf(text, places);
+  const at = new Map(places.map((place, n) => [place, units[n]]));
+  return marks.map(([start, end]) => ({ start: at.get(start), end: at.get(end), kind: "word" }));
+}
+
+// Of an answer that was given before refusals told them: the nearest, by their distance.
+function Looked({ turn, onOpen }) {
+  const ids = useNear(turn).slice(0, CLOSEST).map((one) => one.chunk_id);
+  const chunks = useChunks(ids);
+  const found = ids.map((id) => chunks.get(id)).filter(Boolean).map((chunk) => ({ ...chunk, chunk_id: chunk.id }));
+  if (!found.length) return null;
+  return html`<${Closest}>${found.map((chunk) => html`<li key=${chunk.id}>
+    <${Passage} one=${chunk} onOpen=${(event) => onOpen(panelOf(chunk, event.currentTarget, found))}>
+      <span class="passage-text">${shortened(chunk.content, 180)}</span></></li>`)}</>`;
+}
+
+function Closest({ children }) {
+  return html`<section class="closest" aria-label="Closest, but not an answer"><h3>Closest, but not an answer</h3><ul>${children}</ul></section>`;
+}
+
+function Passage({ one, onOpen, children }) {
+  return html`<button type="button" class="passage" onClick=${onOpen}><span class="passage-title">${one.title}</span><span class="hint">${placeOf(one, one.title)}</span>${children}</button>`;
+}
+
+// The nearest passages: told with the answer, else by its receipt.
+function useNear({ debug, answerId }) {
+  const [near, setNear] = useState(debug?.candidates.near || []);
+  useEffect(() => {
+    if (debug || !answerId) return undefined;
+    const controller = new AbortController();
+    api.receipt(answerId, controller.signal).then((receipt) => setNear(receipt.debug?.candidates.near || []), () => {});
+    return () => controller.abort();
+  }, [answerId]);
+  return near;
+}
+
+export function SuggestedScope({ turn, onAsk }) {
+  const documents = (turn.suggested || []).filter(({ document_id: id }) => !turn.scope.documents.includes(id));
+  if (!documents.length) return null;
+  const only = (ids) => onAsk(turn.question, { ...turn.scope, documents: ids });
+  return html`<div class="suggested" role="group" aria-label="Ask fewer documents"><span class="hint">Ask only</span>
+    ${documents.slice(0, 4).map(({ document_id: id, title }) => html`<button key=${id} type="button" class="suggested-chip" onClick=${() => only([id])}><${Icon} name="scope" /><span>${shortened(title, 70)}</span></button>`)}</div>`;
+}

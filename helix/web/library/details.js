@@ -1,0 +1,57 @@
+// What a document is: its title, its file's name, and the facts read from its first pages; a dialog
+// to put them right. What is put right stays so when the document is read again.
+//
+//   factsLine(document)             "Apple Inc. · 10-Q · quarter ended July 1, 2023"
+//   <${Details} one=${document} onClose=${f} onChange=${(changed) => …} />      one: null, it is closed
+import { Button, Dialog, Notice } from "../components.js";
+import { html, useEffect, useState } from "../html.js";
+import { library } from "./library-api.js";
+
+const FACTS = { company: "Company", author: "Author", kind: "Kind", period: "Period", date: "Date" };
+
+export function factsLine({ facts }) {
+  return Object.keys(FACTS).map((name) => facts?.[name]).filter((value) => typeof value === "string" && value).join(" · ");
+}
+
+export function Details({ one, onClose, onChange }) {
+  const [state, setState] = useState({ busy: false, error: "" });
+  useEffect(() => setState({ busy: false, error: "" }), [one]);
+  const save = async (event) => {
+    event.preventDefault();
+    const changed = changes(one, new FormData(event.target));
+    setState({ busy: true, error: "" });
+    try {
+      if (Object.keys(changed).length) onChange(applied(one, await library.change(one.id, changed), changed));
+      onClose();
+    } catch (error) {
+      setState({ busy: false, error: error.message });
+    }
+  };
+  return html`<${Dialog} title="What this document is" open=${one !== null} onClose=${onClose}>
+    ${one && html`<form class="form" onSubmit=${save}>
+      <label class="field">Title<input name="title" defaultValue=${one.title} required maxlength="500" autocomplete="off" /></label>
+      <label class="field">File name<input name="file_name" defaultValue=${one.file_name || ""} maxlength="500" autocomplete="off" /></label>
+      ${Object.entries(FACTS).map(([name, label]) => html`<label class="field" key=${name}>${label}<input name=${name} defaultValue=${one.facts?.[name] || ""} maxlength="300" autocomplete="off" /></label>`)}
+      <p class="hint">A question that names these is answered from this document first.</p>
+      ${state.error && html`<${Notice} kind="error">${state.error}</>`}
+      <div class="form-end"><${Button} onClick=${onClose}>Leave</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
+    </form>`}
+  </${Dialog}>`;
+}
+
+// Only what was changed; an emptied fact is taken away.
+function changes(one, form) {
+  const typed = (name) => String(form.get(name)).trim();
+  const changed = {};
+  for (const name of ["title", "file_name"]) {
+    if (typed(name) && typed(name) !== (one[name] || "")) changed[name] = typed(name);
+  }
+  const facts = Object.keys(FACTS).filter((name) => typed(name) !== (one.facts?.[name] || ""));
+  if (facts.length) changed.facts = Object.fromEntries(facts.map((name) => [name, typed(name) || null]));
+  return changed;
+}
+
+function applied(one, told, changed) {
+  const facts = { ...one.facts, ...changed.facts };
+  return { title: told?.title ?? changed.title ?? one.title, file_name: told?.file_name ?? changed.file_name ?? one.file_name, facts: told?.facts ?? facts };
+}

@@ -1,0 +1,38 @@
+// The head of the reader: the document's title, its file, and what is known of it.
+import { IconButton, toast } from "../components.js";
+import { html, useState } from "../html.js";
+import { Details, factsLine } from "../library/details.js";
+import { fileOf } from "./documents.js";
+
+export function Heading({ document, onChange }) {
+  const [editing, setEditing] = useState(false);
+  if (!document) return html`<div class="source-title"><p class="eyebrow">Source</p><h2 tabindex="-1">…</h2></div>`;
+  const named = document.file_name || "";
+  const facts = factsLine(document);
+  const opens = document.file && document.media === "pdf";
+  return html`<div class="source-title"><p class="eyebrow">Source</p>
+    <div class="source-name"><h2 tabindex="-1">${document.title}</h2></div>
+    ${(named || facts) && html`<p class="source-facts hint">${named && (opens
+      ? html`<button type="button" class="text-button" title="Open the original" onClick=${() => openFile(document)}>${named}</button>`
+      : html`<span>${named}</span>`)}
+      ${facts && html`<span>${facts}</span>`}</p>`}
+    <${Details} one=${editing ? document : null} onClose=${() => setEditing(false)} onChange=${onChange} />
+  </div>`;
+}
+
+// A blob of this page's own origin: only a PDF is opened, which runs nothing there.
+export const openFile = (document) => handed(document, (link) => { link.target = "_blank"; });
+
+export const saveFile = (document) => handed(document, (link) => { link.download = document.file_name || document.title; });
+
+async function handed(document, as) {
+  try {
+    const url = URL.createObjectURL(await fileOf(document.id));
+    const link = Object.assign(window.document.createElement("a"), { href: url, rel: "noopener" });
+    as(link);
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  } catch (error) {
+    toast(error.message);
+  }
+}

@@ -1,0 +1,124 @@
+// A long list of leaves (pages, parts of a text) of which only those near the view are drawn; the
+// others keep their place.
+//
+//   <${Leaves} leaves=${[{ key, height | ratio }]} draw=${(leaf, index) => …} goal=${goal}
+//      onTop=${(index) => …} label="Text of the document" className="document-text" width="120%" />
+//
+// `goal` is where to be: { index, selector }: the element that the selector finds in the leaf, else
+// the leaf. It is kept in view, whatever is drawn late above it, until the reader is touched.
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
+
+const NEAR = "700px 0px"; // around what is seen
+const SETTLES = 80; // ms; who passes by faster than that needs no picture
+
+export function Leaves({ leaves, draw, goal, onTop, label, className, width, settle = false }) {
+  const scroller = useRef(null);
+  const sheets = useRef(null);
+  const watch = useMemo(watcher, [leaves]);
+  useEffect(() => watch.stop, [watch]);
+  useGoal(scroller, sheets, goal);
+  useTop(scroller, sheets, onTop);
+  return html`<div class="source-body" ref=${scroller} tabindex="0" role="region" aria-label=${label}>
+    <div class=${className} ref=${sheets} style=${width ? { inlineSize: width } : {}}>
+      ${leaves.map((leaf, index) => html`<${Leaf} key=${leaf.key} leaf=${leaf} index=${index} draw=${draw} watch=${watch}
+        settle=${settle} wanted=${Boolean(goal) && Math.abs(goal.index - index) <= 1} />`)}
+    </div></div>`;
+}
+
+function Leaf({ leaf, index, draw, watch, wanted, settle }) {
+  const element = useRef(null);
+  const height = useRef(leaf.height);
+  const [near, setNear] = useState(wanted);
+  useEffect(() => {
+    let timer = 0;
+    const stop = watch.add(element.current, (seen) => {
+      clearTimeout(timer);
+      if (!seen) height.current = element.current.offsetHeight;
+      timer = setTimeout(() => setNear(seen), seen && settle ? SETTLES : 0);
+    });
+    return () => { clearTimeout(timer); stop(); };
+  }, [watch]);
+  const drawn = near || wanted;
+  const size = leaf.ratio ? { aspectRatio: leaf.ratio } : drawn ? {} : { blockSize: `${height.current}px` };
+  return html`<div class=${drawn ? "leaf drawn" : "leaf"} ref=${element} style=${size}>${drawn && draw(leaf, index)}</div>`;
+}
+
+function watcher() {
+  const told = new Map();
+  let observer = null;
+  return {
+    add(element, tell) {
+      observer ??= new IntersectionObserver(
+        (entries) => entries.forEach((entry) => told.get(entry.target)?.(entry.isIntersecting)),
+        { root: element.closest(".source-body"), rootMargin: NEAR },
+      );
+      told.set(element, tell);
+      observer.observe(element);
+      return () => { observer?.unobserve(element); told.delete(element); };
+    },
+    stop() { observer?.disconnect(); },
+  };
+}
+
+const TOUCHES = ["wheel", "touchstart", "pointerdown", "keydown"];
+
+function useGoal(scroller, sheets, goal) {
+  useLayoutEffect(() => {
+    if (!goal) return undefined;
+    const box = scroller.current;
+    const aim = () => {
+      const leaf = sheets.current.children[goal.index];
+      const found = (goal.selector && leaf?.querySelector(goal.selector)) || null;
+      if (leaf) show(box, found || leaf, Boolean(found));
+    };
+    const grown = new ResizeObserver(aim);
+    const changed = new MutationObserver(aim);
+    const release = () => {
+      grown.disconnect();
+      changed.disconnect();
+      TOUCHES.forEach((name) => box.removeEventListener(name, release));
+    };
+    grown.observe(sheets.current);
+    changed.observe(sheets.current, { childList: true, subtree: true });
+    TOUCHES.forEach((name) => box.addEventListener(name, release, { passive: true }));
+    aim();
+    return release;
+  }, [goal]);
+}
+
+// In the middle where it is a passage, at the top where it is a leaf; only the reader scrolls.
+function show(box, element, inMiddle) {
+  const outer = box.getBoundingClientRect();
+  const inner = element.getBoundingClientRect();
+  const space = inMiddle ? Math.max((box.clientHeight - inner.height) / 2, 24) : 8;
+  box.scrollTop += inner.top - outer.top - space;
+  if (!inMiddle) return;
+  const left = inner.left - outer.left;
+  if (left < 0 || left + inner.width > box.clientWidth) box.scrollLeft += left - Math.max((box.clientWidth - inner.width) / 2, 8);
+}
+
+// The leaf at the upper third of what is seen.
+function useTop(scroller, sheets, onTop) {
+  const tell = useRef(onTop);
+  tell.current = onTop;
+  useEffect(() => {
+    const box = scroller.current;
+    let frame = 0;
+    const look = () => {
+      frame = 0;
+      const line = box.getBoundingClientRect().top + box.clientHeight / 3;
+      const { children } = sheets.current;
+      let [low, high] = [0, children.length - 1];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (children[middle].getBoundingClientRect().bottom > line) high = middle;
+        else low = middle + 1;
+      }
+      tell.current?.(low);
+    };
+    const later = () => { frame ||= requestAnimationFrame(look); };
+    box.addEventListener("scroll", later, { passive: true });
+    later();
+    return () => { cancelAnimationFrame(frame); box.removeEventListener("scroll", later); };
+  }, []);
+}
