@@ -1,0 +1,91 @@
+"""The columns of a table without a grid: where its numbers stand below one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pipelines.readers.printed.table_lines import Line, Piece
+
+_TOUCHING = 0.5  # points by which two columns may overlap
+_COVERED = 0.6  # of a column: a number over two such ones says that they are one
+
+
+@dataclass(slots=True)
+class Extent:
+    """A column from ``left`` to ``right``, a "$" far from its number included in ``outer``."""
+
+    left: float
+    right: float
+    outer: float
+    members: int = 1
+
+    @property
+    def width(self) -> float:
+        """Points."""
+        return self.right - self.left
+
+    @property
+    def middle(self) -> float:
+        """Half way from the "$" to the number's end."""
+        return (self.outer + self.right) / 2
+
+    def overlap(self, left: float, right: float) -> float:
+        """Points that both cover."""
+        return min(self.right, right) - max(self.left, left)
+
+    def take(self, piece: Piece) -> None:
+        """Grows by a piece."""
+        self.left = min(self.left, piece.core)
+        self.right = max(self.right, piece.right)
+        self.outer = min(self.outer, piece.left)
+        self.members += 1
+
+
+@dataclass(slots=True)
+class Columns:
+    """Columns from the left."""
+
+    extents: list[Extent] = field(default_factory=list)
+
+    @property
+    def left(self) -> float:
+        """Where the first column begins."""
+        return self.extents[0].outer if self.extents else float("inf")
+
+    @property
+    def right(self) -> float:
+        """Where the last column ends."""
+        return self.extents[-1].right if self.extents else float("-inf")
+
+    def add_row(self, line: Line) -> None:
+        """Columns for the numbers of a row."""
+        self.add(piece for piece in line.pieces if piece.kind == "value")
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Each piece widens the column that it is in, or is a new one."""
+        for piece in pieces:
+            over = [e for e in self.extents if e.overlap(piece.core, piece.right) > _TOUCHING]
+            if not over:
+                self.extents.append(Extent(piece.core, piece.right, piece.left))
+                self.extents.sort(key=lambda extent: extent.left)
+            elif len(over) == 1:
+                over[0].take(piece)
+            elif all(
+                e.overlap(piece.core, piece.right) >= _COVERED * e.width for e in over
+            ):  # a short number at either end of a wide column
+                first = over[0]
+                for other in over[1:]:
+                    first.right = max(first.right, other.right)
+                    first.members += other.members
+                    self.extents.remove(other)
+                first.take(piece)
+
+    def at(self, piece: Piece) -> int | None:
+        """The column that a piece is in, None where it is between two."""
+        best, most = None, _TOUCHING
+        for index, extent in enumerate(self.extents):
+            overlap = extent.overlap(piece.core, piece.right)
+            if overlap > most:
+                best, most = index, overlap
+        return best

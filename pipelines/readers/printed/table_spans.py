@@ -1,0 +1,129 @@
+"""Which columns each header of a line is over: by the line below it, or by where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from pipelines.readers.printed.table_columns import Extent
+from pipelines.readers.printed.table_lines import Piece
+from pipelines.readers.printed.table_matrix import HeaderCell
+from pipelines.readers.printed.table_rules import Drawn
+from pipelines.readers.printed.table_values import is_period
+
+_UNDERLINED = 1.1  # of a header's height: how far below it its line may be
+_MOST_COLUMNS = 40  # of more, a header is over the nearest one
+_WIDER = 0.1  # of the space between two columns: what a further one costs or brings
+_MISSED = 1_000.0  # points: as good as impossible
+
+_Range = tuple[int, int]
+
+
+def spans_of(
+    pieces: Sequence[Piece],
+    below: Sequence[Piece],
+    columns: Sequence[Extent],
+    cells: Sequence[float],
+    drawn: Drawn,
+) -> list[HeaderCell]:
+    """The columns of each header of a line; ``below`` is the next line, none below the lowest.
+
+    ``cells`` are the left edges of the columns' cells.
+    """
+    count = len(columns)
+    if len(pieces) == count:
+        return [HeaderCell(piece, index, index) for index, piece in enumerate(pieces)]
+    lines = [_underlined(piece, columns, drawn) for piece in pieces]
+    if len(pieces) > count or count > _MOST_COLUMNS:
+        ranges = [
+            line or _nearest(piece, columns) for piece, line in zip(pieces, lines, strict=True)
+        ]
+    else:
+        ranges = _best(pieces, below, lines, columns, cells)
+    return [HeaderCell(piece, *span) for piece, span in zip(pieces, ranges, strict=True)]
+
+
+def _best(
+    pieces: Sequence[Piece],
+    below: Sequence[Piece],
+    lines: Sequence[_Range | None],
+    columns: Sequence[Extent],
+    cells: Sequence[float],
+) -> list[_Range]:
+    """Ranges without a column in common, from the left, that together fit best."""
+    count = len(columns)
+    step = (columns[-1].right - cells[0]) / count
+    widely = [_may_span(piece, below) for piece in pieces]
+
+    @cache
+    def cost(number: int, first: int, last: int) -> float:
+        line = lines[number]
+        if line:
+            return 0.0 if line == (first, last) else _MISSED
+        off = _off(pieces[number], columns, cells, first, last) / step
+        return off + (-_WIDER if widely[number] else _WIDER) * (last - first)
+
+    @cache
+    def least(number: int, start: int) -> tuple[float, tuple[_Range, ...]]:
+        if number == len(pieces):
+            return 0.0, ()
+        room = count - (len(pieces) - number - 1)
+        return min(
+            (
+                (cost(number, first, last) + rest, ((first, last), *ranges))
+                for first in range(start, room)
+                for last in range(first, room)
+                for rest, ranges in [least(number + 1, last + 1)]
+            ),
+            key=lambda found: found[0],
+        )
+
+    return list(least(0, 0)[1])
+
+
+def _may_span(piece: Piece, below: Sequence[Piece]) -> bool:
+    """Whether a header is one that columns share: a time, or what times stand below."""
+    return bool(below) and (is_period(piece.text) or all(is_period(other.text) for other in below))
+
+
+def _off(
+    piece: Piece, columns: Sequence[Extent], cells: Sequence[float], first: int, last: int
+) -> float:
+    """Points that a header is off the middle of some columns, or, over one, off its edges."""
+    right = columns[last].right
+    middles = (
+        (left + right) / 2 for left in (columns[first].left, columns[first].outer, cells[first])
+    )
+    off = min(abs(piece.middle - middle) for middle in middles)
+    if first == last:
+        off = min(off, abs(piece.right - right), abs(piece.left - columns[first].outer))
+    for index, column in enumerate(columns):
+        if not first <= index <= last and piece.left <= column.left and column.right <= piece.right:
+            off += _MISSED
+    # What a header does not reach at all it does not name, however well it is in its middle.
+    reach = max(columns[first].outer - piece.right, piece.left - right, 0.0)
+    return off + reach
+
+
+def _underlined(piece: Piece, columns: Sequence[Extent], drawn: Drawn) -> _Range | None:
+    """The columns over the line below a header; None where there is none of its own."""
+    height, width = piece.bottom - piece.top, piece.right - piece.left
+    for rule in drawn.below(piece.bottom - 0.25 * height, piece.bottom + _UNDERLINED * height):
+        if not rule.left - 2 <= piece.middle <= rule.right + 2:
+            continue
+        if rule.left < columns[0].outer - 40 or rule.right - rule.left < 0.5 * width:
+            continue
+        over = [
+            index
+            for index, extent in enumerate(columns)
+            if rule.left - 2 <= (extent.left + extent.right) / 2 <= rule.right + 2
+        ]
+        if over:
+            return over[0], over[-1]
+    return None
+
+
+def _nearest(piece: Piece, columns: Sequence[Extent]) -> _Range:
+    distances = [abs(piece.middle - column.middle) for column in columns]
+    nearest = distances.index(min(distances))
+    return nearest, nearest

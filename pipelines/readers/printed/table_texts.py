@@ -1,0 +1,83 @@
+"""What stands above a table and belongs to it: its caption, and the scale of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelines.readers.printed.table_lines import Line
+from pipelines.readers.printed.table_values import is_scale, scale_in
+
+_MOST_LINES = 4
+_APART = 2.6  # of a line's height: between the table and what introduces it
+_LONGEST_CAPTION = 240  # characters
+
+Found = tuple[str, tuple[int, ...]]
+"""A text and the words of the page that it is of; ('', ()) where there is none."""
+
+NOTHING: Found = ("", ())
+
+
+def introduction(lines: Sequence[Line], top: float) -> tuple[Found, Found]:
+    """The caption and the scale in the lines above a table, of which ``top`` is the upper edge."""
+    above = _above(lines, top)
+    caption = NOTHING
+    title = [line for line in above if not is_scale(line.text)]
+    if title:
+        caption = _caption(title)
+    return caption, _scale(above)
+
+
+def _above(lines: Sequence[Line], top: float) -> list[Line]:
+    """The nearest lines above a height, from the top, up to a gap."""
+    found: list[Line] = []
+    edge = top
+    for line in reversed(lines):
+        if line.bottom > top + 1:
+            continue
+        if edge - line.bottom > _APART * line.height or len(found) == _MOST_LINES:
+            break
+        found.insert(0, line)
+        edge = line.top
+    return found
+
+
+def _caption(lines: list[Line]) -> Found:
+    """The sentence that ends with a colon, or the title, in the last lines above a table."""
+    last = lines[-1]
+    if not last.text.endswith(":"):
+        is_title = len(last.pieces) == 1 and len(last.text) <= 120 and last.text[-1] not in ".,;"
+        if not is_title or last.text[:1].islower():
+            return NOTHING
+        return last.text, _words([last])
+    text = ""
+    words: list[int] = []
+    for line in reversed(lines):
+        if line is not last and (
+            line.text.endswith((".", ":")) or lines[-1].top - line.bottom > 3 * line.height
+        ):
+            break
+        text = f"{line.text} {text}".strip()
+        words[:0] = _words([line])
+    start = max(text.rfind(". "), text.rfind("? "))
+    sentence = text[start + 2 :] if start >= 0 else text
+    if len(sentence) > _LONGEST_CAPTION:
+        return NOTHING
+    kept = len(sentence.split())
+    return sentence, tuple(words[-kept:])
+
+
+def _scale(lines: list[Line]) -> Found:
+    text = " ".join(line.text for line in lines)
+    scale = scale_in(text)
+    if not scale:
+        for line in reversed(lines):
+            if is_scale(line.text):
+                return line.text, _words([line])
+        return NOTHING
+    first = len(text[: text.rfind(scale)].split())
+    words = _words(lines)
+    return scale, words[first : first + len(scale.split())]
+
+
+def _words(lines: list[Line]) -> tuple[int, ...]:
+    return tuple(index for line in lines for piece in line.pieces for index in piece.words)

@@ -1,0 +1,131 @@
+"""What a text of a table is by its look: a number, a year, a scale, a footnote mark, or words."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kind = Literal["value", "either", "text"]
+"""``either`` is a year or a range: it may be a value and may name a column; ``text`` is neither."""
+
+_LONGEST_VALUE = 40  # characters
+_MARK = r"\((?:\d{1,2}|[a-z])\)(?:,?\((?:\d{1,2}|[a-z])\))*|[*†‡§¹²³⁴⁵]+"
+_CURRENCY = r"(?:(?:US|C|CA|A|AU|HK|NZ|S|R|NT)?[$€£¥₹₩]|USD|EUR|GBP|CHF|RMB|Rs\.?)"
+_AMOUNT = r"(?:\d{1,3}(?:[,.'’\u202f]\d{3})+|\d+)(?:[.,]\d+)?|[.,]\d+"
+_SIGN = r"[-+–—−~<>≈±]?"
+_ONE = (
+    rf"{_SIGN}{_CURRENCY}?{_SIGN}[(\[]?{_SIGN}{_CURRENCY}?{_SIGN}(?:{_AMOUNT})"
+    rf"(?:%|‰|[xX×]|bps?|ppts?|pts?|pp|[kKmM]|[bB]n?|[mM]n){{0,1}}[)\]]?(?:%|[xX×]|bps?|ppts?|pts?)?"
+    rf"{_CURRENCY}?"
+)
+_VALUE = re.compile(_ONE)
+_RANGE = re.compile(rf"{_ONE}(?:-|–|—|−|to){_ONE}")
+_NOTHING = re.compile(
+    rf"{_CURRENCY}?\(?(?:[-–—−]+|N/?[AM]|n/?[am]|n\.[am]\.|NM|nil|Nil)\)?[%xX]?\)?"
+)
+_YEAR = re.compile(r"(?:FY|CY|Q[1-4])?[’']?(?:19|20)\d\d[AE]?")
+_OPENING = re.compile(rf"{_CURRENCY}?[(\[]?{_CURRENCY}?")
+_CLOSING = re.compile(r"[)\]]?(?:%|[xX×]|bps|ppts?|pts?)?[)\]]?")
+_LIST = re.compile(r"\d[,.;]\s+\d")  # "31, 2019"
+_LAST_MARK = re.compile(rf"(?P<body>.*?\S)\s*(?P<mark>{_MARK})", re.DOTALL)
+_LEADER = re.compile(r"[.·•․…_]{2,}|[.·․…]")
+_ENDING_LEADER = re.compile(r"(?:\s*[.·․…_]){3,}$|…+$")
+_ENUMERATOR = re.compile(r"(?:[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)\]])+|[•●▪■○◦‣·–—*†‡§-]")
+_SCALE = re.compile(
+    r"\(?(?:[^()]{0,60}?\b)?in\s+(?:thousands|millions|billions|hundreds)\b[^()]{0,120}\)?"
+    r"|\(?(?:\S{1,12}\s)?(?:thousands|millions|billions)\s+of\s+[^()]{0,60}\)?",
+    re.IGNORECASE,
+)
+_SCALE_INSIDE = re.compile(
+    r"\([^()]*\b(?:in|of)\s+(?:thousands|millions|billions)\b[^()]*(?:\([^()]*\)[^()]*)?\)",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(
+    rf"\(?(?:{_CURRENCY}\s?(?:[’']?000s?|[kmb]n?|mn|million|billion|thousand)?s?|%|[’']000s?)\)?",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    r"\b(?:year|quarter|month|week|day|period|fiscal|ended|ending|as\s+(?:of|at)|"
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)s?\b|(?:19|20)\d\d",
+    re.IGNORECASE,
+)
+
+
+def kind_of(text: str) -> Kind:
+    """What a text is; spaces in it do not count."""
+    bare = "".join(text.split())
+    if not bare or len(bare) > _LONGEST_VALUE or _LIST.search(text):
+        return "text"
+    unmarked = without_mark(bare)[0]
+    if _YEAR.fullmatch(bare) or _YEAR.fullmatch(unmarked) or _RANGE.fullmatch(bare):
+        return "either"
+    return "value" if _is_value(bare) or _is_value(unmarked) else "text"
+
+
+def _is_value(bare: str) -> bool:
+    return bool(_VALUE.fullmatch(bare) or _NOTHING.fullmatch(bare))
+
+
+def is_opening(text: str) -> bool:
+    """Whether a text is what stands before a number in a cell of its own: "$", "(", "$(", "-"."""
+    return bool(text) and bool(_OPENING.fullmatch(text))
+
+
+def is_currency(text: str) -> bool:
+    """Whether a text is a currency's sign, with or without a parenthesis."""
+    return is_opening(text) and bool(re.search(_CURRENCY, text))
+
+
+def is_closing(text: str) -> bool:
+    """Whether a text is what stands behind a number in a cell of its own: ")", "%", ")%"."""
+    return bool(text) and bool(_CLOSING.fullmatch(text))
+
+
+def is_leader(text: str) -> bool:
+    """Whether a text is only the dots that lead from a label to its number."""
+    return bool(_LEADER.fullmatch(text))
+
+
+def without_leader(text: str) -> str:
+    """A label without the dots that follow it."""
+    return _ENDING_LEADER.sub("", text).rstrip()
+
+
+def is_enumerator(text: str) -> bool:
+    """Whether a text begins an item of a list or a footnote: "1.", "(a)", "•"."""
+    return bool(_ENUMERATOR.fullmatch(text))
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text is a footnote mark: "(1)", "*", "(a)"."""
+    return bool(re.fullmatch(_MARK, text))
+
+
+def without_mark(text: str) -> tuple[str, str]:
+    """A text and the footnote mark at its end, '' where it has none; a lone mark is a text."""
+    found = _LAST_MARK.fullmatch(text)
+    return (found["body"], found["mark"]) if found else (text, "")
+
+
+def is_scale(text: str) -> bool:
+    """Whether a text is nothing but the scale of a table: "(in millions)"."""
+    return len(text) <= 160 and bool(_SCALE.fullmatch(text.strip()))
+
+
+def scale_in(text: str) -> str:
+    """The scale that a sentence or a title names in parentheses, '' where it names none."""
+    if is_scale(text):
+        return text.strip()
+    found = _SCALE_INSIDE.findall(text)
+    return str(found[-1]) if found else ""
+
+
+def is_measure(text: str) -> bool:
+    """Whether a header is what the numbers below it are in: "€m", "$'000", "%"."""
+    return bool(_MEASURE.fullmatch(text))
+
+
+def is_period(text: str) -> bool:
+    """Whether a header names a time ("Year ended", "June 30,"), which columns beside it share."""
+    return bool(_PERIOD.search(text))
