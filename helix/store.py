@@ -22,7 +22,6 @@ from helix.domain.search_space import DEFAULT_FUSION, Fusion
 from helix.errors import EmbedderMismatch, StoreUnavailable
 from helix.storage import indexes as index
 from helix.storage.cache_rows import CacheRows
-from helix.storage.chunk_rows import fingerprints, known_nodes
 from helix.storage.connections import Connected, Connections, Row
 from helix.storage.dense_search import dense_search
 from helix.storage.document_writes import (
@@ -47,6 +46,7 @@ from helix.storage.search_scope import (
     Vector1536,
     place_of,
 )
+from helix.storage.stored_documents import fingerprints, known_nodes
 from helix.storage.term_rows import fill_missing
 
 _T = TypeVar("_T")

@@ -135,6 +135,17 @@ def test_a_vendor_is_imported_only_when_it_is_chosen(
     assert imported.stdout.strip() == "[]"
 
 
+def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
+    heavy = ("llama_index", "dbos", "numpy", "sqlalchemy")
+    told = f"[name for name in {heavy!r} if name in sys.modules]"
+    planned = "import sys, pipelines.ingest, pipelines.runs.planning"
+    asked = subprocess.run(
+        [sys.executable, "-c", f"{planned}; print({told})"],
+        cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert asked.stdout.strip() == "[]", asked.stderr
+
+
 def test_importing_the_app_reads_no_setting(imported: subprocess.CompletedProcess[str]) -> None:
     assert imported.returncode == 0, imported.stderr
 

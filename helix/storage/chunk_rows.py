@@ -34,15 +34,6 @@ _COPY = "COPY chunks (tenant_id, node_id, content, embedding, metadata_) FROM ST
 _STORED = """
 SELECT node_id, content, metadata_ - '_node_content' FROM chunks WHERE document_id = %s
 """
-_KNOWN = """
-SELECT node_id, metadata_ ->> 'embedding_key' FROM chunks c JOIN documents d ON d.id = document_id
-WHERE d.tenant_id = %s AND source_uri = %s AND metadata_ ? 'embedding_key'
-"""
-_FINGERPRINTS = """
-SELECT source_uri, content_hash, recipe, title FROM documents d
-WHERE tenant_id = %s AND source_uri = ANY(%s)
-    AND EXISTS (SELECT FROM chunks WHERE document_id = d.id)
-"""
 _DELETE = "DELETE FROM chunks WHERE document_id = %s AND node_id = ANY(%s)"
 _UPDATE = """
 UPDATE chunks SET metadata_ = %(metadata)s, embedding = coalesce(%(vector)s, embedding)
@@ -74,23 +65,6 @@ class _Stored:
     @property
     def ordinal(self) -> int:
         return int(self.metadata[ORDINAL])
-
-
-def known_nodes(connection: Connected, tenant: str, source_uri: str) -> dict[str, str]:
-    """The embedding key of each chunk stored of a tenant's source, by node id.
-
-    A node of that id and key needs no vector: its row has it. The key stands for embedder and
-    embedded text, so a new title, which is embedded with the text, makes a node unknown.
-    """
-    return dict(connection.execute(_KNOWN, (tenant, source_uri)).fetchall())
-
-
-def fingerprints(
-    connection: Connected, tenant: str, source_uris: Sequence[str]
-) -> dict[str, tuple[str, str, str]]:
-    """(content_hash, recipe, title) of each of a tenant's sources that has chunks."""
-    rows = connection.execute(_FINGERPRINTS, (tenant, list(source_uris))).fetchall()
-    return {uri: (content_hash, recipe, title) for uri, content_hash, recipe, title in rows}
 
 
 def replace_chunks(

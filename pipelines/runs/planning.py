@@ -25,10 +25,10 @@ from helix.errors import StoreUnavailable
 from helix.library.run_files import NewFile, add_files, fail_file, retag, set_unchanged
 from helix.library.runs import create_run, find_open_run, finish_run, set_stage
 from helix.settings import Settings
-from helix.storage.chunk_rows import fingerprints
 from helix.storage.connections import Connected
 from helix.storage.database import open_url
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
+from helix.storage.stored_documents import fingerprints
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
 
