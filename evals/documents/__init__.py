@@ -1,0 +1,1 @@
+"""Real documents, end to end: tables, furniture, boxes, pages found, values answered."""
