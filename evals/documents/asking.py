@@ -12,7 +12,9 @@ from helix.answering.pipeline import AnswerRequest
 from helix.domain.scope import Scope
 from helix.services import Services
 
-Outcome = Literal["right", "wrong page", "refused", "wrong", "wrong yet supported"]
+Outcome = Literal["right", "wrong page", "block", "refused", "wrong", "wrong yet supported"]
+"""``wrong page`` has the value, and cites no page that states it; ``block`` has it somewhere in a
+block or a table's row, and answers nothing."""
 
 FIRST = 5
 """Sources among which a page that answers should be."""
@@ -92,7 +94,7 @@ class Shelf:
 
 
 def outcome_of(asked: Asked, answer: Answer, cited: Collection[Place]) -> Outcome:
-    """Which of the five an answer is.
+    """Which of the six an answer is.
 
     Supported is an answer whose every statement is proved and, by its own account, relevant.
     """
@@ -102,6 +104,8 @@ def outcome_of(asked: Asked, answer: Answer, cited: Collection[Place]) -> Outcom
     if asked.expected is not None and asked.expected.said_in(parts):
         right = not asked.places or any(place in asked.places for place in cited)
         return "right" if right else "wrong page"
+    if asked.expected is not None and asked.expected.printed_in(parts):
+        return "block"
     proved = answer.proof.statements
     supported = bool(proved) and all(one.problem is None for one in proved)
     return "wrong yet supported" if supported else "wrong"

@@ -64,10 +64,13 @@ class Expected:
 
     def said_in(self, statements: Sequence[str]) -> bool:
         """Whether one of an answer's statements says it; a block or a table's row does not."""
-        answers = [one for one in statements if is_answer(one)]
+        return self.printed_in([one for one in statements if is_answer(one)])
+
+    def printed_in(self, texts: Sequence[str]) -> bool:
+        """Whether it is in the texts at all."""
         if self.spans:
-            return any(says(plain(one), plain(span)) for one in answers for span in self.spans)
-        found = [number for one in answers for number in numbers(one)]
+            return any(says(plain(one), plain(span)) for one in texts for span in self.spans)
+        found = [number for one in texts for number in numbers(one)]
         hits = (_is(found, value, scale) for value, scale in self.numbers)
         return all(hits) if self.all else any(hits)
 

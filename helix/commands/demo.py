@@ -20,6 +20,7 @@ from pathlib import Path
 import typer
 
 COVERED = "How long do I have to request a refund?"
+IN_A_TABLE = "How much revenue did Brightwater make with flow sensors in 2025?"
 UNCOVERED = "What is the capital of Mongolia?"
 START_SECONDS = 60
 
@@ -37,7 +38,7 @@ What next
 
 
 def demo() -> None:
-    """Ingest the samples, ask two questions over HTTP: no key, no Docker, nothing left behind."""
+    """Ingest the samples, ask three questions over HTTP: no key, no Docker, nothing left behind."""
     with tempfile.TemporaryDirectory(prefix="helix-demo-") as folder:
         environment = _environment(folder)
         database = "bundled" if "embedded" in environment["DATABASE_URL"] else "your"
@@ -48,8 +49,10 @@ def demo() -> None:
             _run(environment, "ingest", "samples")
             _wait_until_up(server, address)
             covered = _ask(address, COVERED)
+            in_a_table = _ask(address, IN_A_TABLE)
             uncovered = _ask(address, UNCOVERED)
-    good = '"chunk_id":' in covered and uncovered.rstrip().endswith("data: []")
+    cited = all('"chunk_id":' in answer for answer in (covered, in_a_table))
+    good = cited and uncovered.rstrip().endswith("data: []")
     typer.echo("\nServer and database stopped.\n" if good else "\nThe demo failed: see above.\n")
     typer.echo(NEXT_STEPS.format(helix=_command()))
     raise typer.Exit(0 if good else 1)
