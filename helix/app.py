@@ -27,6 +27,7 @@ from helix.serving.routes import (
     ask_image,
     documents,
     operations,
+    pages,
     query,
     receipts,
     runs,
@@ -42,7 +43,7 @@ from helix.telemetry.metrics import Metrics
 _logger = logging.getLogger(__name__)
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
-    uploads.router, documents.router, runs.router, operations.router,
+    uploads.router, documents.router, pages.router, runs.router, operations.router,
 )  # fmt: skip
 
 

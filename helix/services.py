@@ -20,6 +20,7 @@ from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel
 from helix.receipts.receipt import Configuration
 from helix.receipts.receipt_store import Receipts
+from helix.rendering.images import PageImages
 from helix.retrieval.calibration import build_calibration
 from helix.retrieval.embedding_cache import with_cache
 from helix.retrieval.gated_retriever import GatedRetriever
@@ -59,6 +60,7 @@ class Services:
     llm: LanguageModel
     on_run_created: Callable[[], bool] = lambda: False
     metrics: Metrics = field(default_factory=Metrics)
+    page_images: PageImages = field(default_factory=PageImages)
 
     def models(self) -> dict[str, str | None]:
         """Embedder, llm, reranker and judge by their identity; None where there is none."""
@@ -142,9 +144,11 @@ async def open_services(
             engine, judge, frozenset(settings.guards), settings.withhold, receipts, metrics=metrics
         )
         stack.push_async_callback(answering.aclose)
+        page_images = PageImages()  # its process starts with the first image
+        stack.push_async_callback(page_images.aclose)
         yield Services(
             settings, store, engine, answering, receipts, configuration, Library(store), llm,
-            workers.ensure, metrics,
+            workers.ensure, metrics, page_images,
         )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ FLOORS = (
     {"domain"},
     {"providers", "storage"},
     {"store"},
-    {"library", "retrieval"},
+    {"library", "rendering", "retrieval"},
     {"answering"},
     {"receipts"},
     {"services"},

@@ -63,8 +63,12 @@ class Library:
 
     async def data(self, statement: str, values: Mapping[str, Any]) -> Row | None:
         """The first row of a read, by the names of its columns."""
-        found = await self._store.fetch(statement, {"tenant": self.tenant, **values})
+        found = await self.all_data(statement, values)
         return found[0] if found else None
+
+    async def all_data(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """The rows of a read, by the names of their columns."""
+        return await self._store.fetch(statement, {"tenant": self.tenant, **values})
 
     async def change(self, action: Callable[[Connected], Result]) -> Result:
         """Run ``action`` in one transaction, in a thread; whatever it raises undoes all of it.

@@ -181,7 +181,10 @@ async def get_file(library: Library, document_id: int) -> tuple[str, str, bytes]
     """
     found = await library.data(_FILE, {"id": document_id})
     if found is None:
-        raise NotFound(f"no file is kept for document {document_id}: only uploads are")
+        raise NotFound(
+            f"no file is kept for document {document_id}: uploads are, and what was ingested with"
+            " --keep-files"
+        )
     return found["source_uri"], found["media"], bytes(found["data"])
 
 

@@ -11,10 +11,13 @@ from typing import Any
 import httpx
 import psycopg
 
+from helix.domain.pages import PrintedPage, WordBox, pack_words
 from helix.domain.records import DocumentRecord
+from helix.domain.tables import Table
 from helix.providers.base import Embedder
 from tests.support.fake_embedder import nodes_of, opened
 from tests.support.live_server import end_run, upload
+from tests.support.sample_documents import pdf
 
 TENANTS = ("alpha", "beta", "gamma")
 SHARED = "Refunds are accepted within thirty days of purchase."
@@ -59,6 +62,13 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("PATCH", "/v1/documents/{document_id}"): lambda _: {"json": {"tags": ["taken"]}},
     ("DELETE", "/v1/documents/{document_id}"): lambda _: {},
     ("GET", "/v1/documents/{document_id}/file"): lambda _: {},
+    ("GET", "/v1/documents/{document_id}/pages"): lambda _: {},
+    ("GET", "/v1/documents/{document_id}/tables"): lambda _: {},
+    ("GET", "/v1/documents/{document_id}/pages/{number}.png"): lambda _: {},
+    ("GET", "/v1/documents/{document_id}/pages/{number}/text"): lambda _: {
+        "params": {"left": 72, "top": 72, "right": 90, "bottom": 90}
+    },
+    ("GET", "/v1/documents/{document_id}/boxes"): lambda _: {"params": {"start": 0, "end": 9}},
     ("POST", "/v1/documents/{document_id}/reingest"): lambda _: {},
     ("GET", "/v1/chunks/{chunk_id}"): lambda _: {},
     ("GET", "/v1/runs"): lambda _: {},
@@ -97,8 +107,9 @@ class World:
         elif tenant is not None:
             sent = naming(sent, tenant)
         path = path.format(
-            document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer
-        )
+            document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
+            number=1,
+        )  # fmt: skip
         return self.client.request(method, path, **sent)
 
 
@@ -126,14 +137,18 @@ async def store_one(
 def bring_in(
     client: httpx.Client, url: str, embedder: Embedder, tenant: str, uri: str, text: str
 ) -> Ids:
-    data = text.encode()
+    data = pdf(text)
     fields = {"source_uri": uri, "tenant_id": tenant, "tags": "shared"}
-    answer = upload(client, data, "note.txt", **fields).json()
+    answer = upload(client, data, "note.pdf", **fields).json()
     (told,) = answer["documents"]
     assert not told["duplicate"], "the same bytes and source of another tenant"
     digest = sha256(data).hexdigest()
-    record = DocumentRecord(uri, f"Notes on {uri}", digest, "t", text, "text", len(data),
-                            file_hash=digest)  # fmt: skip
+    words = pack_words([WordBox(0, len(text), 72, 72, 90, 90)])
+    record = DocumentRecord(
+        uri, f"Notes on {uri}", digest, "t", text, "pdf", len(data), file_hash=digest,
+        tables=(Table(0, len(text), ((),), ((text,),), ()),),
+        pages=(PrintedPage(1, "", 595, 842, 0, len(text), (), words),),
+    )  # fmt: skip
     chunk = asyncio.run(store_one(url, embedder, tenant, record, told["id"]))
     with psycopg.connect(url, autocommit=True) as connection:
         end_run(connection, answer["run_id"])
