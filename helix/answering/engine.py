@@ -132,6 +132,7 @@ class CitationQueryEngine(BaseQueryEngine):
         self._llm = llm
         self._streaming = streaming
         self._hygienic = hygiene
+        self._reads_places = llm.reads_places
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
@@ -165,7 +166,8 @@ class CitationQueryEngine(BaseQueryEngine):
         if retrieval.reason:
             deltas = _refusal()
         else:
-            messages = chat_messages(question, retrieval.sources)
+            places = [source.place for source in retrieval.sources] if self._reads_places else None
+            messages = chat_messages(question, retrieval.sources, places)
             prompt = messages[-1].content
             deltas = self._model_deltas(messages)
             if self._hygienic:

@@ -18,6 +18,7 @@ from tiktoken import Encoding
 
 from helix.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
+from helix.domain.source_place import SourcePlace
 from helix.language.word_lists import word_lists
 
 MAX_TOKENS = 6000
@@ -73,6 +74,11 @@ class Source:
     @property
     def title(self) -> str:
         return self.hit.title
+
+    @property
+    def place(self) -> SourcePlace:
+        """Where it stands, by its most relevant hit."""
+        return SourcePlace(self.hit.title, self.hit.heading_path, self.hit.facts)
 
 
 def count_tokens(text: str) -> int:

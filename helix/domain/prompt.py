@@ -16,9 +16,12 @@ from typing import Protocol
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
+from helix.domain.source_place import SourcePlace
 from helix.language.folding import as_seen
 
 DEFUSED = "> "
+PLACES = "places"
+"""The key of a user message's ``additional_kwargs`` under which a list of SourcePlace may lie."""
 
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
@@ -50,11 +53,18 @@ def user_turn(question: str, sources: Sequence[Numbered]) -> str:
     return "\n".join(lines)
 
 
-def chat_messages(question: str, sources: Sequence[Numbered]) -> list[ChatMessage]:
-    """The two messages of a grounded question: system rules, then the user turn."""
+def chat_messages(
+    question: str, sources: Sequence[Numbered], places: Sequence[SourcePlace] | None = None
+) -> list[ChatMessage]:
+    """The two messages of a grounded question: system rules, then the user turn.
+
+    ``places`` go beside the user turn, not into it: its bytes are the contract's.
+    """
+    beside = {} if places is None else {PLACES: list(places)}
+    turn = user_turn(question, sources)
     return [
         ChatMessage(role=MessageRole.SYSTEM, content=GROUNDING_RULES),
-        ChatMessage(role=MessageRole.USER, content=user_turn(question, sources)),
+        ChatMessage(role=MessageRole.USER, content=turn, additional_kwargs=beside),
     ]
 
 

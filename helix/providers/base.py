@@ -47,9 +47,12 @@ class LanguageModel:
     """A chat model. Its stream raises UpstreamError unless the model said it had finished.
 
     ``sees``: an image may be put to it; whether a vendor's model takes one, its service says.
+    ``reads_places``: where each source stands (helix.domain.prompt.SourcePlace) is put beside its
+    prompt, in the user message's ``additional_kwargs``; others get the contract's bytes alone.
     """
 
     model: BaseLLM
     identity: str
     sees: bool = True
+    reads_places: bool = False
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)

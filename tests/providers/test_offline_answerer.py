@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import REFUSAL
+from helix.domain.asked import Kind, read_question, stem
 from helix.domain.citations import marker_numbers
 from helix.domain.prompt import chat_messages, user_turn
 from helix.errors import SettingsError
 from helix.providers import build_llm
 from helix.providers.offline import offline_llm
 from helix.providers.offline.extract import extract, quote
-from helix.providers.offline.question import Kind, read_question, stem
 from helix.providers.offline.reading import PromptSource
 from helix.settings import Settings
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 
+from helix.answering.proof.cells import Rows
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import Support
 from helix.domain.context import Source
@@ -35,7 +36,8 @@ class Passage:
         self.n = n
         self.hit = hit
         self.text = hit.content
-        self.title = " ".join((source.title, *hit.heading_path))[:1000]
+        named = (source.title, *hit.heading_path, *hit.facts.values())
+        self.title = " ".join(named)[:1000]
 
     def support(self, span: Span) -> Support:
         start, end = span
@@ -102,9 +104,22 @@ class Passage:
         )
 
     @cached_property
+    def rows(self) -> Rows:
+        """The rows of its tables that name their columns."""
+        return Rows(self.text, self.title)
+
+    @cached_property
     def units(self) -> list[Span]:
-        """The sentences, long ones in pieces; characters of the chunk."""
-        return [piece for span in sentence_spans(self.text) for piece in _pieces(self.text, span)]
+        """The sentences, long ones in pieces; characters of the chunk.
+
+        A row of a table that has values is none: its words are no sentence (``rows``).
+        """
+        return [
+            piece
+            for span in sentence_spans(self.text)
+            if span not in self.rows.spans
+            for piece in _pieces(self.text, span)
+        ]
 
     @cached_property
     def facts(self) -> list[Facts]:

@@ -34,9 +34,9 @@ _MOST_JOINED = 4  # sentences of an answer that are tried as one quote
 
 
 class _Outcome(NamedTuple):
-    """The span found, or what was wrong with the closest, which has ``share`` of the words."""
+    """The spans found, or what was wrong with the closest, which has ``share`` of the words."""
 
-    support: Support | None
+    supports: tuple[Support, ...]
     problem: str | None
     closest: tuple[Passage, Span, Candidate] | None
     share: float
@@ -131,7 +131,7 @@ class _Prover:
         if key not in self._judged:
             claim = Facts(part.text)
             outcomes = [self._in_source(claim, n) for n in part.numbers]
-            found = [outcome.support for outcome in outcomes if outcome.support]
+            found = [support for outcome in outcomes for support in outcome.supports]
             found = found or self._together(claim, outcomes)
             closest = max(outcomes, key=lambda outcome: outcome.share)
             self._judged[key] = found, None if found else closest.problem
@@ -143,13 +143,18 @@ class _Prover:
         line = " ".join(["", *words, ""])
         for passage in passages:
             if span := _copied(claim, passage, line, len(words)):
-                return _Outcome(passage.support(span), None, None, 1.0)
-        closest = _Outcome(None, UNPLACED if not passages else WORDS, None, -1.0)
+                return _Outcome((passage.support(span),), None, None, 1.0)
+        closest = _Outcome((), UNPLACED if not passages else WORDS, None, -1.0)
+        for passage in passages:
+            outcome = _of_cell(claim, passage)
+            if outcome and outcome.supports:
+                return outcome
+            closest = max(closest, outcome or closest, key=lambda one: one.share)
         if len(words) > _MOST_WORDS:
             return closest
         for passage in passages:
             outcome = self._in_passage(claim, passage)
-            if outcome.support:
+            if outcome.supports:
                 return outcome
             closest = max(closest, outcome, key=lambda one: one.share)
         return closest
@@ -157,7 +162,7 @@ class _Prover:
     def _in_passage(self, claim: Facts, passage: Passage) -> _Outcome:
         """The best of the spans of one to three sentences: the shortest, then the fullest."""
         wanted = claim.content
-        best = _Outcome(None, WORDS, None, 0.0)
+        best = _Outcome((), WORDS, None, 0.0)
         masks: dict[int, int] = {}
         for bit, stem in enumerate((*wanted, *(claim.keys - wanted))):
             for place in passage.places_of.get(stem, ()):
@@ -170,11 +175,11 @@ class _Prover:
                 about = length > 1 or _same_subject(claim, candidate, passage)
                 problem, final = self._problem(claim, candidate, enough=about and share >= enough)
                 if problem is None:
-                    return _Outcome(passage.support(span), None, None, share)
+                    return _Outcome((passage.support(span),), None, None, share)
                 if share > best.share:
-                    best = _Outcome(None, problem, (passage, span, candidate), share)
+                    best = _Outcome((), problem, (passage, span, candidate), share)
                 if final:
-                    return _Outcome(None, problem, None, share)
+                    return _Outcome((), problem, None, share)
         return best
 
     def _problem(
@@ -221,6 +226,13 @@ def _copied(claim: Facts, passage: Passage, line: str, count: int) -> Span | Non
         if copy == claim.text.strip() or same_numbers(claim, Facts(copy)):
             return span
     return None
+
+
+def _of_cell(claim: Facts, passage: Passage) -> _Outcome | None:
+    """What the rows of a passage say of the claim; None where none of its numbers is a value."""
+    if not passage.rows or not (proof := passage.rows.prove(claim.text)):
+        return None
+    return _Outcome(tuple(map(passage.support, proof.spans)), proof.problem, None, 1.0)
 
 
 def _same_subject(claim: Facts, candidate: Candidate, passage: Passage) -> bool:

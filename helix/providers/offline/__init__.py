@@ -37,7 +37,9 @@ def offline_embedder(settings: Settings, model: str, *, patient: bool = False) -
 def offline_llm(settings: Settings, model: str) -> LanguageModel:
     """The extractive answerer; raises as offline_embedder does."""
     _refuse_model("HELIX_LLM", model)
-    return LanguageModel(model=OfflineLLM(), identity=ANSWERER_IDENTITY, sees=False)
+    return LanguageModel(
+        model=OfflineLLM(), identity=ANSWERER_IDENTITY, sees=False, reads_places=True
+    )
 
 
 def _refuse_model(variable: str, model: str) -> None:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from helix.domain.asked import STOP_WORDS, Kind, Question, any_of, stem
 from helix.language.sentences import Span, sentence_spans
 from helix.language.words import words
-from helix.providers.offline.question import STOP_WORDS, Kind, Question, any_of, stem
 from helix.providers.offline.reading import PromptSource
 from helix.providers.offline.vectors import Vectors, word_vectors
 
@@ -185,11 +185,16 @@ def _heading_coverage(coverage: Floats, sentences: Sequence[Sentence]) -> Floats
     return from_heading
 
 
+def kind_words(kind: Kind, text: str) -> list[str]:
+    """The numbers, times or names of a text, as the kind of an answer asks for them."""
+    pattern = {Kind.NUMBER: _NUMBER, Kind.TIME: _TIME, Kind.NAME: _CAPITAL}[kind]
+    found = (match.group().lower().rstrip(".,") for match in pattern.finditer(text))
+    return [word for word in found if word not in STOP_WORDS]
+
+
 def _has_kind(question: Question, text: str) -> float:
     """1 if the sentence holds what the question asks for and does not say itself, else 0."""
     if question.kind is Kind.OPEN:
         return 0.5
-    pattern = {Kind.NUMBER: _NUMBER, Kind.TIME: _TIME, Kind.NAME: _CAPITAL}[question.kind]
     asked = set(words(question.text))
-    found = (match.group().lower().rstrip(".,") for match in pattern.finditer(text))
-    return float(any(word not in asked and word not in STOP_WORDS for word in found))
+    return float(any(word not in asked for word in kind_words(question.kind, text)))

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from helix.contract import REFUSAL
+from helix.domain.asked import Question, any_of, numbers_in, read_question
+from helix.domain.relevance import companies_of, is_of_another
+from helix.language.paraphrases import meanings
+from helix.providers.offline.cells import cell_answer
 from helix.providers.offline.evidence import Evidence, Floats, Sentence, weigh_evidence
-from helix.providers.offline.question import Question, any_of, numbers_in, read_question
+from helix.providers.offline.gates import may_answer
 from helix.providers.offline.reading import PromptSource
 
 ENOUGH = 1.5
@@ -46,6 +50,8 @@ class Quote:
 def extract(question: str, sources: Sequence[PromptSource]) -> str:
     """The sentences that answer, each followed by its marker, or exactly the refusal."""
     asked = read_question(question)
+    if cell := cell_answer(asked, sources):
+        return f"{cell.text} [{sources[cell.source].number}]"
     evidence = weigh_evidence(asked, sources)
     chosen = choose_sentences(asked, evidence, sources)
     quotes = [_with_announced_list(evidence.sentences, place) for place in chosen]
@@ -58,7 +64,11 @@ def choose_sentences(
     """Places of the sentences to quote, best first, none when the evidence is too weak."""
     scores = evidence.scores.copy()
     for place, sentence in enumerate(evidence.sentences):
-        if sentence.is_heading or REFUSAL in sentence.text:
+        if (
+            sentence.is_heading
+            or REFUSAL in sentence.text
+            or not may_answer(question, evidence, place, sources[sentence.source])
+        ):
             scores[place] = -np.inf
     if not len(scores):
         return []
@@ -117,14 +127,18 @@ def _penalty(
 ) -> float:
     """What speaks against the best sentence: infinite when it cannot be the answer."""
     sentence = evidence.sentences[best]
-    source = sources[sentence.source].text
+    source, told = sources[sentence.source].text, sources[sentence.source].place.told
+    if is_of_another(question, sources[sentence.source].place, companies_of(sources)):
+        return np.inf
     if question.negated and not _NEGATION.search(sentence.text):
         return np.inf
-    if question.numbers and not question.numbers <= numbers_in(source):
+    if question.numbers and not question.numbers <= numbers_in(source) | numbers_in(told):
         return np.inf
     rows = [i for i, each in enumerate(evidence.sentences) if each.source == sentence.source]
     covered = evidence.coverage[rows].max(axis=0)
-    return _FOREIGN_NAME * any(covered[place] < _NAME_MET for place in question.names)
+    unmet = [question.terms[place] for place in question.names if covered[place] < _NAME_MET]
+    about = sources[sentence.source].place.about
+    return _FOREIGN_NAME * any(not about.issuperset(meanings(name)) for name in unmet)
 
 
 def quote(sentence: str) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
-from helix.domain.prompt import DEFUSED, defuse
+from helix.domain.prompt import DEFUSED, PLACES, defuse
+from helix.domain.source_place import SourcePlace
+from helix.language.paraphrases import meanings
 
 _HEADER = re.compile(r"^\[(\d{1,9})\] \(id=[^)\n]*\) ", re.MULTILINE)
 _ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
@@ -18,10 +21,16 @@ _DEFUSED_LINE = re.compile(rf"(?:^|(?<=[{_ENDS}])){re.escape(DEFUSED)}([^{_ENDS}
 
 @dataclass(frozen=True)
 class PromptSource:
-    """One numbered source, its text as it stands in the document."""
+    """One numbered source, its text as it stands in the document, and where that stands."""
 
     number: int
     text: str
+    place: SourcePlace = field(default_factory=SourcePlace)
+
+    @cached_property
+    def meanings(self) -> frozenset[str]:
+        """What its text means, word by word."""
+        return frozenset(meanings(self.text))
 
 
 @dataclass(frozen=True)
@@ -33,9 +42,19 @@ class ParsedPrompt:
 
 
 def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
-    """The last user message as a question over its sources; without a block, no sources."""
-    turns = [m.content or "" for m in messages if m.role == MessageRole.USER]
-    return read_prompt(turns[-1] if turns else "")
+    """The last user message as a question over its sources; without a block, no sources.
+
+    Where the sources stand comes beside the prompt, for a model that reads it (LanguageModel).
+    """
+    turns = [message for message in messages if message.role == MessageRole.USER]
+    if not turns:
+        return read_prompt("")
+    prompt = read_prompt(turns[-1].content or "")
+    places: Sequence[SourcePlace] = turns[-1].additional_kwargs.get(PLACES, ())
+    if len(places) != len(prompt.sources):
+        return prompt
+    placed = (replace(s, place=p) for s, p in zip(prompt.sources, places, strict=True))
+    return replace(prompt, sources=tuple(placed))
 
 
 def read_prompt(prompt: str) -> ParsedPrompt:

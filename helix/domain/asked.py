@@ -10,8 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+from helix.language.durations import without_periods
+from helix.language.paraphrases import meanings
+from helix.language.periods import Period, periods
 from helix.language.word_lists import tables, word_lists
 from helix.language.words import words
 
@@ -42,7 +45,8 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"\bwhen\b|\b(?:what|which)(?: \w+)? (?:year|date|day|month|century|decade|time)\b"
+    r"^(?:(?!\b(?:how|why|who|what|which|where)\b).)*\bwhen\b"
+    r"|\b(?:what|which)(?: \w+)? (?:year|date|day|month|century|decade|time)\b"
     r"|\bwhat(?: is| was)?(?: the| your| our)?(?: \w+){0,2} (?:period|window|deadline|duration)\b",
     re.IGNORECASE,
 )
@@ -64,6 +68,24 @@ _SEVERAL = re.compile(
     r"|what \w+s (?:are|were|do)\b|what (?:kinds|types|sorts) of)",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(
+    r"\bhow many ((?:[\w'’-]+ ){0,3}?[\w'’-]+)"
+    r"(?=\s*(?:\?|$|,| (?:is|are|was|were|did|do|does|has|have|had|can|could|may|must|should|will"
+    r"|would|of|in|per|a|each|on|for|to|from|that|who|which|with|at|by|between|\w+ed)\b))",
+    re.IGNORECASE,
+)
+_NO_SUBJECT = word_lists("tables")["of_time"] | word_lists("tables")["asking"]
+_VALUE = re.compile(
+    r"\b(?:what|which)(?:['’]s| is| was| were| are| did| does| has| had)\b|\bhow (?:much|many)\b"
+    r"|\b(?:give|tell|show)(?: me)? the\b"
+    r"|\b(?:what|which) (?:\w+ ){1,4}(?:is|was|were|are|did|had)\b",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(
+    r"\bwhat (?:is|are|does)\b(?!.*\b(?:in|for|at|of|on|during|by|under) )|\bmeans?\b|\bmeaning\b"
+    r"|\bdefin\w+|\bstands? for\b|\brefers? to\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +103,32 @@ class Question:
     kind: Kind
     negated: bool
     asks_for_several: bool
+    asks_for_value: bool = False
+    is_definition: bool = False
+
+    @cached_property
+    def periods(self) -> tuple[Period, ...]:
+        """The periods that it names."""
+        return tuple(periods(self.text))
+
+    @cached_property
+    def subject(self) -> tuple[str, ...]:
+        """What it is about: the meanings of its words, those that ask or tell a period left out."""
+        bare = without_periods(self.text)
+        return tuple(word for word in dict.fromkeys(meanings(bare)) if word not in _NO_SUBJECT)
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """What its proper names mean, months and single letters left out."""
+        named = (self.terms[place] for place in self.names)
+        found = {word for name in named if len(name) > 1 for word in meanings(name)}
+        return frozenset(found).intersection(self.subject)
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """What `how many` counts: `how many full-time employees`; empty where it counts nothing."""
+        found = _COUNTED.search(self.text)
+        return frozenset(meanings(found[1])[-1:]) - _NO_SUBJECT if found else frozenset()
 
 
 def read_question(text: str) -> Question:
@@ -99,6 +147,8 @@ def read_question(text: str) -> Question:
         kind=kind,
         negated=bool(_NEGATED.search(text)),
         asks_for_several=bool(_SEVERAL.search(text)),
+        asks_for_value=bool(_VALUE.search(text)),
+        is_definition=bool(_DEFINITION.search(text)),
     )
 
 

@@ -1,0 +1,178 @@
+"""Rows of a table as readers write them: what a line names, what each of its cells says.
+
+`Net sales › Products | Three Months Ended › July 1, 2023: $60,584 | … › June 25, 2022: $63,355`
+is a label's path, then a cell a column, each behind the path of its column. What the numbers are
+counted in stands on a line above the rows: `Net sales by category (in millions)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from helix.language.sentences import Span
+
+INWARDS = " › "
+BESIDE = " | "
+_NAMED = re.compile(r"(.{1,400}?): (?=\S)")
+_VALUE = re.compile(
+    r"(?P<negative>[-–−(]?)\s?(?P<currency>[$€£¥]?)\s?(?P<opened>\(?)"
+    r"(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\s?\)?\s?(?P<percent>%?)\)?"
+    r"(?P<unit>(?: [^\W\d_]{1,14}){0,2})"
+)
+_SCALE = re.compile(
+    r"\b(?:in|of|stated in|expressed in|presented in|amounts? in)\s+"
+    r"(?:(?:US|U\.S\.|[$€£]|USD|EUR)\s*)?(thousand|million|billion|trillion)s?\b"
+    r"|[$€£]\s?(?:in )?(thousand|million|billion)s\b|[$€£]\s?(000)s?\b|\(\s?[’']?(000)s?\s?\)",
+    re.IGNORECASE,
+)
+_EXCEPT = re.compile(r"\bexcept\b(.*)", re.IGNORECASE | re.DOTALL)
+_CURRENCY = re.compile(r"([$€£¥])|\b(?:US |U\.S\. )?(dollars|USD|euros?|EUR|pounds|GBP)\b", re.I)
+_SCALES = frozenset(("thousand", "million", "billion", "trillion"))
+_SIGNS = {"dollars": "$", "usd": "$", "euro": "€", "euros": "€", "eur": "€", "pounds": "£",
+          "gbp": "£"}  # fmt: skip
+_PER = re.compile(r"\bper\b|[%]|\bpercent(?:age)?\b|\bratio\b|\brate\b", re.IGNORECASE)
+_SHARES = re.compile(r"\bshares?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A cell: the path of its column, '' where it has none, and where its value stands."""
+
+    header: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row at ``text[start:end]``. ``path`` is its group, then its label; () where it has none.
+
+    ``corner`` names the column of the labels, as in `Region: EMEA | …`; '' where nothing does.
+    """
+
+    start: int
+    end: int
+    corner: str
+    path: tuple[str, ...]
+    cells: tuple[Named, ...]
+
+    @property
+    def label(self) -> str:
+        return self.path[-1] if self.path else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A value as it is printed: ``digits`` without thousands separators, negative with a `-`.
+
+    ``unit`` is what it counts, at most two words, '' where it says nothing: `49 euros`.
+    """
+
+    digits: str
+    currency: str
+    is_share: bool
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What the numbers below a line are counted in, as the line says it at ``text[start:end]``."""
+
+    start: int
+    end: int
+    text: str
+
+    def scale_of(self, label: str, column: str, value: Amount) -> str:
+        """`million` of a value that is counted in millions; '' of one that is not scaled.
+
+        Shares of a whole and amounts per share are never; what `except` names is not.
+        """
+        if value.unit.casefold().rstrip("s") in _SCALES:
+            return value.unit.casefold().rstrip("s")
+        named = f"{label} {column}"
+        if value.is_share or value.unit or _PER.search(named):
+            return ""
+        excepted = _EXCEPT.search(self.text)
+        if excepted and _SHARES.search(excepted[1].lower().replace("per share", "").replace(
+            "per-share", ""
+        )) and _SHARES.search(named):  # fmt: skip
+            return _scale(excepted[1])
+        return _scale(self.text[: excepted.start()] if excepted else self.text)
+
+    @property
+    def currency(self) -> str:
+        """`$` where the line says that they are dollars; '' where it says nothing."""
+        found = _CURRENCY.search(self.text)
+        return (found[1] or _SIGNS.get(found[2].lower(), "")) if found else ""
+
+
+NO_UNITS = Units(0, 0, "")
+
+
+def _scale(text: str) -> str:
+    found = _SCALE.search(text)
+    if not found:
+        return ""
+    return (found[1] or found[2] or "thousand").lower()
+
+
+def amount(value: str) -> Amount | None:
+    """The number that a value is, with its unit at most; None of any other text."""
+    found = _VALUE.fullmatch(value.strip())
+    if not found:
+        return None
+    sign = "-" if found["negative"] or found["opened"] else ""
+    digits = sign + found["digits"].replace(",", "")
+    return Amount(digits, found["currency"], bool(found["percent"]), found["unit"].strip())
+
+
+def is_row(line: str) -> bool:
+    """Whether a line is a row that names its columns."""
+    return BESIDE in line and ": " in line and not line.startswith(("|", "#"))
+
+
+def read_row(text: str, span: Span) -> TableRow | None:
+    """The row at ``span``; None where it is no row, or none of its cells names its column."""
+    start, end = span
+    if not is_row(text[start:end]):
+        return None
+    corner, at = "", start
+    path: tuple[str, ...] = ()
+    cells: list[Named] = []
+    for number, piece in enumerate(text[start:end].split(BESIDE)):
+        named = _NAMED.match(piece)
+        value_at = at + (named.end() if named else 0)
+        value = text[value_at : at + len(piece)]
+        if number == 0 and (named is None or INWARDS not in named[1]) and not amount(value):
+            corner, path = (named[1] if named else ""), tuple(value.split(INWARDS))
+        else:
+            cells.append(Named(named[1] if named else "", value, value_at, at + len(piece)))
+        at += len(piece) + len(BESIDE)
+    if not any(cell.header for cell in cells):
+        return None
+    return TableRow(start, end, corner, path, tuple(cells))
+
+
+def rows_of(text: str) -> Iterator[tuple[TableRow, Span]]:
+    """The rows of a text, each with the span of the line above its table, empty where none is."""
+    if BESIDE not in text:
+        return
+    above, at, in_table = (0, 0), 0, False
+    for line in text.splitlines(keepends=True):
+        bare = len(line.rstrip())
+        row = read_row(text, (at, at + bare))
+        if row:
+            in_table = True
+            yield row, above
+        elif BESIDE not in line and bare and not (in_table and INWARDS in line):
+            above, in_table = (at, at + bare), False
+        at += len(line)
+
+
+def units_in(text: str, span: Span) -> Units | None:
+    """The units that a line above a table gives; None where it gives none."""
+    line = text[slice(*span)]
+    return Units(*span, line) if _SCALE.search(line) else None

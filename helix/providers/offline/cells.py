@@ -1,0 +1,282 @@
+"""Cells that answer: the one whose row, column, period and table are what a question asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from helix.domain.asked import Kind, Question
+from helix.domain.relevance import companies_of, foreign_names
+from helix.language.durations import months_in, without_periods
+from helix.language.paraphrases import meanings
+from helix.language.periods import Period, dates, keys_until, periods
+from helix.language.rows import INWARDS, Amount, Named, TableRow, Units, amount, rows_of, units_in
+from helix.language.word_lists import word_lists
+from helix.providers.offline.reading import PromptSource
+
+_LISTS = word_lists("tables")
+_GENERIC = _LISTS["generic"]
+_OF_TIME = _LISTS["of_time"]
+_CHANGE = re.compile(r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|fell|drop)\w*|[%]\s*chg",
+                     re.IGNORECASE)  # fmt: skip
+_PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
+_PARENTHESES = re.compile(r"\([^()]{0,40}\)")
+_ENOUGH_LABEL = 0.6
+"""Share of a row's label that the question has to have: `Mac` is not asked for by `iPhone`."""
+_ENOUGH_ASKED = 0.65
+"""Share of what the question asks about that label, headers, caption and document have to have."""
+MOST_WORDS = 60
+"""Words of one quote at most: more is no answer but a block."""
+_CLOSE = 0.01
+_INNER = 1.0  # a word of the question in the row's own label
+_OUTER = 0.75  # in its group, the caption, the column's header
+_ABOUT = 0.5  # in the headings above, the title, the facts
+
+
+@dataclass(frozen=True)
+class CellAnswer:
+    """A cell as it answers: ``text`` is the statement without its marker; ``score`` 0 to about 3.
+
+    ``source`` is its place in the list of sources.
+    """
+
+    source: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a question asks of tables: its subject without period and company."""
+
+    subject: tuple[str, ...]
+    named: tuple[Period, ...]
+    months: int | None
+    change: bool
+    percent: bool
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    source: int
+    row: TableRow
+    cell: Named
+    units: Units | None
+    score: float
+    line: str
+
+
+def cell_answer(question: Question, sources: Sequence[PromptSource]) -> CellAnswer | None:
+    """The cell that answers best; None where none does, or none alone."""
+    if question.kind is Kind.OPEN and not question.asks_for_value:
+        return None
+    asked = _asked(question)
+    if not asked.subject:
+        return None
+    companies = companies_of(sources)
+    found = [
+        candidate
+        for place, source in enumerate(sources)
+        if not foreign_names(question, source.place, source.meanings, companies)
+        for candidate in _candidates(asked, place, source)
+    ]
+    if not found:
+        return None
+    best = max(found, key=lambda each: each.score)
+    if any(_rivals(best, other) for other in found):
+        return None
+    return CellAnswer(best.source, _statement(best), best.score)
+
+
+def _asked(question: Question) -> _Asked:
+    text = question.text
+    months = months_in(text)
+    subject = list(question.subject)
+    change = bool(_CHANGE.search(text))
+    if change:
+        subject = [word for word in subject if not _CHANGE.match(word)]
+    percent = bool(_PERCENT.search(text))
+    return _Asked(tuple(subject), question.periods, months, change, percent, question.kind)
+
+
+def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Candidate]:
+    about = source.place.about
+    company = source.place.company & set(asked.subject)
+    subject = [word for word in asked.subject if word not in company] or list(asked.subject)
+    for row, above in rows_of(source.text):
+        caption = frozenset(meanings(source.text[slice(*above)]))
+        path = frozenset(meanings(" ".join(row.path[:-1])))
+        bare = _PARENTHESES.sub(" ", without_periods(row.label))
+        label = [word for word in meanings(bare) if word not in _OF_TIME]
+        share = _label_share(label, subject, "," in bare) if label else None
+        if label and (share is None or share < _ENOUGH_LABEL):
+            continue
+        units = units_in(source.text, above)
+        for cell in row.cells:
+            if not _is_of_kind(asked, row, cell):
+                continue
+            period = _period_score(asked, row, cell, source, slice(*above))
+            if period is None:
+                continue
+            header = frozenset(meanings(without_periods(cell.header))) - _OF_TIME
+            told = (
+                frozenset(label),
+                path | caption | header | frozenset(meanings(row.corner)),
+                about,
+            )
+            asked_for = _share_asked(subject, told, row, cell)
+            if asked_for < _ENOUGH_ASKED or not (set(subject) & (set(label) | path | header)):
+                continue
+            extra = header - set(subject) - _GENERIC - caption
+            score = asked_for + (share or 0.5) + period - 0.15 * len(extra) - 0.02 * place
+            yield _Candidate(place, row, cell, units, score, source.text[row.start : row.end])
+
+
+def _label_share(label: Sequence[str], subject: Sequence[str], is_list: bool) -> float | None:
+    """The share of a label's words that the question has, generic ones aside; None: none of them.
+
+    Of a list, such as `Wearables, Home and Accessories`, the first may stand for all.
+    """
+    own = [word for word in label if word not in _GENERIC]
+    if not own:  # `Total`: its group or its caption says of what
+        return 1.0
+    met = sum(word in subject for word in own)
+    if is_list and own[0] in subject:
+        return max(met / len(own), _ENOUGH_LABEL)
+    return met / len(own) if met else None
+
+
+def _share_asked(
+    subject: Sequence[str],
+    told: tuple[frozenset[str], frozenset[str], frozenset[str]],
+    row: TableRow,
+    cell: Named,
+) -> float:
+    """How much of what is asked about the cell's row, table and document say, 0 to 1."""
+    label, outer, about = told
+    beside = frozenset(
+        word for other in row.cells if other is not cell for word in meanings(other.value)
+    )
+    total = 0.0
+    for word in subject:
+        if word in label or word in beside:
+            total += _INNER
+        elif word in outer:
+            total += _OUTER + 0.25 * (word in _GENERIC)
+        elif word in about or word in _GENERIC:
+            total += _ABOUT
+    return total / len(subject)
+
+
+def _is_of_kind(asked: _Asked, row: TableRow, cell: Named) -> bool:
+    """Whether the value is what is asked for: a number, a day, a name; a change, or none."""
+    value = amount(cell.value)
+    if asked.kind is Kind.TIME:
+        return bool(list(dates(cell.value))) or bool(periods(cell.value))
+    if asked.kind is Kind.NAME:
+        return value is None and cell.value[:1].isupper()
+    if value is None:
+        return asked.kind is Kind.OPEN and bool(cell.header) and len(cell.value.split()) <= 30
+    is_change = bool(_CHANGE.search(cell.header)) or cell.header.strip(" %").casefold() == "chg"
+    if asked.change:
+        return (is_change or bool(_CHANGE.search(row.label))) and (
+            value.is_share or "%" in cell.header or not asked.percent
+        )
+    return not is_change
+
+
+def _period_score(
+    asked: _Asked, row: TableRow, cell: Named, source: PromptSource, above: slice
+) -> float | None:
+    """How well the cell's period is the one asked for, 0 to 1; None: it is another."""
+    told = f"{cell.header.replace(INWARDS, ' ')} {' '.join(row.path)}"
+    own = _keys_of(told, source)
+    if not own:
+        own = _keys_of(source.text[above], source) or source.place.period_keys
+        told = ""
+    months = months_in(told)
+    if asked.months and months and asked.months != months:
+        return None
+    order = 0.1 * (1 - row.cells.index(cell) / (len(row.cells) + 1))  # the newest stands first
+    if not asked.named:
+        current = source.place.period_end is not None and f"day:{source.place.period_end}" in own
+        return 0.3 + 0.2 * current + order
+    if not own:
+        return 0.2 + order
+    scores = [_agreement(period, own) for period in asked.named]
+    best = max(scores)
+    return None if not best else best + order + 0.2 * (asked.months == months)
+
+
+def _agreement(period: Period, keys: frozenset[str]) -> float:
+    first, *further = period.keys
+    if first in keys:
+        return 1.0
+    if first.startswith("day:"):
+        return 0.5 if not any(key.startswith("day:") for key in keys) and set(further) & keys else 0
+    return (
+        0.5
+        if any(key.startswith(("annual", "year")) for key in set(further) & keys)
+        and (first.startswith("annual"))
+        else 0.0
+    )
+
+
+def _keys_of(text: str, source: PromptSource) -> frozenset[str]:
+    """The keys of the periods that a header or caption names, and of the company's own quarter."""
+    months = months_in(text)
+    keys: set[str] = set()
+    days = [day for _, _, day in dates(text)]
+    for day in days:
+        for length in [months] if months else [3, 12]:
+            keys.update(keys_until(day, length))
+        keys.update(source.place.fiscal_keys(day))
+    if not days:
+        for period in periods(text):
+            keys.update(period.keys)
+            if months is None or months == 12:
+                keys.add(period.keys[-1])
+    return frozenset(keys)
+
+
+def _rivals(best: _Candidate, other: _Candidate) -> bool:
+    """Whether another cell is as good and says something else: then neither is the answer."""
+    is_as_good = other.score >= best.score - _CLOSE
+    return other is not best and is_as_good and other.cell.value != best.cell.value
+
+
+def _statement(best: _Candidate) -> str:
+    """`Net sales › Products: $60,584 million, three months ended July 1, 2023`."""
+    row, cell = best.row, best.cell
+    if row.corner and not best.units and len(best.line.split()) <= MOST_WORDS // 2:
+        return best.line
+    value = amount(cell.value)
+    shown = cell.value
+    if value and best.units:
+        shown = _with_units(cell.value, value, best.units, row, cell)
+    named = INWARDS.join(row.path) or ", ".join(
+        f"{other.header}: {other.value}" if other.header else other.value
+        for other in row.cells if other is not cell
+    )  # fmt: skip
+    column = _in_prose(cell.header)
+    if not row.path or (row.corner and value is None):
+        return f"{named}, {cell.header}: {shown}" if named else f"{cell.header}: {shown}"
+    return f"{named}: {shown}, {column}" if column else f"{named}: {shown}"
+
+
+def _with_units(printed: str, value: Amount, units: Units, row: TableRow, cell: Named) -> str:
+    scale = units.scale_of(" ".join(row.path), cell.header, value)
+    return f"{printed} {scale}" if scale else printed
+
+
+def _in_prose(header: str) -> str:
+    """`three months ended July 1, 2023`, of `Three Months Ended › July 1, 2023`."""
+    parts = [part.strip().rstrip(",") for part in header.split(INWARDS)]
+    text = parts[0] if parts else ""
+    for part in parts[1:]:
+        text += (" " if text.casefold().endswith(("ended", "ending", "of", "at")) else ", ") + part
+    first, _, rest = text.partition(" ")
+    lowered = first.isalpha() and first[1:].islower() and first.casefold() in _LISTS["lowered"]
+    return (f"{first.lower()} {rest}" if lowered else text).replace("Months Ended", "months ended")

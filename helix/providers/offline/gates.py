@@ -1,0 +1,54 @@
+"""What a sentence must not be to answer a question, however alike the two are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from helix.domain.asked import Kind, Question
+from helix.language.paraphrases import meanings
+from helix.language.rows import INWARDS, read_row
+from helix.providers.offline.evidence import Evidence, kind_words
+from helix.providers.offline.reading import PromptSource
+
+_FURNITURE = re.compile(
+    r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
+    r"|.{0,60}\b(?:form )?10-[kq]\b[^.]{0,30}\d{1,4}|(?:©|copyright\b).{0,200}|confidential|draft",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(
+    r"[\"“]?[A-Z][^.;:|]{1,50}[\"”]? (?:means|refers to|is defined as|stands for|shall mean)\b"
+    r"|[A-Z][A-Za-z0-9&/()-]{1,20}(?: [A-Z(][\w&/()-]*){0,4}(?: [-–—] |\t| {3,})[A-Z]"
+)
+
+
+def may_answer(question: Question, evidence: Evidence, place: int, source: PromptSource) -> bool:
+    """Whether the sentence at ``place`` may be quoted: it holds what is asked for, and is prose.
+
+    Furniture of a page, an entry of a glossary where no meaning is asked for, and a row of a table
+    that has a cell a period (helix.providers.offline.cells quotes its cells) may not.
+    """
+    text = evidence.sentences[place].text
+    if question.kind is not Kind.OPEN and not _has_kind(question, text):
+        return False
+    if _FURNITURE.fullmatch(text) or (not question.is_definition and _ENTRY.match(text)):
+        return False
+    if INWARDS in text and read_row(text, (0, len(text))):
+        return False
+    return not question.counted or _counts(question, evidence, place)
+
+
+def _has_kind(question: Question, text: str) -> bool:
+    """Whether the sentence holds a number, a time or a name more than the question has."""
+    asked = Counter(kind_words(question.kind, question.text))
+    return bool(Counter(kind_words(question.kind, text)) - asked)
+
+
+def _counts(question: Question, evidence: Evidence, place: int) -> bool:
+    """Whether the sentence, or the one before or after it, says what is counted."""
+    own = evidence.sentences[place]
+    return any(
+        not question.counted.isdisjoint(meanings(each.text))
+        for each in evidence.sentences[max(0, place - 1) : place + 2]
+        if each.source == own.source
+    )

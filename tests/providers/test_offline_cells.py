@@ -1,0 +1,92 @@
+"""Questions that a cell of a table answers: the right row, period, company and unit, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.answering.proof import prove
+from helix.contract import REFUSAL
+from helix.domain.prompt import chat_messages
+from helix.providers.offline.answerer import OfflineLLM
+from tests.support.report_rows import report_sources
+
+SOURCES = report_sources()
+
+
+def ask(question: str) -> str:
+    places = [source.place for source in SOURCES]
+    return OfflineLLM().chat(chat_messages(question, SOURCES, places)).message.content or ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "What was Orchard's lamp revenue in the quarter ended July 1, 2023?",
+            "Lamps: $39,669 million, three months ended July 1, 2023 [1]",
+        ),
+        (
+            "How much did lamp net sales come to in Q3 2023?",
+            "Lamps: $39,669 million, three months ended July 1, 2023 [1]",
+        ),
+        (
+            "What were Orchard's total net sales for the nine months ended June 25, 2022?",
+            "Total net sales: $304,182 million, nine months ended June 25, 2022 [1]",
+        ),
+        (
+            "How much did Orchard spend on R&D in the third quarter of fiscal 2023?",
+            "Operating expenses › Research and development: 7,442 million,"
+            " three months ended July 1, 2023 [2]",
+        ),
+        (
+            "What was Orchard's diluted EPS for the quarter ended July 1, 2023?",
+            "Earnings per share › Diluted: $1.26, three months ended July 1, 2023 [2]",
+        ),
+        (
+            "What was the cost of sales of services in the quarter ended June 25, 2022?",
+            "Cost of sales › Services: 5,589 million, three months ended June 25, 2022 [2]",
+        ),
+        (
+            "By what percentage did net sales in Greater Bay change?",
+            "Greater Bay: 8%, three months ended Change [3]",
+        ),
+        (
+            "What was Quarry's R&D expense in the quarter ended April 1, 2023?",
+            "Research and development: 4,109 million, three months ended Apr 1, 2023 [4]",
+        ),
+        (
+            "What was Quarry's net income in Q1 2023?",
+            "Net income (loss): (2,768) million, three months ended Apr 1, 2023 [4]",
+        ),
+        (
+            "What was Orchard's revenue from rugs?",
+            "Rugs, Shelves and Hooks: 8,284 million, three months ended July 1, 2023 [1]",
+        ),
+    ],
+)
+def test_a_cell_answers_and_is_proven(question: str, answer: str) -> None:
+    assert ask(question) == answer
+    assert [statement.problem for statement in prove(answer, SOURCES).statements] == [None]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was Pebble's revenue in Q1 2023?",
+        "What was Orchard's revenue in the quarter ended March 31, 2019?",
+        "What was Quarry's lamp revenue?",
+        "What was lamp revenue in Greater Bay?",
+        "How many employees did Quarry plan to cut?",
+        "Who is Orchard's chief executive officer?",
+        "When was Orchard founded?",
+    ],
+)
+def test_another_company_period_or_subject_is_refused(question: str) -> None:
+    assert ask(question) == REFUSAL
+
+
+def test_a_model_that_does_not_read_places_gets_the_prompt_alone() -> None:
+    turn = chat_messages("lamps?", SOURCES)[-1]
+    assert not turn.additional_kwargs
+    placed = chat_messages("lamps?", SOURCES, [source.place for source in SOURCES])[-1]
+    assert placed.content == turn.content
