@@ -35,14 +35,18 @@ class Header:
     scale: Piece | None = None
 
 
-def cells_of(columns: Columns, rows: Sequence[Row]) -> list[float]:
-    """The left edge of each column's cells: that of the numbers is farther to the right."""
-    extents = columns.extents
-    rights = [extent.right for extent in extents]
-    steps = sorted(right - left for left, right in pairwise(rights))
+def labels_end(columns: Columns, rows: Sequence[Row]) -> float:
+    """Where the longest label of a row with values ends."""
     labels = max((row.label.right for row in rows if row.label and row.cells), default=0.0)
+    return min(labels, columns.left)
+
+
+def cells_of(columns: Columns, labels: float) -> list[float]:
+    """The left edge of each column's cells: that of the numbers is farther to the right."""
+    rights = [extent.right for extent in columns.extents]
+    steps = sorted(right - left for left, right in pairwise(rights))
     first = max(rights[0] - steps[len(steps) // 2], labels) if steps else labels
-    return [min(first, extents[0].outer), *rights[:-1]]
+    return [min(first, columns.left), *rights[:-1]]
 
 
 def header_above(
@@ -50,10 +54,15 @@ def header_above(
     lines: Sequence[Line],
     first: int,
     columns: Columns,
+    labels_right: float,
     edge: float,
     drawn: Drawn,
 ) -> Header:
-    """What stands above line ``first``, the first row with a number; cells begin at ``edge``."""
+    """What stands above line ``first``, the first row with a number.
+
+    The labels end at ``labels_right``; the cells beside them begin there, or, by the distance of
+    the columns, at ``edge``.
+    """
     header = Header(first)
     labels: list[int] = []
     before = lines[first]
@@ -62,20 +71,23 @@ def header_above(
         height = max(line.height, before.height)
         if before.top - line.bottom > (_LINES_APART if header.lines else _ROWS_APART) * height:
             break
+        if any(piece.kind == "value" for piece in line.pieces):
+            break
         pieces = closely_cut(words, line.pieces)
-        inside = [p for p in pieces if p.right > columns.left - 2 or p.left > edge]
+        begin = labels_right if len(pieces) > 1 else edge
+        inside = [p for p in pieces if p.right > columns.left - 2 or p.left > begin]
         outside = [p for p in pieces if p not in inside]
         if not header.lines and not inside:
             if is_scale(line.text):
                 header.scale, header.first = line.pieces[0], index
-                break
-            labels.append(index)
+            else:
+                labels.append(index)
         elif not inside:
             if not _is_corner(line, before):
                 break
             header.corner[:0] = outside
             header.first = index
-        elif _is_header_line(line, inside, columns, edge, header):
+        elif _is_header_line(line, inside, columns, begin, header):
             header.lines.insert(0, inside)
             header.corner[:0] = outside
             header.groups += labels

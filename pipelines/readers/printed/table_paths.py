@@ -117,11 +117,14 @@ def _rank(label: Piece) -> int:
 
 
 def _is_total_of(total: str, group: str) -> bool:
-    """Whether a row ends a group: a total, unless it is one of a part ("Total current assets" in
-    "Assets")."""
+    """Whether a row ends a group: its total, and none of a part of it ("Total current assets" in
+    "Assets") or of something else in it."""
     name = total.casefold().strip(" :")
     if not name.startswith("total"):
         return False
     whole = group.casefold().strip(" :")
     part = name.removeprefix("total").strip()
-    return part == whole or not part.endswith(" " + whole)
+    if part == whole or not part:
+        return True
+    shared = set(part.split()) & set(whole.split())
+    return bool(shared) and not part.endswith(" " + whole)

@@ -50,7 +50,7 @@ def regions_of(lines: Sequence[Line], drawn: Drawn) -> list[Region]:
     current: Region | None = None
     for index, line in enumerate(lines):
         if current and _goes_on(lines, current, index, drawn):
-            if is_row(line) or _is_bare_total(line, current):
+            if _is_row_of(line, current) or _is_bare_total(line, current):
                 current.columns.add_row(line)
                 current.last = index
         elif is_row(line):
@@ -60,6 +60,13 @@ def regions_of(lines: Sequence[Line], drawn: Drawn) -> list[Region]:
         else:
             current = None
     return [region for region in found if _is_table(lines, region)]
+
+
+def _is_row_of(line: Line, region: Region) -> bool:
+    """Whether a line is a row of the region; a footnote below it begins with a number, too."""
+    first = line.pieces[0]
+    is_note = first.kind == "value" and line.pieces[-1].kind == "text" and len(line.pieces) == 2
+    return is_row(line) and not (is_note and region.columns.at(first) is None)
 
 
 def _is_bare_total(line: Line, region: Region) -> bool:
@@ -74,11 +81,11 @@ def _goes_on(lines: Sequence[Line], region: Region, index: int, drawn: Drawn) ->
     height = max(line.height, before.height)
     if line.top - before.bottom > _ROWS_APART * height or index - region.last > _MOST_BETWEEN + 1:
         return False
-    if is_row(line):
+    if _is_row_of(line, region):
         return not _begins_another(lines, region, index)
     if _is_bare_total(line, region):
         return not all(piece.kind == "either" for piece in line.pieces)
-    return not _is_prose(line, region) and not _is_header(line, region)
+    return not (is_row(line) or _is_prose(line, region) or _is_header(line, region))
 
 
 def _begins_another(lines: Sequence[Line], region: Region, index: int) -> bool:

@@ -34,6 +34,8 @@ def spans_of(
     if len(pieces) == count:
         return [HeaderCell(piece, index, index) for index, piece in enumerate(pieces)]
     lines = [_underlined(piece, columns, drawn) for piece in pieces]
+    if below:  # lines are often drawn column by column below what spans several
+        lines = [line if line and line[0] < line[1] else None for line in lines]
     if len(pieces) > count or count > _MOST_COLUMNS:
         ranges = [
             line or _nearest(piece, columns) for piece, line in zip(pieces, lines, strict=True)
@@ -53,14 +55,17 @@ def _best(
     """Ranges without a column in common, from the left, that together fit best."""
     count = len(columns)
     step = (columns[-1].right - cells[0]) / count
-    widely = [_may_span(piece, below) for piece in pieces]
+    widely = [_may_span(piece, below, step / 2) for piece in pieces]
 
     @cache
     def cost(number: int, first: int, last: int) -> float:
         line = lines[number]
         if line:
             return 0.0 if line == (first, last) else _MISSED
-        off = _off(pieces[number], columns, cells, first, last) / step
+        off = _off(pieces[number], columns, cells, first, last)
+        if widely[number]:  # what spans columns may end where the last of them does
+            off = min(off, _right_aligned(pieces[number], columns, first, last))
+        off /= step
         return off + (-_WIDER if widely[number] else _WIDER) * (last - first)
 
     @cache
@@ -81,9 +86,16 @@ def _best(
     return list(least(0, 0)[1])
 
 
-def _may_span(piece: Piece, below: Sequence[Piece]) -> bool:
+def _may_span(piece: Piece, below: Sequence[Piece], reach: float) -> bool:
     """Whether a header is one that columns share: a time, or what times stand below."""
-    return bool(below) and (is_period(piece.text) or all(is_period(other.text) for other in below))
+    if not below or is_period(piece.text):
+        return bool(below)
+    under = [
+        other
+        for other in below
+        if other.left < piece.right + reach and piece.left - reach < other.right
+    ]
+    return len(under) > 1 and all(is_period(other.text) for other in under)
 
 
 def _off(
@@ -105,11 +117,18 @@ def _off(
     return off + reach
 
 
+def _right_aligned(piece: Piece, columns: Sequence[Extent], first: int, last: int) -> float:
+    """Points that a header ends before or behind its last column, where it begins inside."""
+    is_inside = piece.left >= columns[first].outer - 3
+    return abs(piece.right - columns[last].right) if is_inside else _MISSED
+
+
 def _underlined(piece: Piece, columns: Sequence[Extent], drawn: Drawn) -> _Range | None:
     """The columns over the line below a header; None where there is none of its own."""
     height, width = piece.bottom - piece.top, piece.right - piece.left
+    slack = max(3.0, width / 10)
     for rule in drawn.below(piece.bottom - 0.25 * height, piece.bottom + _UNDERLINED * height):
-        if not rule.left - 2 <= piece.middle <= rule.right + 2:
+        if not (rule.left - slack <= piece.left and piece.right <= rule.right + slack):
             continue
         if rule.left < columns[0].outer - 40 or rule.right - rule.left < 0.5 * width:
             continue

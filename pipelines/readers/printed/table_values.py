@@ -33,7 +33,8 @@ _ENDING_LEADER = re.compile(r"(?:\s*[.·․…_]){3,}$|…+$")
 _ENUMERATOR = re.compile(r"(?:[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)\]])+|[•●▪■○◦‣·–—*†‡§-]")
 _SCALE = re.compile(
     r"\(?(?:[^()]{0,60}?\b)?in\s+(?:thousands|millions|billions|hundreds)\b[^()]{0,120}\)?"
-    r"|\(?(?:\S{1,12}\s)?(?:thousands|millions|billions)\s+of\s+[^()]{0,60}\)?",
+    r"|\(?(?:\S{1,12}\s)?(?:thousands|millions|billions)\s+of\s+[^()]{0,60}\)?"
+    r"|\(?(?:US|U\.S\.)?\s?[$€£¥]?\s?(?:thousand|million|billion)s?\)?|\(?[$€£¥]?[’']?000s?\)?",
     re.IGNORECASE,
 )
 _SCALE_INSIDE = re.compile(
@@ -42,6 +43,13 @@ _SCALE_INSIDE = re.compile(
 )
 _MEASURE = re.compile(
     rf"\(?(?:{_CURRENCY}\s?(?:[’']?000s?|[kmb]n?|mn|million|billion|thousand)?s?|%|[’']000s?)\)?",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\(?(?:un)?audited\)?", re.IGNORECASE)
+_UNFINISHED_TIME = re.compile(
+    r"(?:\b(?:ended|ending|as\s+of|as\s+at)|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"[a-z]*\.?\s+\d{1,2}|\d{1,2}\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)"
+    r"\s*[,:]?$",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(
@@ -119,6 +127,16 @@ def scale_in(text: str) -> str:
         return text.strip()
     found = _SCALE_INSIDE.findall(text)
     return str(found[-1]) if found else ""
+
+
+def is_aside(text: str) -> bool:
+    """Whether a line of a header is about the whole table: "(Unaudited)"."""
+    return bool(_ASIDE.fullmatch(text))
+
+
+def is_unfinished_time(text: str) -> bool:
+    """Whether a text waits for the years beside it: "Three Months Ended September 30,", "As of"."""
+    return bool(_UNFINISHED_TIME.search(text))
 
 
 def is_measure(text: str) -> bool:

@@ -8,17 +8,25 @@ from typing import NamedTuple
 
 from pipelines.readers.grids import NO_ENTRY, Entry, Grid, GridHead, GridRow, Path, texts_of
 from pipelines.readers.printed.rules import Rule
+from pipelines.readers.printed.table_blocks import levels_of
 from pipelines.readers.printed.table_body import label_side, rows_of, with_text_columns
-from pipelines.readers.printed.table_header import cells_of, header_above
+from pipelines.readers.printed.table_header import cells_of, header_above, labels_end
 from pipelines.readers.printed.table_lines import Line, Piece, lines_of
-from pipelines.readers.printed.table_matrix import Matrix, Row
+from pipelines.readers.printed.table_matrix import Matrix, Row, together
 from pipelines.readers.printed.table_paths import column_paths, row_paths
 from pipelines.readers.printed.table_regions import Region, regions_of
 from pipelines.readers.printed.table_ruled import ruled_tables
 from pipelines.readers.printed.table_rules import Drawn, drawn_of
 from pipelines.readers.printed.table_spans import spans_of
 from pipelines.readers.printed.table_texts import Found, introduction
-from pipelines.readers.printed.table_values import is_scale, scale_in, without_mark
+from pipelines.readers.printed.table_values import (
+    is_aside,
+    is_period,
+    is_scale,
+    is_unfinished_time,
+    scale_in,
+    without_mark,
+)
 from pipelines.readers.printed.words import Word
 
 _MOST_WORDS = 20_000  # of a page; more are a drawing or an index, and have no table
@@ -103,13 +111,19 @@ def _matrix(
     side = label_side(body, region.columns)
     columns = with_text_columns(body, region.columns, side)
     side = min(side, columns.left - 1) if columns.left < side else side
-    cells = cells_of(columns, rows_of(words, body, columns, side, drawn))
-    header = header_above(words, lines, region.first, columns, cells[0], drawn)
+    labels = labels_end(columns, rows_of(words, body, columns, side, drawn))
+    cells = cells_of(columns, labels)
+    header = header_above(words, lines, region.first, columns, labels, cells[0], drawn)
     groups = [lines[index] for index in sorted(header.groups)]
     rows = rows_of(words, [*groups, *body], columns, side, drawn)
     matrix = Matrix(columns.extents, rows, corner=header.corner, is_stacked=True)
-    for index, pieces in enumerate(header.lines):
-        below = header.lines[index + 1] if index + 1 < len(header.lines) else []
+    for pieces in list(header.lines):
+        if len({piece.text for piece in pieces}) == 1 and is_scale(pieces[0].text):
+            matrix.corner += pieces
+            header.lines.remove(pieces)
+    levels = levels_of(words, header.lines, drawn)
+    for index, pieces in enumerate(levels):
+        below = levels[index + 1] if index + 1 < len(levels) else []
         matrix.header.append(spans_of(pieces, below, columns.extents, cells, drawn))
     if header.scale:
         matrix.corner.append(header.scale)
@@ -131,13 +145,22 @@ def _found(
     entries = _Entries(words, page)
     scales = [piece for piece in matrix.corner if scale_in(piece.text)]
     for line in list(matrix.header):
+        if all(is_aside(cell.piece.text) for cell in line):
+            matrix.corner += [cell.piece for cell in line]
+            matrix.header.remove(line)
+            continue
         texts = {cell.piece.text for cell in line}
         if len(texts) == 1 and is_scale(texts.pop()):
             scales += [cell.piece for cell in line]
             matrix.header.remove(line)
-    columns = [tuple(map(entries.of, path)) for path in column_paths(words, matrix, drawn)]
-    _label_at_right(matrix, columns)
+    paths = column_paths(words, matrix, drawn)
     corner = [piece for piece in matrix.corner if piece not in scales]
+    time = together(words, *corner)
+    if time and is_unfinished_time(time.text) and all(p and is_period(p[0].text) for p in paths):
+        paths = [(time, *path) for path in paths]
+        corner = []
+    columns = [tuple(map(entries.of, path)) for path in paths]
+    _label_at_right(matrix, columns)
     caption = entries.found(above[0]) if not corner else entries.joined(corner)
     units = entries.found(above[1])
     if scales:

@@ -62,8 +62,8 @@ def statement(canvas: Canvas) -> None:
     """An income statement as filings print it: no grid, lines below headers and above totals."""
     put_middle(canvas, 300, 40, "STATEMENTS OF OPERATIONS")
     put_middle(canvas, 300, 54, "(In millions, except per share amounts)")
-    put_middle(canvas, 290, 84, "Three Months Ended")
-    put_middle(canvas, 450, 84, "Nine Months Ended")
+    put_middle(canvas, 325, 84, "Three Months Ended")
+    put_middle(canvas, 485, 84, "Nine Months Ended")
     put_line(canvas, 250, 400, 98)
     put_line(canvas, 410, 560, 98)
     for middle, day, year in zip(
