@@ -12,7 +12,8 @@ from typing import Any
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.draft import Draft
 from pipelines.readers.plain_text import decode
-from pipelines.readers.tables import Row, add_table, one_line
+from pipelines.readers.table_heads import Row
+from pipelines.readers.tables import add_table, one_line
 
 _DELIMITERS = ",;\t|"
 _NONE = "\x1f"  # the unit separator: a list with one column has no delimiter
@@ -60,7 +61,7 @@ def _attempt(rows: Iterator[Row]) -> ReadText:
 def _rows(text: str, start: int, delimiter: str, **options: Any) -> Iterator[Row]:
     reader = csv.reader(_lines(text, start), delimiter=delimiter, **options)
     for number, cells in enumerate(reader, 1):
-        yield number, [one_line(cell) for cell in cells]
+        yield Row(number, [one_line(cell) for cell in cells])
 
 
 def _lines(text: str, start: int) -> Iterator[str]:

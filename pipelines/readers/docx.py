@@ -9,6 +9,7 @@ from typing import Any
 from docx import Document
 from docx.document import Document as WordDocument
 
+from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.docx_styles import Styles
@@ -17,13 +18,14 @@ from pipelines.readers.docx_text import (
     boxes,
     children,
     paragraph_text,
-    table_cells,
+    table_rows,
     within,
 )
 from pipelines.readers.draft import Draft
+from pipelines.readers.grids import GROUP, moved
 from pipelines.readers.office import core_title, guarded, local_name
 from pipelines.readers.outline import LONGEST_TABLE, short_title
-from pipelines.readers.tables import GROUP, add_table, table_lines
+from pipelines.readers.tables import add_table, small_tables
 
 _WRAPPERS = ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")
 
@@ -44,11 +46,13 @@ def read(data: bytes, progress: Progress) -> ReadText:
 
 @dataclass
 class _Part:
-    """The section being written: its pieces and their length in all, what of it is not cut."""
+    """The section being written: its pieces and their length in all, what of it is not cut, and
+    the tables within it."""
 
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     blocks: list[Span] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
     in_list: bool = False
     only_headings: bool = True
 
@@ -127,27 +131,33 @@ class _Body:
                 self._walk(cell)
             return
         self._tables += 1
-        numbered = list(enumerate(table_cells(rows), 1))
-        lines = "\n".join(table_lines(numbered))
+        numbered = list(table_rows(rows))
+        lines, tables = small_tables(numbered)
         if len(rows) <= GROUP + 1 and len(lines) <= LONGEST_TABLE:
-            self._small_table(lines)
+            self._small_table(lines, tables)
         else:
             self._end_section()
             add_table(self._draft, numbered, self._headings(), f"table {self._tables}, ")
         for note in self._notes.of(table):
             self._line(note)
 
-    def _small_table(self, lines: str) -> None:
+    def _small_table(self, lines: str, tables: list[Table]) -> None:
         """In one piece with the text around it, which says what it is about."""
         if lines:
             self._line(lines)
-            end = self._part.length
-            self._part.blocks.append((end - len(lines), end))
+            start, end = self._part.length - len(lines), self._part.length
+            self._part.blocks.append((start, end))
+            self._part.tables += [moved(table, start) for table in tables]
 
     def _headings(self) -> tuple[str, ...]:
         return tuple(heading for _, heading in self._path)
 
     def _end_section(self) -> None:
         part = self._part
-        self._draft.add("".join(part.pieces), heading_path=self._headings(), blocks=part.blocks)
+        self._draft.add(
+            "".join(part.pieces),
+            heading_path=self._headings(),
+            blocks=part.blocks,
+            tables=part.tables,
+        )
         self._part = _Part()

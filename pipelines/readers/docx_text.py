@@ -12,7 +12,8 @@ from typing import Any
 from docx.oxml import parse_xml
 
 from pipelines.readers.office import is_element, local_name
-from pipelines.readers.tables import Cells, one_line
+from pipelines.readers.table_heads import Cells, Row
+from pipelines.readers.tables import one_line
 
 _LEFT_OUT = frozenset(
     "del moveFrom delText delInstrText instrText pPr rPr sdtPr sdtEndPr txbxContent rt "
@@ -95,29 +96,35 @@ def _is_under(element: Any, top: Any, names: tuple[str, ...]) -> bool:
     return False
 
 
-def table_cells(rows: Iterable[Any]) -> Iterator[Cells]:
-    """The cells of rows by column; one merged downwards is repeated, each row being a line."""
+def table_rows(rows: Iterable[Any]) -> Iterator[Row]:
+    """Rows numbered from 1; a cell merged downwards is repeated, each row being a line."""
     above: Cells = []
-    for row in rows:
-        if _is_deleted(row):
-            yield []
+    for number, row in enumerate(rows, 1):
+        properties = child(row, "trPr")
+        if properties is not None and child(properties, "del") is not None:
+            yield Row(number, [])
             continue
-        cells: Cells = []
+        cells: Cells = [""] * _columns(properties, "gridBefore", 0)
+        spans: dict[int, int] = {}
         for cell in within(row, "tc"):
             span, joined = _merging(cell)
             column = len(cells)
             text = above[column] if joined and column < len(above) else _cell_text(cell)
             cells += [text, *[""] * (span - 1)]
+            if span > 1:
+                spans[column] = span
         above = cells
-        yield cells
+        is_header = properties is not None and _is_on(properties, "tblHeader")
+        yield Row(number, cells, spans, is_header)
 
 
-def _is_deleted(row: Any) -> bool:
-    properties = child(row, "trPr")
-    return properties is not None and child(properties, "del") is not None
+def _is_on(properties: Any, name: str) -> bool:
+    """Whether a property is set: without a value it is."""
+    return child(properties, name) is not None and value_of(properties, name) not in _OFF
 
 
 _MOST_COLUMNS = 63  # Word's own limit
+_OFF = ("0", "false", "off")
 
 
 def _merging(cell: Any) -> tuple[int, bool]:
@@ -126,10 +133,14 @@ def _merging(cell: Any) -> tuple[int, bool]:
     if properties is None:
         return 1, False
     merge = child(properties, "vMerge")
-    columns = value_of(properties, "gridSpan")
-    columns = columns if re.fullmatch(r"[1-9]\d?", columns) else "1"
     joined = merge is not None and attribute(merge, "val") != "restart"
-    return min(int(columns), _MOST_COLUMNS), joined
+    return _columns(properties, "gridSpan", 1), joined
+
+
+def _columns(properties: Any, name: str, otherwise: int) -> int:
+    """A count of columns; ``otherwise`` where none is given."""
+    given = "" if properties is None else value_of(properties, name)
+    return min(int(given), _MOST_COLUMNS) if re.fullmatch(r"[1-9]\d?", given) else otherwise
 
 
 def _cell_text(cell: Any) -> str:

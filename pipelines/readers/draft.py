@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from helix.domain.records import Section
 from helix.domain.tables import Cell, HeaderPath, Table
@@ -16,6 +15,7 @@ from pipelines.readers.grids import (
     GridRow,
     Landing,
     compose,
+    first_cells,
     moved,
     sections_of,
     texts_of,
@@ -70,14 +70,9 @@ class Draft:
 
     def keep(self, table: Table) -> None:
         """A table of the text so far, as far as the document's cells go."""
-        cells = table.cells[: self.free_cells]
-        self.free_cells -= len(cells)
-        if len(cells) < len(table.cells):
-            table = replace(
-                table, cells=cells, rows=table.rows[: cells[-1].row + 1 if cells else 0]
-            )
-        if table.rows:
-            self._tables.append(table)
+        if first := first_cells(table, self.free_cells):
+            self.free_cells -= len(first.cells)
+            self._tables.append(first)
 
     def add_grid(
         self,
@@ -152,7 +147,9 @@ class TableDraft:
         )
 
     def _add(self, group: list[GridRow], page: int | None, label: str) -> None:
-        lines = compose(self._head, group, self._count)
+        # a table of a million rows keeps its first ones only, and no more in memory
+        is_kept = len(self._cells) <= self._draft.free_cells
+        lines = compose(self._head, group, self._count, with_cells=is_kept)
         if not lines.text.strip():
             return
         start = self._draft.add(
@@ -169,8 +166,7 @@ class TableDraft:
             Landing(start + first, start + last, origin) for first, last, origin in lines.landed
         ]
         self._count += len(group)
-        # a table of a million rows keeps its first ones only, and no more in memory
-        if len(self._cells) <= self._draft.free_cells:
+        if is_kept:
             self._page = page if self._span is None else self._page
             self._keep(group, lines.cells, start, start + lines.length)
 

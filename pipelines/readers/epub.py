@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
+from pipelines.readers.grids import bounded
 from pipelines.readers.html import parse_tree
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.outline import short_title
@@ -91,7 +92,9 @@ def _book(parts: _Parts, progress: Progress) -> ReadText:
         raise UnreadableFile(warnings[0] if warnings else "empty: there is no text in it")
     titles = package.xpath("//*[local-name()='metadata']/*[local-name()='title']")
     title = short_title("".join(titles[0].itertext())) if titles else None
-    return ReadText(gathered.text, title or None, gathered.sections, tuple(warnings))
+    return ReadText(
+        gathered.text, title or None, gathered.sections, tuple(warnings), bounded(gathered.tables)
+    )
 
 
 def _add(gathered: TextOfMarkup, parts: _Parts, name: str) -> str | None:

@@ -97,6 +97,8 @@ class Lines:
     length: int = 0
     cells: list[Cell] = field(default_factory=list)
     landed: list[Landing] = field(default_factory=list)
+    tops: list[int] = field(default_factory=list)
+    """Where its captions start, or its first row where there is none."""
 
     @property
     def text(self) -> str:
@@ -121,23 +123,33 @@ def texts_of(path: Path) -> HeaderPath:
     return tuple(entry.text for entry in path if entry.text)
 
 
-def compose(head: GridHead, rows: Sequence[GridRow], first: int = 0) -> Lines:
+def compose(
+    head: GridHead,
+    rows: Sequence[GridRow],
+    first: int = 0,
+    lines: Lines | None = None,
+    *,
+    with_cells: bool = True,
+) -> Lines:
     """The lines of some rows, below a line with caption and units where there are any.
 
-    ``first`` is the number of the first of ``rows`` in the table, from 0. A row that has neither
-    label nor value has no line; a group that has no value of its own is a line all the same.
+    ``first`` is the number of the first of ``rows`` in the table, from 0; ``lines`` are those that
+    they follow. A row that has neither label nor value has no line; a group that has no value of
+    its own is a line all the same.
     """
-    lines = Lines()
+    lines = lines or Lines()
+    lines.write("\n" if lines.length else "")
+    lines.tops.append(lines.length)
     _write_top(lines, head)
     names = [_repeatable(path) for path in head.columns]
     for index, row in enumerate(rows, first):
-        _write_row(lines, head, names, row, index)
+        _write_row(lines, head, names, row, index if with_cells else None)
     return lines
 
 
 def sections_of(head: GridHead, rows: Iterable[GridRow]) -> Iterator[list[GridRow]]:
     """Rows in groups of at most 20, each with less than a chunk's characters below a caption."""
-    is_headed = bool(head.caption.text or head.units.text)
+    is_headed = _is_headed(head)
     group: list[GridRow] = []
     length = 0
     for row in rows:
@@ -151,17 +163,26 @@ def sections_of(head: GridHead, rows: Iterable[GridRow]) -> Iterator[list[GridRo
         yield group
 
 
-def one_table(grid: Grid) -> tuple[Lines, Table]:
-    """A small table in one piece; the spans count from the start of its text."""
-    lines = compose(grid.head, grid.rows)
+def one_table(grid: Grid, longest: int | None = None) -> tuple[Lines, Table]:
+    """A table in one piece; the spans count from the start of its text.
+
+    One of more than ``longest`` characters tells its caption and units again as sections do.
+    """
+    head, rows = grid.head, grid.rows
+    lines = compose(head, rows)
+    if longest is not None and lines.length > longest and _is_headed(head):
+        lines, count = Lines(), 0
+        for group in sections_of(head, rows):
+            lines = compose(head, group, count, lines)
+            count += len(group)
     table = Table(
         0,
         lines.length,
-        tuple(texts_of(row.path) for row in grid.rows),
-        tuple(map(texts_of, grid.head.columns)),
+        tuple(texts_of(row.path) for row in rows),
+        tuple(map(texts_of, head.columns)),
         tuple(lines.cells),
-        caption=grid.head.caption.text,
-        units=grid.head.units.text,
+        caption=head.caption.text,
+        units=head.units.text,
     )
     return lines, table
 
@@ -172,6 +193,28 @@ def moved(table: Table, by: int) -> Table:
         Cell(cell.row, cell.column, cell.start + by, cell.end + by) for cell in table.cells
     )
     return replace(table, start=table.start + by, end=table.end + by, cells=cells)
+
+
+def bounded(tables: Iterable[Table], most: int = MOST_CELLS) -> tuple[Table, ...]:
+    """Tables as far as ``most`` cells go."""
+    kept: list[Table] = []
+    for table in tables:
+        if first := first_cells(table, most):
+            most -= len(first.cells)
+            kept.append(first)
+    return tuple(kept)
+
+
+def first_cells(table: Table, most: int) -> Table | None:
+    """The table up to the row of its last cell of ``most``; None where no row is left."""
+    if len(table.cells) > most:
+        last = table.cells[most - 1].row if most else -1
+        table = replace(table, cells=table.cells[:most], rows=table.rows[: last + 1])
+    return table if table.rows else None
+
+
+def _is_headed(head: GridHead) -> bool:
+    return bool(head.caption.text or head.units.text)
 
 
 def _write_top(lines: Lines, head: GridHead) -> None:
@@ -186,11 +229,10 @@ def _write_top(lines: Lines, head: GridHead) -> None:
 
 
 def _write_row(
-    lines: Lines, head: GridHead, names: Sequence[Sequence[Entry]], row: GridRow, index: int
+    lines: Lines, head: GridHead, names: Sequence[Name], row: GridRow, index: int | None
 ) -> None:
-    label = [entry for entry in row.path if entry.text]
-    gap = "\n" if lines.length else ""
-    if label:
+    gap = "\n" if lines.length > lines.tops[-1] else ""
+    if label := [entry for entry in row.path if entry.text]:
         lines.write(gap)
         gap = _BESIDE
         if head.corner.text:
@@ -200,14 +242,25 @@ def _write_row(
             lines.place(entry, LONGEST_NAME)
             lines.write(_INWARDS)
         lines.place(label[-1])
-    for column, entry in enumerate(row.cells):
-        if not entry.text:
+    pieces, at = lines.pieces, lines.length  # the one loop that a million rows go through
+    for column, (text, origin) in enumerate(row.cells):
+        if not text:
             continue
-        lines.write(gap)
+        name = names[column] if column < len(names) else ""
+        if isinstance(name, str):
+            pieces.append(f"{gap}{name}{text}")
+            at += len(gap) + len(name)
+        else:
+            lines.write(gap)
+            _write_names(lines, name)
+            at = lines.length
+            pieces.append(text)
+        if index is not None and column < len(names):  # beyond its columns a row has text alone
+            lines.cells.append(Cell(index, column, at, at + len(text)))
+        if origin is not None:
+            lines.landed.append(Landing(at, at + len(text), origin))
+        lines.length = at = at + len(text)
         gap = _BESIDE
-        _write_names(lines, names[column] if column < len(names) else ())
-        lines.cells.append(Cell(index, column, lines.length, lines.length + len(entry.text)))
-        lines.place(entry)
 
 
 def _write_names(lines: Lines, names: Sequence[Entry]) -> None:
@@ -215,11 +268,14 @@ def _write_names(lines: Lines, names: Sequence[Entry]) -> None:
         if position:
             lines.write(_INWARDS)
         lines.place(entry, LONGEST_NAME)
-    if names:
-        lines.write(": ")
+    lines.write(": ")
 
 
-def _repeatable(path: Path) -> list[Entry]:
+Name = str | list[Entry]
+"""What stands in front of a cell; as text where no part of it has an origin."""
+
+
+def _repeatable(path: Path) -> Name:
     """The parts of a column's path that a line has room for, the innermost first of all."""
     kept: list[Entry] = []
     room = _LONGEST_PATH
@@ -229,7 +285,10 @@ def _repeatable(path: Path) -> list[Entry]:
             break
         if entry.text:
             kept.insert(0, entry)
-    return kept
+    if any(entry.origin is not None for entry in kept):
+        return kept
+    names = _INWARDS.join(entry.text[:LONGEST_NAME].rstrip() for entry in kept)
+    return f"{names}: " if names else ""
 
 
 def _width(head: GridHead, row: GridRow) -> int:

@@ -9,13 +9,17 @@ import codecs
 import copy
 import logging
 import re
+from collections import defaultdict, deque
 
-from lxml import html as lxml_html  # type: ignore[import-untyped]
+from lxml import etree  # type: ignore[import-untyped]
+from lxml import html as lxml_html
 from lxml.etree import LxmlError, _Element  # type: ignore[import-untyped]
 from trafilatura import bare_extraction
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
+from pipelines.readers.grids import bounded
 from pipelines.readers.markup import TextOfMarkup
+from pipelines.readers.markup_tables import is_layout
 from pipelines.readers.outline import LONGEST_HEADING, short_title
 
 _MARKS = (
@@ -100,7 +104,8 @@ def _content(tree: _Element) -> ReadText:
     titles = tree.xpath("//title[1]")
     title = short_title("".join(titles[0].itertext())) if titles else ""
     title = title or (gathered.first_heading or "")[:LONGEST_HEADING].strip()
-    return ReadText(gathered.text, title or None, gathered.sections)
+    tables = bounded(gathered.tables)
+    return ReadText(gathered.text, title or None, gathered.sections, tables=tables)
 
 
 def _gather(tree: _Element | None) -> TextOfMarkup:
@@ -129,9 +134,12 @@ def _pruned(tree: _Element) -> _Element:
 
 def _extracted(tree: _Element) -> _Element | None:
     """The main content by trafilatura, in HTML's own elements."""
+    bare = copy.deepcopy(tree)
+    # tables come from the page itself; what spans rows takes trafilatura quadratic time
+    etree.strip_attributes(bare, "rowspan", "colspan")
     try:
         found = bare_extraction(
-            copy.deepcopy(tree),
+            bare,
             favor_recall=True,
             include_comments=False,
             include_formatting=True,
@@ -144,7 +152,27 @@ def _extracted(tree: _Element) -> _Element | None:
         return None
     for element in body.iter():
         _rename(element)
+    _restore_tables(body, tree)
     return body
+
+
+def _restore_tables(body: _Element, page: _Element) -> None:
+    """The tables of an extracted body as the page has them: extraction drops what spans rows."""
+    originals: defaultdict[str, deque[_Element]] = defaultdict(deque)
+    for table in page.iter("table"):
+        if not is_layout(table):
+            originals[_words_of(table)].append(table)
+    for table in list(body.iter("table")):
+        if found := originals[_words_of(table)]:
+            original = copy.deepcopy(found.popleft())
+            original.tail = table.tail
+            table.getparent().replace(table, original)
+
+
+def _words_of(table: _Element) -> str:
+    """What is in a table, by which it is known again."""
+    texts = (text for part in table.iter("caption", "td", "th") for text in part.itertext())
+    return "".join("".join(texts).split())
 
 
 def _rename(element: _Element) -> None:

@@ -15,9 +15,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from helix.domain.records import Section
+from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
-from pipelines.readers.outline import LONGEST_HEADING, Heading, Table, sections, trim
+from pipelines.readers.grids import bounded, moved
+from pipelines.readers.markdown_tables import table_in_place
+from pipelines.readers.outline import LONGEST_HEADING, Heading, TableSpan, sections, trim
 from pipelines.readers.plain_text import decode
 
 _LONGEST_PARSED = 1_000_000  # characters
@@ -26,6 +29,7 @@ _TITLE_WITHIN = 65_536  # characters; a document that has a title has it near it
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]+")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\r\n]*|(~{3,}).*)$")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]#+)?[ \t]*$")
 _MARK = re.compile(r"[*_`\[\]<>&\\!\n]")
@@ -38,14 +42,20 @@ def read(data: bytes, progress: Progress) -> ReadText:
     head = text[:_TITLE_WITHIN]
     title = _front_matter_title(head) or _first_heading(head)
     title = title[:LONGEST_HEADING].strip() if title else None
-    return ReadText(text, title, sections_of(text))
+    found, tables = structure_of(text)
+    return ReadText(text, title, found, tables=bounded(tables))
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
+    """The sections of ``structure_of``."""
+    return structure_of(text)[0]
+
+
+def structure_of(text: str) -> tuple[tuple[Section, ...], list[Table]]:
     """Sections by heading, with the heading path; fenced code and short tables are their blocks.
 
     They cover every character but white space around them. Headings within quotes and lists are
-    text like any other. Front matter is a section without a path.
+    text like any other, and so are tables there. Front matter is a section without a path.
     """
     front = _FRONT_MATTER.match(text[:_TITLE_WITHIN])
     start = front.end() if front else 0
@@ -53,11 +63,12 @@ def sections_of(text: str) -> tuple[Section, ...]:
     small = len(body) <= _LONGEST_PARSED and body.count("\n") + body.count("\r") <= _MOST_LINES
     parse = _parsed if small else _scanned
     headings, blocks, tables = parse(body)
-    found = sections(body, headings, blocks, tables)
+    found = sections(body, headings, blocks, [span for span, _ in tables])
+    stored = [moved(table, start) for _, table in tables if table]
     if not front:
-        return found
+        return found, stored
     end = len(front.group().rstrip())
-    return (Section(0, end), *(_moved(section, start) for section in found))
+    return (Section(0, end), *(_moved(section, start) for section in found)), stored
 
 
 def _moved(section: Section, by: int) -> Section:
@@ -65,7 +76,7 @@ def _moved(section: Section, by: int) -> Section:
     return replace(section, start=section.start + by, end=section.end + by, blocks=blocks)
 
 
-_Marks = tuple[list[Heading], list[Span], list[Table]]
+_Marks = tuple[list[Heading], list[Span], list[tuple[TableSpan, Table | None]]]
 
 
 def _line_starts(text: str) -> list[int]:
@@ -78,7 +89,7 @@ def _parsed(text: str) -> _Marks:
     tokens = _blocks_only().parse(text)
     headings: list[Heading] = []
     blocks: list[Span] = []
-    tables: list[Table] = []
+    tables: list[tuple[TableSpan, Table | None]] = []
     for token, following in pairwise([*tokens, Token("end", "", 0)]):
         if token.map is None:
             continue
@@ -90,7 +101,10 @@ def _parsed(text: str) -> _Marks:
         elif token.type == "fence":
             blocks.append((start, end))
         elif token.type == "table_open":
-            tables.append(Table(start, end, _LINE_END.split(text[start:end], maxsplit=1)[0]))
+            lines = [match.span() for match in _LINE.finditer(text, start, end)]
+            header = text[slice(*lines[0])]
+            stored = None if token.level else table_in_place(text, lines, _plain)
+            tables.append((TableSpan(start, end, header), stored))
     return headings, blocks, tables
 
 

@@ -6,26 +6,28 @@ The text reads like Markdown but is not escaped: a quotation from it is what the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import pairwise
 
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
 from helix.domain.records import Section
+from helix.domain.tables import Table
 from helix.language.sentences import Span
-from pipelines.readers.outline import Heading, Table, sections
+from pipelines.readers.grids import moved, one_table
+from pipelines.readers.markup_tables import is_layout, rows_of
+from pipelines.readers.markup_text import (
+    BLOCKS,
+    CONTROLS,
+    PASSED_OVER,
+    WHITE,
+    one_line_of,
+    tag_of,
+    texts_of,
+)
+from pipelines.readers.outline import LONGEST_TABLE, Heading, TableSpan, sections
+from pipelines.readers.tables import grids_of
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption "
-    "figure footer form header hgroup hr html legend li main nav ol p pre search section summary "
-    "table tbody td tfoot th thead tr ul caption".split()
-)
-_PASSED_OVER = frozenset(
-    "head script style template noscript iframe object embed svg canvas audio video select "
-    "datalist textarea button dialog nav".split()
-)
-_WHITE = re.compile(r"[ \t\n\r\f\v\xa0\u200b]+")  # a space that does not break is one to a search
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff\xad]")
 _BACKTICKS = re.compile(r"`{3,}")
 _PERMALINK = re.compile(r"\s*[¶\uf0c1]\s*$")
 
@@ -42,7 +44,9 @@ class TextOfMarkup:
         self._is_tight = False  # the next paragraph follows an item of its list
         self._headings: list[Heading] = []
         self._blocks: list[Span] = []
-        self._tables: list[Table] = []
+        self._spans: list[TableSpan] = []
+        self.tables: list[Table] = []
+        """By row and column, in the order of the text."""
 
     def add(self, tree: _Element) -> None:
         """Append the text of ``tree``. Its depth is the parser's: 255 elements at most."""
@@ -55,21 +59,21 @@ class TextOfMarkup:
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return sections(self.text, self._headings, self._blocks, self._tables)
+        return sections(self.text, self._headings, self._blocks, self._spans)
 
     @property
     def first_heading(self) -> str | None:
         return self._headings[0].title if self._headings else None
 
     def _walk(self, element: _Element) -> None:
-        tag = _tag(element)
-        if tag in _PASSED_OVER or "hidden" in element.attrib:
+        tag = tag_of(element)
+        if tag in PASSED_OVER or "hidden" in element.attrib:
             return
         if tag in _HEADINGS:
             self._heading(element, _HEADINGS[tag])
         elif tag == "pre":
-            self._code("".join(_texts(element, lines=True)))
-        elif tag == "table" and not _is_layout(element):
+            self._code("".join(texts_of(element, lines=True)))
+        elif tag == "table" and not is_layout(element):
             self._table(element)
         elif tag in ("br", "hr"):
             self._line.append("\n")
@@ -79,7 +83,7 @@ class TextOfMarkup:
             self._plain(element, tag)
 
     def _plain(self, element: _Element, tag: str) -> None:
-        is_block = tag in _BLOCKS
+        is_block = tag in BLOCKS
         if is_block:
             self._flush()
         if tag == "li":
@@ -89,11 +93,11 @@ class TextOfMarkup:
             self._flush()
 
     def _inside(self, element: _Element) -> None:
-        self._line.append(_WHITE.sub(" ", element.text or ""))
+        self._line.append(WHITE.sub(" ", element.text or ""))
         for child in element:
             if isinstance(child.tag, str):
                 self._walk(child)
-            self._line.append(_WHITE.sub(" ", child.tail or ""))
+            self._line.append(WHITE.sub(" ", child.tail or ""))
 
     def _list(self, element: _Element, *, ordered: bool) -> None:
         self._flush()
@@ -114,14 +118,14 @@ class TextOfMarkup:
 
     def _heading(self, element: _Element, level: int) -> None:
         self._flush()
-        title = _PERMALINK.sub("", _one_line(element))
+        title = _PERMALINK.sub("", one_line_of(element))
         if title:
             start, end = self._append(f"{'#' * level} {title}")
             self._headings.append(Heading(start, end, level, title))
 
     def _code(self, code: str) -> None:
         self._flush()
-        code = _CONTROLS.sub("", code).replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+        code = CONTROLS.sub("", code).replace("\r\n", "\n").replace("\r", "\n").strip("\n")
         if code.strip():
             longest = max((len(run) for run in _BACKTICKS.findall(code)), default=2)
             fence = "`" * (longest + 1)
@@ -129,22 +133,19 @@ class TextOfMarkup:
 
     def _table(self, table: _Element) -> None:
         self._flush()
-        for caption in table.iterchildren("caption"):
-            self._line.append(_one_line(caption))
-            self._flush()
-        rows = [list(map(_one_line, _cells(row))) for row in table.iter("tr")]
-        rows = [cells for cells in rows if any(cells)]
-        if not rows:
-            return
-        lines = [f"| {' | '.join(cells)} |" for cells in rows]
-        if len(rows) > 1:
-            lines.insert(1, "|" + "---|" * len(rows[0]))
-        start, end = self._append("\n".join(lines))
-        self._tables.append(Table(start, end, lines[0]))
+        for grid, is_table in grids_of(rows_of(table)):
+            lines, stored = one_table(grid, LONGEST_TABLE)
+            if not lines.length:
+                continue
+            start, _ = self._append(lines.text)
+            for top, stop in pairwise([*lines.tops, lines.length]):
+                self._spans.append(TableSpan(start + top, start + stop, grid.head.names))
+            if is_table:
+                self.tables.append(moved(stored, start))
 
     def _flush(self) -> None:
         """End the paragraph under way."""
-        text = _CONTROLS.sub("", "".join(self._line))
+        text = CONTROLS.sub("", "".join(self._line))
         lines = [line.strip() for line in re.sub(r" +", " ", text).split("\n")]
         self._line.clear()
         if paragraph := "\n".join(line for line in lines if line):
@@ -160,39 +161,3 @@ class TextOfMarkup:
         start = self._length + len(gap)
         self._length = start + len(block)
         return start, self._length
-
-
-def _tag(element: _Element) -> str:
-    """The element's name in lower case, without its namespace."""
-    return str(element.tag).rpartition("}")[2].lower()
-
-
-def _texts(element: _Element, *, lines: bool) -> Iterator[str]:
-    if _tag(element) in _PASSED_OVER:
-        return
-    yield element.text or ""
-    for child in element:
-        if isinstance(child.tag, str):
-            if _tag(child) == "br":
-                yield "\n"
-            elif not lines and _tag(child) in _BLOCKS:
-                yield " "
-            yield from _texts(child, lines=lines)
-            if not lines and _tag(child) in _BLOCKS:
-                yield " "
-        yield child.tail or ""
-
-
-def _one_line(element: _Element) -> str:
-    text = _CONTROLS.sub("", "".join(_texts(element, lines=False)))
-    return _WHITE.sub(" ", text).strip()
-
-
-def _cells(row: _Element) -> Iterator[_Element]:
-    yield from (cell for cell in row if isinstance(cell.tag, str) and _tag(cell) in ("td", "th"))
-
-
-def _is_layout(table: _Element) -> bool:
-    """A table that only arranges a page: it holds headings, code, or tables of its own."""
-    inner = {_tag(part) for part in table.iterdescendants() if isinstance(part.tag, str)}
-    return bool(inner & {"table", "pre", *_HEADINGS}) or not inner & {"td", "th"}

@@ -24,8 +24,8 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table's span, and its header row in words."""
+class TableSpan:
+    """The lines of a table, or some of them, and its headers in words."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ def sections(
     text: str,
     headings: Sequence[Heading],
     blocks: Sequence[Span] = (),
-    tables: Sequence[Table] = (),
+    tables: Sequence[TableSpan] = (),
 ) -> tuple[Section, ...]:
     """Sections that cover every character of ``text`` but white space around.
 
@@ -66,7 +66,7 @@ def short_title(text: str) -> str:
     return " ".join(text.split())[:LONGEST_HEADING].strip()
 
 
-def _is_short(table: Table) -> bool:
+def _is_short(table: TableSpan) -> bool:
     return table.end - table.start <= LONGEST_TABLE
 
 
@@ -115,11 +115,11 @@ class _Spans:
 class _Tables:
     """Long tables, which cut the sections that they lie in."""
 
-    def __init__(self, tables: Sequence[Table]) -> None:
+    def __init__(self, tables: Sequence[TableSpan]) -> None:
         self._tables = tables
         self._next = 0
 
-    def cut(self, start: int, end: int) -> Iterator[tuple[int, int, Table | None]]:
+    def cut(self, start: int, end: int) -> Iterator[tuple[int, int, TableSpan | None]]:
         while self._next < len(self._tables) and self._tables[self._next].start < end:
             table = self._tables[self._next]
             self._next += 1

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from pptx import Presentation
 from pptx.oxml import parse_xml
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
+from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
+from pipelines.readers.grids import Entry, Grid, GridHead, GridRow, moved, one_table
 from pipelines.readers.office import core_title, guarded, is_element, local_name
-from pipelines.readers.outline import short_title
-from pipelines.readers.tables import Row, one_line, row_line, table_lines
+from pipelines.readers.outline import LONGEST_TABLE, short_title
+from pipelines.readers.table_heads import Row
+from pipelines.readers.tables import one_line, small_tables
 
 _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand side by side
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _NOT_CONTENT = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 
-Line = tuple[str, bool]
-"""A line of a slide, and whether it is a table's row, which is not cut."""
+
+class Piece(NamedTuple):
+    """A paragraph of a slide, or lines with the tables in them; spans count from its start."""
+
+    text: str
+    tables: Sequence[Table] = ()
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -42,25 +49,38 @@ def read(data: bytes, progress: Progress) -> ReadText:
         for number, slide in enumerate(slides, 1):
             title = _title(slide)
             first_title = first_title or title
-            _add_slide(draft, number, title, list(_lines(slide, draft, number)))
+            _add_slide(draft, number, title, list(_pieces(slide, draft, number)))
             progress(number, len(slides))
         return draft.finish(core_title(data) or first_title)
 
 
-def _add_slide(draft: Draft, number: int, title: str, lines: list[Line]) -> None:
+def _add_slide(draft: Draft, number: int, title: str, pieces: list[Piece]) -> None:
     blocks: list[Span] = []
+    tables: list[Table] = []
     length = 0
-    for text, is_row in lines:
-        if is_row:
-            blocks.append((length, length + len(text)))
+    for text, within in pieces:
+        if within:
+            blocks += _uncut(text, length)
+            tables += [moved(table, length) for table in within]
         length += len(text) + 1
     draft.add(
-        "\n".join(text for text, _ in lines),
+        "\n".join(piece.text for piece in pieces),
         heading_path=(title,) if title else (),
         page=number,
         label=f"slide {number}",
         blocks=blocks,
+        tables=tables,
     )
+
+
+def _uncut(lines: str, start: int) -> Iterator[Span]:
+    """A table in one piece, or its rows where it is long."""
+    if len(lines) <= LONGEST_TABLE:
+        yield start, start + len(lines)
+        return
+    for line in lines.split("\n"):
+        yield start, start + len(line)
+        start += len(line) + 1
 
 
 def _title(slide: Any) -> str:
@@ -68,7 +88,7 @@ def _title(slide: Any) -> str:
     return short_title(_plain(title.text_frame)) if title is not None else ""
 
 
-def _lines(slide: Any, draft: Draft, number: int) -> Iterator[Line]:
+def _pieces(slide: Any, draft: Draft, number: int) -> Iterator[Piece]:
     title = slide.shapes.title
     if title is not None:
         yield from _paragraphs(title)
@@ -78,23 +98,23 @@ def _lines(slide: Any, draft: Draft, number: int) -> Iterator[Line]:
             continue
         pictures += isinstance(shape, Picture)
         try:
-            lines = list(_shape(shape))
+            pieces = list(_shape(shape))
         except Exception as error:  # noqa: BLE001 - an odd chart is no reason to lose the rest
             draft.warnings.append(f"slide {number}: a shape is not read ({type(error).__name__})")
             continue
-        words += len(lines)
-        yield from lines
+        words += len(pieces)
+        yield from pieces
     if pictures and not words:
         draft.warnings.append(f"slide {number}: text in pictures is not read")
     if slide.has_notes_slide:
         yield from _notes(slide.notes_slide)
 
 
-def _notes(notes: Any) -> Iterator[Line]:
+def _notes(notes: Any) -> Iterator[Piece]:
     frame = notes.notes_text_frame
     text = _plain(frame).strip() if frame is not None else ""
     if text:
-        yield f"Notes: {text}", False
+        yield Piece(f"Notes: {text}")
 
 
 def _in_order(shapes: Any) -> list[Any]:
@@ -106,7 +126,7 @@ def _in_order(shapes: Any) -> list[Any]:
     return sorted(shapes, key=place)
 
 
-def _shape(shape: Any) -> Iterator[Line]:
+def _shape(shape: Any) -> Iterator[Piece]:
     if isinstance(shape, GroupShape):
         for inner in _in_order(shape.shapes):
             yield from _shape(inner)
@@ -115,17 +135,19 @@ def _shape(shape: Any) -> Iterator[Line]:
     elif shape.has_text_frame:
         yield from _paragraphs(shape)
     elif getattr(shape, "has_table", False):
-        yield from ((line, True) for line in table_lines(_rows(shape.table)))
+        lines, tables = small_tables(_rows(shape.table))
+        if lines:
+            yield Piece(lines, tables)
     elif getattr(shape, "has_chart", False):
         yield from _chart(shape.chart)
     else:
         yield from _diagram(shape)
 
 
-def _paragraphs(shape: Any) -> Iterator[Line]:
+def _paragraphs(shape: Any) -> Iterator[Piece]:
     for paragraph in shape.text_frame.paragraphs:
         if text := paragraph.text.replace("\v", "\n").strip():
-            yield text, False
+            yield Piece(text)
 
 
 def _plain(frame: Any) -> str:
@@ -133,20 +155,41 @@ def _plain(frame: Any) -> str:
 
 
 def _rows(table: Any) -> Iterator[Row]:
+    """Rows numbered from 1; a cell merged downwards is repeated, each row being a line."""
+    below: dict[int, tuple[int, int, str]] = {}  # column to rows left of a merge, width, text
     for number, row in enumerate(table.rows, 1):
-        yield number, [one_line(_plain(cell.text_frame)) for cell in row.cells]
+        cells: list[str] = []
+        spans: dict[int, int] = {}
+        for column, cell in enumerate(row.cells):
+            text = one_line(_plain(cell.text_frame))
+            if cell.is_merge_origin:
+                below[column] = (cell.span_height, cell.span_width, text)
+            left, width, merged = below.get(column, (0, 1, ""))
+            if left:
+                below[column] = (left - 1, width, merged)
+                spans[column] = width
+            cells.append(merged if left else text)
+        yield Row(number, cells, {column: width for column, width in spans.items() if width > 1})
 
 
-def _chart(chart: Any) -> Iterator[Line]:
+def _chart(chart: Any) -> Iterator[Piece]:
     """The chart's title and its numbers, a line a category."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield from _paragraphs(chart.chart_title)
     for plot in chart.plots:
         series = [(one_line(str(one.name)), list(one.values)) for one in plot.series]
-        header = ["", *(name for name, _ in series)]
-        for index, category in enumerate(plot.categories):
-            numbers = [_number(values, index) for _, values in series]
-            yield row_line([one_line(str(category)), *numbers], header), True
+        rows = [
+            GridRow(
+                (Entry(one_line(str(category))),),
+                tuple(Entry(_number(values, index)) for _, values in series),
+            )
+            for index, category in enumerate(plot.categories)
+        ]
+        lines, table = one_table(
+            Grid(GridHead(tuple((Entry(name),) for name, _ in series)), tuple(rows))
+        )
+        if lines.text:
+            yield Piece(lines.text, [table])
 
 
 def _number(values: list[float | None], index: int) -> str:
@@ -154,11 +197,11 @@ def _number(values: list[float | None], index: int) -> str:
     return "" if value is None else format(value, ".15g")
 
 
-def _diagram(shape: Any) -> Iterator[Line]:
+def _diagram(shape: Any) -> Iterator[Piece]:
     """SmartArt: the text of its points, which is in a part of its own."""
     for element in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
         part = shape.part.related_part(element.get(_RELATION))
         for paragraph in parse_xml(part.blob).iter("{*}p"):
             parts = (run.text or "" for run in paragraph.iter("{*}t") if is_element(run))
             if local_name(paragraph) == "p" and (text := "".join(parts).strip()):
-                yield text, False
+                yield Piece(text)

@@ -1,54 +1,67 @@
-"""Tables as text: a line a row that names its columns, in groups of 20 rows.
+"""Tables as rows of cells, of any format, made into grids and lines, as many at a time as needed.
 
-"Region: EMEA | Quarter: Q1 | Revenue: 12" says what its numbers are wherever it is quoted. The
-names are those of the header row, which is found by its look: the first row that is wide enough,
-mostly words, no word twice, and unlike the rows below it.
+"Region: EMEA | Quarter: Q1 | Revenue: 12" says what its numbers are wherever it is quoted
+(grids.py). The names are those of the header rows (table_heads.py).
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice, zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
 
-from pipelines.readers.draft import Draft
+from helix.domain.tables import Table
+from pipelines.readers.draft import Draft, TableDraft
+from pipelines.readers.grids import (
+    GROUP,
+    LONGEST_NAME,
+    Entry,
+    Grid,
+    GridHead,
+    GridRow,
+    Path,
+    compose,
+    moved,
+    one_table,
+)
+from pipelines.readers.table_heads import (
+    Opening,
+    Reading,
+    Row,
+    entry_of,
+    opening_of,
+    reading_of,
+)
 
-GROUP = 20  # rows a section
 _AHEAD = 32  # rows looked at to find a header
 _AHEAD_AGAIN = 8  # after a gap, of which a sheet may have as many as rows
-_LONGEST_NAME = 120  # characters of a column's name; it is repeated in every row
-_LONGEST_NUMBER = 40
-
-Cells = list[str]
-Row = tuple[int, Cells]
-"""The number of a row as its owner counts, from 1, and its cells, empty ones as ''."""
+_MOST_CAPTIONS = 2  # rows
+_MOST_GROUPS = 2  # levels of them
+_TEXT = GridHead(())
+_NO_TABLE = Reading(_TEXT, 0, has_groups=False)
 
 
 @dataclass(frozen=True)
-class Group:
-    """Rows that belong together: a line each, the numbers of the first and the last of them.
+class Part:
+    """At most 20 rows of a table, or what stands above one, which has no ``reading``.
 
-    ``header`` is the header row, '' where there is none and for what stands above a table.
+    The parts of one table have the same ``reading`` object.
     """
 
-    lines: list[str]
-    first: int
-    last: int
-    header: str
+    reading: Reading | None
+    rows: list[GridRow]
 
-
-@dataclass(frozen=True)
-class _Opening:
-    """How a table begins: so many rows above it, then its header, [] where it has none."""
-
-    above: int
-    header: Cells
+    @property
+    def head(self) -> GridHead:
+        """The table's; that of plain text where there is none."""
+        return self.reading.head if self.reading else _TEXT
 
 
 def one_line(cell: str) -> str:
     """A cell's text without line breaks: the lines of a table are its rows."""
+    if cell.isprintable():  # no line ends; nearly all cells of a million
+        return cell.strip()
     return " ".join(filter(None, (line.strip() for line in cell.splitlines())))
 
 
@@ -56,58 +69,64 @@ def add_table(
     draft: Draft, rows: Iterable[Row], heading_path: tuple[str, ...] = (), label: str = ""
 ) -> None:
     """Sections of at most 20 rows each; ``label`` stands in front of "rows 2-21"."""
-    gap = "\n\n"
-    for group in row_groups(rows):
-        draft.add(
-            "\n".join(group.lines),
-            heading_path=heading_path,
-            label=label + _numbers(group.first, group.last),
-            context=group.header,
-            rows=True,
-            gap=gap,
-        )
-        gap = "\n"
+    for reading, parts in groupby(parts_of(rows), key=lambda part: part.reading):
+        table = TableDraft(draft, reading.head if reading else _TEXT, heading_path)
+        for part in parts:
+            table.add(part.rows, label=label)
+        if reading and reading.is_table:
+            table.close()
 
 
-def table_lines(rows: Iterable[Row]) -> list[str]:
-    """A small table as lines, for a reader whose sections are larger than a table."""
-    return [line for group in row_groups(rows) for line in group.lines]
+def small_tables(rows: Iterable[Row]) -> tuple[str, list[Table]]:
+    """A table in one piece, for a reader whose sections are larger than a table.
+
+    Its text, and the tables in it with spans from the start of that text.
+    """
+    pieces: list[str] = []
+    tables: list[Table] = []
+    length = 0
+    for grid, is_table in grids_of(rows):
+        lines, table = one_table(grid) if is_table else (compose(grid.head, grid.rows), None)
+        if lines.text:
+            length += len("\n") if pieces else 0
+            pieces.append(lines.text)
+            if table:
+                tables.append(moved(table, length))
+            length += lines.length
+    return "\n".join(pieces), tables
 
 
-def row_groups(rows: Iterable[Row]) -> Iterator[Group]:
-    """Rows in groups of 20, empty ones dropped; what stands above a table is a group of its own.
+def grids_of(rows: Iterable[Row]) -> Iterator[tuple[Grid, bool]]:
+    """All rows as whole grids, each with whether it is a table; if not, its rows are text."""
+    for reading, parts in groupby(parts_of(rows), key=lambda part: part.reading):
+        whole = tuple(row for part in parts for row in part.rows)
+        yield Grid(reading.head if reading else _TEXT, whole), bool(reading and reading.is_table)
+
+
+def parts_of(rows: Iterable[Row]) -> Iterator[Part]:
+    """Rows in groups of 20, empty ones dropped; what stands above a table is a part of its own.
 
     Reads no more than 32 rows ahead. After a gap in the numbers a table with a header of its own
     may begin.
     """
-    source = _Ahead((number, cells) for number, cells in rows if any(cells))
-    header: Cells = []
-    group: list[Row] = []
+    source = _Ahead(row for row in rows if any(row.cells))
+    table = _Rows(_NO_TABLE)
     expected = 0
     while near := source.peek(1):
-        if near[0][0] != expected:
+        if near[0].number != expected:
             near = source.peek(_AHEAD_AGAIN if expected else _AHEAD)
-            opening = _opening(near, again=bool(expected))
-            if opening:
-                yield from _grouped(group, header)
-                group, header = [], opening.header
-                yield from _grouped(_above(source, opening), [])
+            if opening := opening_of(near, again=bool(expected)):
+                yield from table.end()
+                above, reading = _opened(source, opening)
+                table = _Rows(reading)
+                if above:
+                    yield Part(None, above)
         if not source.peek(1):
             break
-        group.append(source.take())
-        expected = group[-1][0] + 1
-        if len(group) == GROUP:
-            yield from _grouped(group, header)
-            group = []
-    yield from _grouped(group, header)
-
-
-def row_line(cells: Cells, header: Cells) -> str:
-    """The cells that hold something in a line, each after the name of its column, if it has one."""
-    if not header:
-        return " | ".join(filter(None, cells))
-    named = zip_longest(header[: len(cells)], cells, fillvalue="")
-    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+        row = source.take()
+        expected = row.number + 1
+        yield from table.add(row)
+    yield from table.end()
 
 
 class _Ahead:
@@ -125,87 +144,104 @@ class _Ahead:
         return self._seen.popleft()
 
 
-def _above(source: _Ahead, opening: _Opening) -> list[Row]:
-    """Takes what stands above the table and its header; the header is kept among them only where
-    a column of it has no value below: no line of the table would name it."""
-    rows = [source.take() for _ in range(opening.above)]
-    if opening.header:
-        head = source.take()
-        below = [cells for _, cells in source.peek(_AHEAD)]
-        used = {column for cells in below for column, cell in enumerate(cells) if cell}
-        if any(name and column not in used for column, name in enumerate(head[1])):
-            rows.append(head)
-    return rows
+def _opened(source: _Ahead, opening: Opening) -> tuple[list[GridRow], Reading]:
+    """Takes what stands above the table and its header: the text above it, and its reading.
 
-
-def _grouped(rows: list[Row], header: Cells) -> Iterator[Group]:
-    if rows:
-        lines = [row_line(cells, header) for _, cells in rows]
-        yield Group(lines, rows[0][0], rows[-1][0], " | ".join(filter(None, header)))
-
-
-def _numbers(first: int, last: int) -> str:
-    return f"rows {first}-{last}" if last > first else f"row {first}"
-
-
-def _opening(rows: list[Row], *, again: bool) -> _Opening | None:
-    """How the table at the top of ``rows`` begins; None where the one before it goes on.
-
-    ``again``: there is one before it, so that only a header which cannot be a row of data counts.
+    A header is kept among the text only where a column of it has no value below: no line of the
+    table would name it.
     """
-    table = [cells for _, cells in rows]
-    widths = [sum(map(bool, cells)) for cells in table]
-    wide = max(2, (max(widths) + 1) // 2)
-    above = next((index for index, width in enumerate(widths) if width >= wide), 0)
-    below = table[above + 1 :]
-    if (not again or _stands_out(table[above], below)) and _is_header(table[above], below):
-        return _Opening(above, table[above])
-    return None if again else _Opening(above, [])
-
-
-def _is_header(cells: Cells, below: list[Cells]) -> bool:
-    names = list(filter(None, cells))
-    kinds = [_kind(name) for name in names]
-    if not below or len(names) < 2 or len(set(names)) < len(names):
-        return False
-    if any(len(name) > _LONGEST_NAME or name.endswith(":") for name in names):
-        return False
-    if 2 * kinds.count("number") >= len(names) or ("text" not in kinds and cells[0]):
-        return False
-    return not any(
-        _kind(name) == usual
-        for column, name in enumerate(cells)
-        if (usual := _usual_kind(below, column)) != "text"
+    above = [source.take() for _ in range(opening.above)]
+    header = [source.take() for _ in range(opening.header)]
+    below = source.peek(_AHEAD)
+    captions = _captions(above, (header or below)[0].number) if header or below else []
+    reading = reading_of(captions, header, below)
+    text = above[: len(above) - len(captions)]
+    is_long = any(
+        len(cell) > LONGEST_NAME // 2 and row.is_header for row in header for cell in row.cells
     )
-
-
-def _stands_out(cells: Cells, below: list[Cells]) -> bool:
-    """Words only, and over numbers or dates in some column."""
-    filled = [column for column, cell in enumerate(cells) if cell]
-    return all(_kind(cells[column]) == "text" for column in filled) and any(
-        _usual_kind(below, column) not in ("text", "") for column in filled
+    used = {column for row in below for column, cell in enumerate(row.cells) if cell}
+    is_told = all(
+        used & set(range(column, column + row.spans.get(column, 1)))
+        for row in header
+        for column, cell in enumerate(row.cells)
+        if cell
     )
+    if is_long or not is_told:
+        text += header
+    return [_text_row(row) for row in text], reading
 
 
-def _usual_kind(rows: list[Cells], column: int) -> str:
-    """The kind that more than half of a column's cells are of: text if none; '' if all empty."""
-    kinds = [_kind(cells[column]) for cells in rows if column < len(cells) and cells[column]]
-    if not kinds:
-        return ""
-    most = max(set(kinds), key=kinds.count)
-    return most if 2 * kinds.count(most) > len(kinds) else "text"
+def _captions(above: Sequence[Row], number: int) -> list[Row]:
+    """The rows of one short text each right above the row of this number."""
+    found: list[Row] = []
+    for row in reversed(above):
+        texts = list(filter(None, row.cells))
+        is_near = row.number == number - 1 - len(found)
+        if not is_near or len(set(texts)) != 1 or len(texts[0]) > LONGEST_NAME:
+            break
+        if len(found) == _MOST_CAPTIONS:
+            return []
+        found.insert(0, row)
+    return found
 
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?: .*)?")
-_NUMBER = re.compile(r"[-+(]?[€$£]?\d[\d.,'  ]*[%€$£)]*|TRUE|FALSE")
+def _text_row(row: Row) -> GridRow:
+    return GridRow((), tuple(map(entry_of, row.cells)), row.number)
 
 
-def _kind(cell: str) -> str:
-    if not cell or len(cell) > _LONGEST_NUMBER:
-        return "text" if cell else "empty"
-    if _YEAR.fullmatch(cell):  # may well name a column
-        return "year"
-    if _DATE.fullmatch(cell):
-        return "date"
-    return "number" if _NUMBER.fullmatch(cell) else "text"
+@dataclass
+class _Rows:
+    """The rows of one table as they come, under the groups that they belong to."""
+
+    reading: Reading
+    rows: list[GridRow] = field(default_factory=list)
+    groups: list[Row] = field(default_factory=list)
+    is_open: bool = False
+    """The last row read was a group's, and no row of it has come yet."""
+
+    def add(self, row: Row) -> Iterator[Part]:
+        labels = self.reading.labels
+        if self._is_group(row):
+            if len(self.groups) == _MOST_GROUPS:
+                yield from self._close_group()
+            self.groups = [*self.groups, row] if self.is_open else [row]
+            self.is_open = True
+            return
+        if labels and row.cells[0][:5].lower() == "total":
+            yield from self._close_group()
+            self.groups = []
+        self.is_open = False
+        label = tuple(Entry(cell) for cell in row.cells[:labels] if cell)
+        yield from self._append(
+            GridRow((*self._path(), *label), tuple(map(entry_of, row.cells[labels:])), row.number)
+        )
+
+    def end(self) -> Iterator[Part]:
+        yield from self._close_group()
+        if self.rows:
+            yield Part(self.reading, self.rows)
+            self.rows = []
+
+    def _append(self, row: GridRow) -> Iterator[Part]:
+        self.rows.append(row)
+        if len(self.rows) == GROUP:
+            yield Part(self.reading, self.rows)
+            self.rows = []
+
+    def _close_group(self) -> Iterator[Part]:
+        """A group without rows is a row without values."""
+        if self.is_open:
+            yield from self._append(GridRow(self._path(), (), self.groups[-1].number))
+        self.is_open = False
+
+    def _path(self) -> Path:
+        return tuple(Entry(group.cells[0].removesuffix(":").rstrip()) for group in self.groups)
+
+    def _is_group(self, row: Row) -> bool:
+        first = row.cells[0]
+        if not self.reading.labels or not 0 < len(first) <= LONGEST_NAME:
+            return False
+        if any(cell and cell != first for cell in row.cells[1:]):
+            return False
+        spans_all = row.spans.get(0, 1) >= len(row.cells) > 1
+        return spans_all or first.endswith(":") or self.reading.has_groups

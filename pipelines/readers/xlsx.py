@@ -7,13 +7,15 @@ import io
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import NamedTuple
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, load_workbook
 
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
 from pipelines.readers.office import core_title, guarded
-from pipelines.readers.tables import Row, add_table, one_line
+from pipelines.readers.table_heads import Row
+from pipelines.readers.tables import add_table, one_line
 
 Value = float | str | datetime.time | datetime.date | datetime.timedelta
 
@@ -45,30 +47,37 @@ def _read_sheets(book: CalamineWorkbook, draft: Draft, progress: Progress) -> No
 def _rows(sheet: CalamineSheet) -> Iterator[Row]:
     """Rows by their own numbers; a cell merged downwards is repeated, each row being a line."""
     merged = _merged(sheet)
-    running: dict[int, tuple[int, str]] = {}  # column to the last row of its merge, and the value
+    running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
     for index, values in enumerate(sheet.iter_rows()):
         cells = [_text(value) for value in values]
-        for column, (last, value) in list(running.items()):
-            if index > last:
+        for column, (merge, value) in list(running.items()):
+            if index > merge.last:
                 del running[column]
             elif not cells[column]:
                 cells[column] = value
-        for column, last in merged.get(index, ()):
-            if cells[column]:
-                running[column] = (last, cells[column])
-        yield index + 1, cells
+        for merge in merged.get(index, ()):
+            if cells[merge.column]:
+                running[merge.column] = (merge, cells[merge.column])
+        spans = {column: merge.width for column, (merge, _) in running.items() if merge.width > 1}
+        yield Row(index + 1, cells, spans)
 
 
-def _merged(sheet: CalamineSheet) -> dict[int, list[tuple[int, int]]]:
-    """First row to (column, last row) of the merges over several rows, by index in ``iter_rows``.
+class _Merge(NamedTuple):
+    """Merged cells: their first column, how many columns, and their last row."""
 
-    One over several columns as well counts for its first.
-    """
-    found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    column: int
+    width: int
+    last: int
+
+
+def _merged(sheet: CalamineSheet) -> dict[int, list[_Merge]]:
+    """First row to the merges that begin there, by index in ``iter_rows``."""
+    found: defaultdict[int, list[_Merge]] = defaultdict(list)
     (_, left), (_, right) = sheet.start or (0, 0), sheet.end or (0, 0)
-    for (top, first), (bottom, _) in sheet.merged_cell_ranges or ():
-        if bottom > top and left <= first <= right:
-            found[top].append((first - left, bottom))
+    for (top, first), (bottom, last) in sheet.merged_cell_ranges or ():
+        if left <= first <= right:
+            width = min(last, right) - first + 1
+            found[top].append(_Merge(first - left, width, bottom))
     return found
 
 

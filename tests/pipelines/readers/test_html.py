@@ -47,14 +47,14 @@ def test_a_page() -> None:
         (
             "Widget API > Install > Options",
             "### Options\n\nThey are:\n\n- first\n  - nested\n- second\n\n"
-            "| Name | Price |\n|---|---|\n| Sprocket | 10 € |",
+            "Name: Sprocket | Price: 10 €",
         ),
         ("Widget API > Last", "## Empty\n\n## Last\n\nBye\nnow"),
     ]
     [code] = found.sections[1].blocks
     [table] = found.sections[2].blocks
     assert found.text[slice(*code)].startswith("````\npip")
-    assert found.text[slice(*table)].startswith("| Name")
+    assert found.text[slice(*table)].startswith("Name: Sprocket")
 
 
 @pytest.mark.parametrize(

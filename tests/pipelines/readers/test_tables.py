@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.draft import Draft
-from pipelines.readers.tables import GROUP, Cells, Row, add_table, one_line, row_groups
+from pipelines.readers.grids import GROUP
+from pipelines.readers.table_heads import Cells, Row
+from pipelines.readers.tables import add_table, one_line, parts_of
 from tests.support.sample_documents import Rows, csv, xlsx
 
 CELL = st.text("abc12. :|€\n\u2028", max_size=6)
@@ -25,7 +27,7 @@ NAMES = st.lists(st.text("abcdef", min_size=1, max_size=6), min_size=2, max_size
 
 def numbered(rows: Rows) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
-        yield number, [one_line(str(cell)) for cell in row]
+        yield Row(number, [one_line(str(cell)) for cell in row])
 
 
 def parts(done: ReadText) -> list[str]:
@@ -56,7 +58,8 @@ def test_every_value_of_any_table_is_in_its_text(rows: list[list[str]]) -> None:
             draft.finish(None)
         return
     done = draft.finish(None)
-    assert all(value in done.text for value in values)
+    # the colon of a row that names the rows below it is left out
+    assert all(value.removesuffix(":").rstrip() in done.text for value in values)
     assert_tiled(done)
 
 
@@ -87,8 +90,8 @@ def test_each_line_names_its_columns_and_each_section_holds_twenty(
 
 def test_a_table_is_read_no_further_than_it_must_be() -> None:
     taken = itertools.count(1)
-    endless = ((number, ["a", f"{number}"]) for number in taken)
-    assert len(next(row_groups(endless)).lines) == GROUP
+    endless = (Row(number, ["a", f"{number}"]) for number in taken)
+    assert len(next(parts_of(endless)).rows) == GROUP
     assert next(taken) < 4 * GROUP
 
 

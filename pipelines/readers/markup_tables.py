@@ -1,0 +1,95 @@
+"""The rows of an HTML table: spans over columns and rows resolved, headers as they are marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml.etree import _Element  # type: ignore[import-untyped]
+
+from pipelines.readers.grids import LONGEST_NAME
+from pipelines.readers.markup_text import one_line_of, tag_of
+from pipelines.readers.table_heads import Row
+
+_MOST_COLUMNS = 1_000  # the standard's own limit of what a cell spans; here of a row's repetitions
+_MOST_SQUARES = 200_000  # a table; beyond, spans are not followed
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+
+
+def is_layout(table: _Element) -> bool:
+    """A table that only arranges a page: it holds headings, code, or tables of its own."""
+    inner = {tag_of(part) for part in table.iterdescendants() if isinstance(part.tag, str)}
+    return bool(inner & {"table", "pre", *_HEADINGS}) or not inner & {"td", "th"}
+
+
+def rows_of(table: _Element) -> Iterator[Row]:
+    """Rows numbered from 1, a caption being the first. A cell over several rows is repeated, each
+    row being a line, unless it is longer than a name."""
+    rows = _Squares()
+    elements = list(table.iter("tr"))
+    captions = [text for one in table.iterchildren("caption") if (text := one_line_of(one))]
+    for number, text in enumerate(captions, 1):
+        yield Row(number, [text], is_header=bool(elements) and _is_header(elements[0]))
+    for number, element in enumerate(elements, len(captions) + 1):
+        yield rows.read(element, number)
+
+
+def _is_header(row: _Element) -> bool:
+    """In the table's head, or of nothing but several header cells."""
+    parent = row.getparent()
+    if parent is not None and tag_of(parent) == "thead":
+        return True
+    cells = [cell for cell in _cells(row) if one_line_of(cell)]
+    return len(cells) > 1 and all(tag_of(cell) == "th" for cell in cells)
+
+
+def _cells(row: _Element) -> Iterator[_Element]:
+    yield from (cell for cell in row if isinstance(cell.tag, str) and tag_of(cell) in ("td", "th"))
+
+
+class _Squares:
+    """Row after row, with the cells that reach into those below."""
+
+    def __init__(self) -> None:
+        self._below: dict[int, tuple[int, str]] = {}  # column to rows left, and the text
+        self._count = 0
+
+    def read(self, element: _Element, number: int) -> Row:
+        cells: list[str] = []
+        spans: dict[int, int] = {}
+        labels, in_labels = 0, True
+        for cell in _cells(element):
+            self._repeat(cells)
+            text = one_line_of(cell)
+            width, height = self._spanned(cell, "colspan"), self._spanned(cell, "rowspan")
+            if width > 1:
+                spans[len(cells)] = width
+            for column in range(len(cells), len(cells) + width):
+                first = column == len(cells)
+                if height > 1:
+                    kept = text if first and len(text) <= LONGEST_NAME else ""
+                    self._below[column] = (height - 1, kept)
+            in_labels = in_labels and tag_of(cell) == "th"
+            cells += [text, *[""] * (width - 1)]
+            labels = len(cells) if in_labels else labels
+        self._repeat(cells)
+        self._count += len(cells)
+        if self._count > _MOST_SQUARES:
+            self._below.clear()
+        return Row(number, cells, spans, _is_header(element), 0 if in_labels else labels)
+
+    def _repeat(self, cells: list[str]) -> None:
+        """The cells from above that come next in the row."""
+        while (column := len(cells)) in self._below and column < _MOST_COLUMNS:
+            left, text = self._below[column]
+            if left > 1:
+                self._below[column] = (left - 1, text)
+            else:
+                del self._below[column]
+            cells.append(text)
+
+    def _spanned(self, cell: _Element, name: str) -> int:
+        given = cell.get(name, "").strip()
+        if self._count > _MOST_SQUARES or not re.fullmatch(r"[1-9]\d{0,4}", given):
+            return 1
+        return min(int(given), _MOST_COLUMNS)
