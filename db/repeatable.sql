@@ -37,8 +37,8 @@ BEGIN
 END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, documents, document_sources, document_pages,
-    document_tables, chunks, chunk_terms, term_counts, term_changes, runs, run_files, answers,
-    feedback, gate_fits, data_chunks, embedding_space, embedding_cache TO helix_app;
+    document_tables, document_names, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
+    answers, feedback, gate_fits, data_chunks, embedding_space, embedding_cache TO helix_app;
 GRANT SELECT ON term_statistics, embedding_change TO helix_app;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq TO helix_app;
 GRANT EXECUTE ON FUNCTION tenant_of_key, any_chunks, purge_cache, lexical_chunks TO helix_app;

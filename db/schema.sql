@@ -57,6 +57,7 @@ CREATE TABLE documents (
     tags         text[]      NOT NULL DEFAULT '{}',
     file_name    text        NOT NULL DEFAULT '',
     facts        jsonb       NOT NULL DEFAULT '{}',
+    edits        jsonb       NOT NULL DEFAULT '{}',
     UNIQUE (tenant_id, source_uri),
     UNIQUE (tenant_id, id),
     FOREIGN KEY (tenant_id, file_hash) REFERENCES files (tenant_id, content_hash)
@@ -80,6 +81,8 @@ COMMENT ON COLUMN documents.tags IS 'labels that a question can be narrowed by';
 COMMENT ON COLUMN documents.file_name IS 'of the source, without its folders; empty: not known';
 COMMENT ON COLUMN documents.facts IS
     'what the document says of itself: company, period, kind and the like';
+COMMENT ON COLUMN documents.edits IS
+    'what people changed: title, file_name, facts; it stays when the source is read again';
 
 -- Where else the bytes of a document came from: an upload of a file that had been ingested by its
 -- path, or the other way round, is the same document (docs/ingestion.md).
@@ -151,6 +154,20 @@ COMMENT ON COLUMN document_tables.units IS 'the scale of its numbers as printed 
 COMMENT ON COLUMN document_tables.row_paths IS 'headers of each row from the outermost inwards';
 COMMENT ON COLUMN document_tables.cells IS
     '[row, column, start, end] of each cell that is not empty; rows and columns count from 0';
+
+-- What questions may call a document: its company, authors, title, file, periods and identifiers,
+-- in folded words (helix/domain/names.py), and its facts of a few values to narrow a search by.
+CREATE TABLE document_names (
+    tenant_id   text   NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id bigint NOT NULL,
+    kind        text   NOT NULL,
+    name        text   NOT NULL CHECK (name <> ''),
+    PRIMARY KEY (tenant_id, document_id, kind, name),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE document_names ENABLE ROW LEVEL SECURITY;
+CREATE INDEX document_names_name ON document_names (tenant_id, name, kind, document_id);
 
 -- One searchable slice of a document. LlamaIndex writes metadata_ (its own keys document_id and
 -- ref_doc_id among them); the columns that constraints and queries need are generated from it, so

@@ -32,6 +32,7 @@ from helix.storage.document_writes import (
     claim_embedder,
     delete_document,
     delete_everything,
+    edits_of,
     mismatch_message,
     reserved_id_of,
     write_document,
@@ -340,6 +341,11 @@ class ChunkStore(SafePGVectorStore):
         """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
         with self.transaction() as connection:
             return fingerprints(connection, self._tenant, source_uris)
+
+    def edits(self, source_uri: str) -> dict[str, Any]:
+        """What people changed of a stored source: ``documents.edits``, empty where nothing."""
+        with self.transaction() as connection:
+            return edits_of(connection, self._tenant, source_uri)
 
     @asynccontextmanager
     async def bulk_load(self) -> AsyncIterator[None]:

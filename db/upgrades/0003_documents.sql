@@ -3,10 +3,13 @@
 
 ALTER TABLE documents
     ADD COLUMN file_name text  NOT NULL DEFAULT '',
-    ADD COLUMN facts     jsonb NOT NULL DEFAULT '{}';
+    ADD COLUMN facts     jsonb NOT NULL DEFAULT '{}',
+    ADD COLUMN edits     jsonb NOT NULL DEFAULT '{}';
 COMMENT ON COLUMN documents.file_name IS 'of the source, without its folders; empty: not known';
 COMMENT ON COLUMN documents.facts IS
     'what the document says of itself: company, period, kind and the like';
+COMMENT ON COLUMN documents.edits IS
+    'what people changed: title, file_name, facts; it stays when the source is read again';
 UPDATE documents SET file_name = regexp_replace(source_uri, '^.*[/\\]', '')
     WHERE source_uri !~ '^https?://';
 
@@ -80,3 +83,17 @@ COMMENT ON COLUMN document_tables.units IS 'the scale of its numbers as printed 
 COMMENT ON COLUMN document_tables.row_paths IS 'headers of each row from the outermost inwards';
 COMMENT ON COLUMN document_tables.cells IS
     '[row, column, start, end] of each cell that is not empty; rows and columns count from 0';
+
+-- What questions may call a document: its company, authors, title, file, periods and identifiers,
+-- in folded words (helix/domain/names.py), and its facts of a few values to narrow a search by.
+CREATE TABLE document_names (
+    tenant_id   text   NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id bigint NOT NULL,
+    kind        text   NOT NULL,
+    name        text   NOT NULL CHECK (name <> ''),
+    PRIMARY KEY (tenant_id, document_id, kind, name),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE document_names ENABLE ROW LEVEL SECURITY;
+CREATE INDEX document_names_name ON document_names (tenant_id, name, kind, document_id);

@@ -93,7 +93,7 @@ class DocumentRecord:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the document says of itself on its first pages: company, period, kind and the like."""
     file_name: str = ""
-    """Of the source, without its folders; a name that is stored already stays."""
+    """Of the source, without its folders; one that people have given stays."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ the event loop (LlamaIndex's own async_add held it for up to two seconds).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,15 @@ from llama_index.core.schema import BaseNode, MetadataMode
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
+from helix.domain.file_kinds import name_of_source
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
 from helix.language.terms import language_of
 from helix.storage.cache_rows import purge_unused
 from helix.storage.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
 from helix.storage.connections import Connected
+from helix.storage.document_names import write_names
 from helix.storage.layout_rows import replace_layout
 from helix.storage.stored_bytes import drop_bytes
 from helix.storage.term_rows import write_terms
@@ -29,7 +32,8 @@ _SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
 _LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
 _RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
 _STORED = """
-SELECT id, file_hash, language FROM documents WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
+SELECT id, file_hash, language, edits FROM documents
+WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
 """
 _UPSERT_DOCUMENT = """
 INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
@@ -43,9 +47,8 @@ SET title = excluded.title, content_hash = excluded.content_hash, recipe = exclu
     text = excluded.text, media = excluded.media, size = excluded.size,
     outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
     file_hash = excluded.file_hash, language = excluded.language,
-    file_name = coalesce(nullif(documents.file_name, ''), excluded.file_name),
-    facts = excluded.facts, tags = coalesce(%(tags)s, documents.tags), status = 'ready',
-    error = '', updated_at = now()
+    file_name = excluded.file_name, facts = excluded.facts,
+    tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
 RETURNING id
 """
 # All of a document at once, or the cascade would count each chunk in a statement of its own.
@@ -168,23 +171,41 @@ def replace_document(
         raise DocumentGone("the document was deleted while it was being read")
     columns = {
         **vars(record),
+        **edited(record, stored["edits"] if stored else {}),
         "tenant": tenant,
         "id": reserved_id,
         "tags": None if record.tags is None else list(record.tags),
         "outline": Jsonb([section.outline() for section in record.sections]),
         "warnings": Jsonb(list(record.warnings)),
         "origin": Jsonb(dict(record.origin)),
-        "facts": Jsonb(dict(record.facts)),
         "language": language_of(record.text),
     }
     document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
     replace_layout(connection, tenant, document_id, record.pages, record.tables)
+    write_names(connection, tenant, document_id)
     counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"])
     if stored and stored["language"] != columns["language"]:
         write_terms(connection, nodes, tenant, columns["language"])
     if stored and stored["file_hash"] not in (None, record.file_hash):
         drop_bytes(connection, [(tenant, stored["file_hash"])])
     return Written(**counts.__dict__, document_id=document_id)
+
+
+def edited(record: DocumentRecord, edits: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of ``record`` that people may have changed, with their ``documents.edits``."""
+    return {
+        TITLE: edits.get(TITLE) or record.title,
+        FILE_NAME: edits.get(FILE_NAME) or record.file_name or name_of_source(record.source_uri),
+        FACTS: Jsonb(with_edits(record.facts, edits)),
+    }
+
+
+def edits_of(connection: Connected, tenant: str, source_uri: str) -> dict[str, Any]:
+    """What people changed of a tenant's stored source; nothing where it is not stored."""
+    found = connection.execute(
+        "SELECT edits FROM documents WHERE tenant_id = %s AND source_uri = %s", (tenant, source_uri)
+    ).fetchone()
+    return dict(found[0]) if found else {}
 
 
 def delete_document(connection: Connected, tenant: str, reference: str) -> int:

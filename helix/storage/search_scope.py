@@ -97,7 +97,7 @@ CROSS JOIN LATERAL
 """
 HIT_COLUMNS = """
 c.id AS chunk_id, c.document_id, d.title, d.source_uri, c.ordinal, c.content, c.start_char,
-c.end_char, c.node_id, h.distance, m.page, m.heading_path, m.label,
+c.end_char, c.node_id, h.distance, m.page, m.heading_path, m.label, d.facts,
 (SELECT identity FROM embedding_space) AS identity
 """
 _COLUMNS_AS_STORED = (
@@ -165,7 +165,8 @@ def hit_of(row: Row) -> Hit:
     """A row with HIT_COLUMNS; of its place, what is not of the kind that Hit says is left out."""
     page, heading_path, label = _section_of(row)
     known = {column: row[column] for column in _COLUMNS_AS_STORED}
-    return Hit(**known, page=page, heading_path=heading_path, label=label)
+    facts = {name: fact for name, fact in row["facts"].items() if isinstance(fact, str)}
+    return Hit(**known, page=page, heading_path=heading_path, label=label, facts=facts)
 
 
 def place_of(row: Row) -> Place:

@@ -17,6 +17,8 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document
 
 from helix.contract import FileStatus
+from helix.domain.facts import FILE_NAME, facts_line, with_edits
+from helix.domain.facts import TITLE as EDITED_TITLE
 from helix.domain.file_kinds import name_of_source, title_from_name
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
@@ -29,12 +31,15 @@ from helix.storage.document_writes import Written
 from helix.storage.stored_bytes import read_bytes
 from helix.store import ChunkStore
 from pipelines import readers
+from pipelines.facts import facts_of
+from pipelines.facts.front import plain
+from pipelines.facts.title import title_of
 from pipelines.files.embedding import EmbedNodes, EmbedTexts, RunBatch
 from pipelines.files.recipe import RECIPE, is_unchanged
 from pipelines.outages import in_database, through_outages
 from pipelines.readers import ReadText
 from pipelines.sandbox import Sandbox
-from pipelines.splitters import SECTIONS, SOURCE_URI, TITLE, SectionSplitter
+from pipelines.splitters import FACTS_LINE, SECTIONS, SOURCE_URI, TITLE, SectionSplitter
 
 T = TypeVar("T")
 
@@ -109,7 +114,8 @@ class FileIngestion:
             await self._database(retag, file.tenant, file.source_uri, file.tags)
             await self._tell("unchanged")
             return
-        record = _record(file, await self._read(file))
+        edits = await _patiently(store.edits, file.source_uri)
+        record = _record(file, await self._read(file), edits)
         reference = str(file.document_id or await _patiently(store.reserve, file.source_uri))
         known = await _patiently(store.known_nodes, file.source_uri)
         status: FileStatus = "replaced" if fingerprint else "added"
@@ -187,6 +193,7 @@ class FileIngestion:
             metadata={
                 TITLE: record.title,
                 SOURCE_URI: record.source_uri,
+                FACTS_LINE: facts_line(record.title, record.facts),
                 SECTIONS: record.sections,
             },
         )
@@ -224,10 +231,14 @@ async def _patiently(read: Callable[..., T], *arguments: Any) -> T:
     return await through_outages(lambda: asyncio.to_thread(read, *arguments))
 
 
-def _record(file: FileRow, read: ReadText) -> DocumentRecord:
+def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any]) -> DocumentRecord:
+    """The document as it is to be written, and embedded: with what people changed of it."""
+    name = edits.get(FILE_NAME) or name_of_source(file.source_uri)
+    facts = facts_of(read, name)
+    own = title_of(read.title, read.heading, facts, keep_own=file.media != "pdf")
     return DocumentRecord(
         source_uri=file.source_uri,
-        title=file.title or read.title or title_from_name(file.source_uri),
+        title=edits.get(EDITED_TITLE) or file.title or own or title_from_name(file.source_uri),
         content_hash=file.content_hash,
         recipe=RECIPE,
         text=read.text,
@@ -240,5 +251,6 @@ def _record(file: FileRow, read: ReadText) -> DocumentRecord:
         tags=None if file.tags is None else tuple(file.tags),
         tables=read.tables,
         pages=read.pages,
-        file_name=name_of_source(file.source_uri),
+        facts=with_edits(plain(facts), edits),
+        file_name=name,
     )

@@ -3,7 +3,7 @@
 READERS = "4"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
-SPLITTERS = "3"
+SPLITTERS = "4"
 """Raise it when the same text gives other chunks."""
 
 RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"

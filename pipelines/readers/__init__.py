@@ -26,7 +26,8 @@ class ReadText:
     ``text`` is the whole text and ``title`` the document's own, where it has one. No sections is
     one section. ``warnings`` name what could not be read although the rest was ("page 3: a scan,
     and OCR is not installed: pip install 'helix-answers[ocr]'"). ``tables`` are in the order of the
-    text; ``pages`` are those of a PDF.
+    text; ``pages`` are those of a PDF. ``heading`` is the largest heading of a first page, for a
+    title where the format's own says nothing.
     """
 
     text: str
@@ -35,6 +36,7 @@ class ReadText:
     warnings: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     pages: tuple[PrintedPage, ...] = ()
+    heading: str | None = None
 
 
 Progress = Callable[[int, int], None]

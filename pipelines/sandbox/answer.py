@@ -98,17 +98,20 @@ def read_text_of(
         text = parts[TEXT].decode()
         marks = json.loads(marks_body)
         sections = tuple(_section(row, marks["paths"], marks["contexts"]) for row in marks["rows"])
-        title, warnings = marks["title"], tuple(one_line(said) for said in marks["warnings"])
+        title, heading = marks["title"], marks["heading"]
+        warnings = tuple(one_line(said) for said in marks["warnings"])
         tables = tables_of(parts.get(TABLES, b"[]"), len(text))
         pages = pages_of(marks["pages"], parts.get(WORDS, b""), len(text))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         raise NoAnswer(WRONG) from None
     if len(text) > text_chars:
         raise NoAnswer(too_long(text_chars))
-    if "\0" in text or not (title is None or isinstance(title, str)) or not _fit(text, sections):
+    named = all(name is None or isinstance(name, str) for name in (title, heading))
+    if "\0" in text or not named or not _fit(text, sections):
         raise NoAnswer(WRONG)
     warnings = warnings[:_MOST_WARNINGS]
-    return ReadText(text, one_line(title or "") or None, sections, warnings, tables, pages)
+    title, heading = (one_line(name or "") or None for name in (title, heading))
+    return ReadText(text, title, sections, warnings, tables, pages, heading)
 
 
 def _marks(read: ReadText, words: Sequence[int]) -> dict[str, Any]:
@@ -133,6 +136,7 @@ def _marks(read: ReadText, words: Sequence[int]) -> dict[str, Any]:
     ]
     return {
         "title": read.title,
+        "heading": read.heading,
         "warnings": [one_line(said) for said in read.warnings[:_MOST_WARNINGS]],
         "paths": [[storable(heading) for heading in path] for path in paths],
         "contexts": [storable(context) for context in contexts],

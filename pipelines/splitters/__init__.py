@@ -2,6 +2,7 @@
 
 from pipelines.splitters.section_splitter import (
     CONTEXT,
+    FACTS_LINE,
     SECTIONS,
     SOURCE_URI,
     TITLE,
@@ -9,4 +10,12 @@ from pipelines.splitters.section_splitter import (
     chunk_spans,
 )
 
-__all__ = ["CONTEXT", "SECTIONS", "SOURCE_URI", "TITLE", "SectionSplitter", "chunk_spans"]
+__all__ = [
+    "CONTEXT",
+    "FACTS_LINE",
+    "SECTIONS",
+    "SOURCE_URI",
+    "TITLE",
+    "SectionSplitter",
+    "chunk_spans",
+]

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
-from helix.domain.records import Span
+from helix.language.sentences import Span
 from pipelines.splitters.pieces import Piece
 
 _REACH = 2.5

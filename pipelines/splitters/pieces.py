@@ -9,8 +9,8 @@ from typing import NamedTuple
 from llama_index.core.utils import get_tokenizer
 from tiktoken import Encoding
 
-from helix.domain.records import Section, Span
-from helix.language.sentences import sentence_spans
+from helix.domain.records import Section
+from helix.language.sentences import Span, sentence_spans
 
 LONGEST_BLOCK = 8_000
 """Tokens of the longest block that is not cut; a longer one is data in a fence, cut at its lines.

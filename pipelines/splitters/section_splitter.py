@@ -28,15 +28,17 @@ from helix.domain.records import (
     PAGE,
     START_CHAR,
     Section,
-    Span,
 )
+from helix.language.sentences import Span
 from pipelines.splitters.filling import chunks_of
 from pipelines.splitters.pieces import pieces_of
 
 TITLE = "title"
 SOURCE_URI = "source_uri"
 SECTIONS = "sections"
-"""Metadata keys of a document to split; ``sections`` is a tuple of Section, and not handed on."""
+FACTS_LINE = "facts_line"
+"""Metadata keys of a document to split; ``sections`` is a tuple of Section, ``facts_line`` stands
+above the headings in each context; neither is handed on."""
 
 CONTEXT = "context"
 """Metadata key of a node: what is embedded between title and content, absent when empty."""
@@ -58,10 +60,10 @@ class SectionSplitter(NodeParser):
     cut at line ends. A section of rows is one chunk up to twice ``chunk_tokens``, else cut at line
     ends, without overlap. An edit changes the chunks near it and no others.
 
-    A document's metadata may have source_uri (its id if it has none), title and sections (the text
-    is one section if it has none). A node's metadata has title, source_uri, ordinal, start_char,
-    end_char, heading_path, label, page where there is one, and context. Title and context go in
-    front of what is embedded; a model is shown the content only.
+    A document's metadata may have source_uri (its id if it has none), title, facts_line and
+    sections (the text is one section if it has none). A node's metadata has title, source_uri,
+    ordinal, start_char, end_char, heading_path, label, page where there is one, and context. Title
+    and context go in front of what is embedded; a model is shown the content only.
 
     Node ids are a hash of source, headings, content and occurrence: what did not change keeps its
     id, though its place, page, title and context may be others.
@@ -95,16 +97,22 @@ class SectionSplitter(NodeParser):
 
     def _chunks(self, document: BaseNode) -> Iterator[BaseNode]:
         text = document.get_content(MetadataMode.NONE)
-        shared = {key: value for key, value in document.metadata.items() if key != SECTIONS}
+        shared = {
+            key: value
+            for key, value in document.metadata.items()
+            if key not in (SECTIONS, FACTS_LINE)
+        }
         if TITLE in shared:
             shared[TITLE] = _short(str(shared[TITLE]), _LONGEST_TITLE)
         # By its id alone: its hash and metadata would be stored with each chunk, sections included.
         source = RelatedNodeInfo(node_id=document.node_id, node_type=ObjectType.DOCUMENT)
         ids = _Ids(str(shared.get(SOURCE_URI) or document.node_id))
+        facts = _short(str(document.metadata.get(FACTS_LINE) or ""), _LONGEST_TITLE)
         ordinal = 0
         for section in _gapless(text, document.metadata.get(SECTIONS) or ()):
             headings = _headings(section)
-            marks = {**shared, **_section_marks(section, headings, str(shared.get(TITLE, "")))}
+            title = str(shared.get(TITLE, ""))
+            marks = {**shared, **_section_marks(section, headings, title, facts)}
             for start, end in _spans(text, section, self.chunk_tokens, self.overlap_tokens):
                 content = text[start:end]
                 places = {ORDINAL: ordinal, START_CHAR: start, END_CHAR: end}
@@ -163,10 +171,13 @@ def _headings(section: Section) -> tuple[str, ...]:
     return tuple(_short(heading, _LONGEST_TITLE) for heading in path)
 
 
-def _section_marks(section: Section, headings: Sequence[str], title: str) -> dict[str, Any]:
+def _section_marks(
+    section: Section, headings: Sequence[str], title: str, facts: str
+) -> dict[str, Any]:
     """What the nodes of a section have in common: where they lie, and what they are embedded with.
 
-    The headings stand in front of what is embedded without one that only repeats the title.
+    The facts and the headings stand in front of what is embedded, these without one that only
+    repeats the title.
     """
     marks: dict[str, Any] = {
         HEADING_PATH: list(headings),
@@ -175,7 +186,7 @@ def _section_marks(section: Section, headings: Sequence[str], title: str) -> dic
     if section.page is not None:
         marks[PAGE] = section.page
     below = headings[1:] if headings[:1] == (title,) else headings
-    lines = (" > ".join(below), section.context.strip())
+    lines = (facts, " > ".join(below), section.context.strip())
     if context := "\n".join(line for line in lines if line):
         marks[CONTEXT] = _short(context, _LONGEST_CONTEXT)
     return marks

@@ -1,0 +1,172 @@
+"""What questions call a document by: names of it, and the names that a question may have.
+
+A name is words folded as copies are compared, with spaces between; a period's is its key
+(helix/language/periods.py), which no words can be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+from helix.language.folding import WORD, copy_words
+from helix.language.periods import Period, asks_for_latest, periods, reported
+from helix.language.word_lists import tables, word_lists
+
+Name = tuple[str, str]
+"""Kind and name: ("company", "apple"), ("period", "quarter:2023-3")."""
+
+PERIOD, KIND = "period", "kind"
+PROPER = frozenset(("company", "author"))
+"""Kinds of names that are written with a capital: "Target" is a company, "target" is none."""
+
+_MOST_WORDS = 10  # of a name; a longer title is called by no question whole
+_ASKED = 60  # words of a question that are looked at
+_PARTS = re.compile(r"\s[-–—|:]\s|:\s")
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
+_POSSESSIVE = re.compile(r"['’]s?\b", re.IGNORECASE)
+
+
+def document_names(title: str, file_name: str, facts: Mapping[str, Any]) -> set[Name]:
+    """The names of a document of this title, file and facts."""
+    names = {("title", name) for name in _titles(title)}
+    names |= {("file", name) for name in _files(file_name)}
+    names |= {("company", name) for name in _companies(facts)}
+    names |= {("author", name) for name in _authors(str(facts.get("author", "")))}
+    if identifier := _folded(str(facts.get("identifier", ""))):
+        names.add(("identifier", identifier))
+    if kind := facts.get(KIND):
+        names.add((KIND, f"kind:{kind}".casefold()))
+    names |= {(PERIOD, key) for key in _periods(title, file_name, facts)}
+    return {(kind, name) for kind, name in names if len(name.split()) <= _MOST_WORDS}
+
+
+def company_names(text: str) -> Iterator[str]:
+    """A company's names in folded words: whole, and without its legal form."""
+    words = _words(text)
+    core = list(words)
+    if core[:1] == ["the"]:
+        core = core[1:]
+    while len(core) > 1 and core[-1] in _lists()["legal_forms"]:
+        core = core[:-1]
+    domain = core[:-1] if len(core) > 1 and core[-1] in ("com", "org", "net", "io") else core
+    yield from {" ".join(each) for each in (words, core, domain) if each}
+
+
+class Called(NamedTuple):
+    """A name that a question may have: its words ``start`` to ``end``.
+
+    ``proper``: it stands there as a proper name does, with a capital or a digit.
+    """
+
+    name: str
+    start: int
+    end: int
+    proper: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question may call documents by.
+
+    ``kinds`` are patterns' names ("10-Q"); ``latest`` is whether it asks for the newest.
+    """
+
+    called: tuple[Called, ...]
+    periods: tuple[Period, ...]
+    kinds: frozenset[str]
+    latest: bool
+
+    def names(self) -> list[str]:
+        """All that is looked up, each once."""
+        keys = (key for period in self.periods for key in period.keys)
+        return list(dict.fromkeys([*(each.name for each in self.called), *keys]))
+
+
+def asked_names(question: str) -> Asked:
+    """What ``question`` may call documents by: each run of its words, and its periods."""
+    found = [
+        (_plain(match[0]), match[0][0].isupper() or match[0][0].isdigit())
+        for match in WORD.finditer(_POSSESSIVE.sub("", question))
+    ][:_ASKED]
+    cased = any(character.isupper() for character in question)
+    called = [
+        Called(
+            " ".join(word for word, _ in found[start:end]),
+            start, end, found[start][1] or not cased,
+        )
+        for start in range(len(found))
+        for end in range(start + 1, min(start + _MOST_WORDS, len(found)) + 1)
+    ]  # fmt: skip
+    kinds = frozenset(kind for kind, pattern in _called().items() if pattern.search(question))
+    return Asked(tuple(called), tuple(periods(question)), kinds, asks_for_latest(question))
+
+
+def _titles(title: str) -> Iterator[str]:
+    for part in {title, *_PARTS.split(title)}:
+        words = _words(part)
+        if not _lists()["generic_titles"].issuperset(words) and (part == title or len(words) > 1):
+            yield " ".join(words)
+
+
+def _files(file_name: str) -> Iterator[str]:
+    """A file's name with its ending, and without where that could be no other word."""
+    whole, stem = _words(file_name), _words(_SUFFIX.sub("", file_name))
+    if len(whole) > len(stem):
+        yield " ".join(whole)
+    telling = len(stem) > 1 or any(c.isdigit() for c in "".join(stem))
+    if telling and not _lists()["generic_titles"].issuperset(stem):
+        yield " ".join(stem)
+
+
+def _companies(facts: Mapping[str, Any]) -> Iterator[str]:
+    for fact in ("company", "short_name", "parties", "ticker"):
+        for company in str(facts.get(fact, "")).split(";"):
+            yield from company_names(company)
+
+
+def _authors(text: str) -> Iterator[str]:
+    """Each author's whole name, and the surname: "Chen, Pei-Jer" and "Pei-Jer Chen" have Chen."""
+    for author in text.split(";"):
+        surname, turned, given = author.partition(",")
+        last = surname if turned else author.split()[-1] if author.split() else ""
+        for name in (f"{given} {surname}" if turned else author, last):
+            if len(folded := _folded(name)) > 1:
+                yield folded
+
+
+def _periods(title: str, file_name: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    name = _SUFFIX.sub("", file_name).replace("_", " ")
+    for text in (facts.get("period", ""), facts.get("fiscal", ""), title, name):
+        yield from reported(str(text))[0]
+
+
+def _words(text: str) -> list[str]:
+    return copy_words(_POSSESSIVE.sub("", text))
+
+
+def _folded(text: str) -> str:
+    return " ".join(_words(text))
+
+
+def _plain(word: str) -> str:
+    return " ".join(copy_words(word))
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    return word_lists("documents")
+
+
+@cache
+def _called() -> dict[str, re.Pattern[str]]:
+    """Patterns by which questions call a kind: its own, or its name."""
+    patterns = tables("documents")
+    own = {kind: rf"\b{re.escape(kind)}s?\b" for kind in (*patterns["forms"], *patterns["kinds"])}
+    return {
+        kind: re.compile(pattern, re.IGNORECASE)
+        for kind, pattern in (own | patterns["called"]).items()
+    }

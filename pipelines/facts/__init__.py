@@ -1,0 +1,31 @@
+"""What a document says of itself on its first pages, read by rule: company, kind, period, author.
+
+A rule that is not sure says nothing: a fact is shown to people, and documents are preferred by it.
+Each is a text with the characters that it was read from. A new rule is a function and a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from helix.domain.facts import PERIOD_END, period_end
+from pipelines.facts.authors import author_facts
+from pipelines.facts.company import company_facts
+from pipelines.facts.front import Fact, Facts, Front, front_of
+from pipelines.facts.kind import kind_facts
+from pipelines.facts.time import time_facts
+from pipelines.readers import ReadText
+
+Rule = Callable[[Front, Facts], Facts]
+RULES: tuple[Rule, ...] = (kind_facts, company_facts, time_facts, author_facts)
+"""In this order: a rule sees what the rules before it have found."""
+
+
+def facts_of(read: ReadText, file_name: str) -> Facts:
+    """The facts of what was read of a file; each rule's at most once."""
+    front, found = front_of(read, file_name), Facts()
+    for rule in RULES:
+        found |= rule(front, found)
+    if "period" in found and (day := period_end(found["period"].text)):
+        found[PERIOD_END] = Fact(day)
+    return found

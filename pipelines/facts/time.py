@@ -1,0 +1,97 @@
+"""Of which time a document is: the period that it reports on, and its date."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from helix.language.periods import DAY, dates, ended, periods
+from pipelines.facts.front import Fact, Facts, Front, Line, fact_of, one_line
+
+_DATED = re.compile(
+    r"(?:^|(?<=[\s(]))(?P<label>filed|effective(?:\s+(?:date|as\s+of))?|entered\s+into(?:\s+as)?\s+of|(?:made|dated)(?:\s+as)?"
+    r"\s+of|dated|published(?:\s+online)?|issued?(?:\s+date)?|invoice\s+date|last\s+(?:updated|revised|modified)|revised|version\s+date|date"
+    rf"(?:\s+of\s+(?:issue|meeting|publication))?|accepted|held\s+on)\s*:?\s*(?:on\s+)?(?:this\s+)?(?P<day>{DAY})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUARTER_OF = re.compile(
+    r"\b(?P<number>first|second|third|fourth)\s+(?:fiscal\s+)?quarter\s+(?:of\s+)?(?:fiscal\s+)?(?:year\s+)?"
+    r"(?P<year>20\d\d)\b",
+    re.IGNORECASE,
+)
+_NUMBERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+_SHOWN = {"filed", "effective", "published", "accepted", "revised"}
+_COUNTED = 400_000  # characters in which a report says what quarter it calls its own
+_REPORTS = ("report", "10-K", "20-F", "10-Q")
+
+
+def time_facts(front: Front, known: Facts) -> Facts:
+    """``period``, ``fiscal`` (a quarterly report's own number of it), and ``date``."""
+    found = _ended(front) or _named(front, known)
+    if quarter := _fiscal_quarter(front, found):
+        found["fiscal"] = quarter
+    return found | _date(front)
+
+
+def _ended(front: Front) -> Facts:
+    """The period that the cover says has ended."""
+    for found in ended(front.text):
+        printed = one_line(front.text[found.start : found.end])
+        day = printed[printed.lower().rindex("end") :].split(None, 1)[1]
+        return {"period": Fact(f"{found.what} ended {day}", (found.start, found.end))}
+    return {}
+
+
+def _named(front: Front, known: Facts) -> Facts:
+    """The quarter or year of a report's headline, of its own title, or of its file's name."""
+    kind = known["kind"].text if "kind" in known else ""
+    if not (kind.endswith("report") or kind in ("press release", *_REPORTS)):
+        return {}
+    named = Line(re.sub(r"[_\-.]+", " ", front.name), -1)
+    for line in (*front.headlines, Line(front.given, -1), named):
+        for period in periods(line.text):
+            text = line.text[period.start : period.end]
+            if period.keys[0].startswith(("quarter:", "half:", "annual:")):
+                start = line.start + period.start
+                span = (start, start + len(text)) if line.start >= 0 else None
+                return {"period": Fact(text, span)}
+    return {}
+
+
+def _fiscal_quarter(front: Front, found: Facts) -> Fact | None:
+    """The quarter that a quarterly report calls its own: "Q3 2023".
+
+    It is the latest that the text speaks of often; the report's own numbering is seldom on its
+    cover.
+    """
+    report = next(ended(found["period"].text), None) if "period" in found else None
+    if report is None or report.months != 3:
+        return None
+    counts = Counter(
+        (int(match["year"]), _NUMBERS[match["number"].lower()])
+        for match in _QUARTER_OF.finditer(front.whole, 0, _COUNTED)
+        if report.day.year <= int(match["year"]) <= report.day.year + 1
+    )
+    often = [
+        key for key, count in counts.items() if count > 1 and count * 3 >= max(counts.values())
+    ]
+    if not often:
+        return None
+    year, number = max(often, key=lambda key: (key[0], counts[key]))
+    return Fact(f"Q{number} {year}")
+
+
+def _date(front: Front) -> Facts:
+    """The day that the document, or the title in its metadata, says it is of."""
+    for text, offset in ((front.text, 0), (front.given, None)):
+        match = _DATED.search(text)
+        if match and next(dates(match["day"]), None):
+            label = match["label"].lower().split()[0]
+            shown = f"{label} " if label in _SHOWN else ""
+            day = fact_of(match, "day")
+            return {"date": Fact(shown + day.text, day.span if offset is not None else None)}
+    for line in list(front.headlines)[:12]:
+        for start, end, _ in dates(line.text):
+            if (start, end) == (0, len(line.text)):
+                return {"date": Fact(line.text, line.span)}
+    return {}
