@@ -32,16 +32,32 @@ class TableContext:
     questions: tuple[TableQuestion, ...]
 
 
+_LIGATURES = str.maketrans({"ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl"})
+
+
+def _plain(text: str) -> str:
+    """``text`` without the ligatures that the set copied from its reports' fonts."""
+    return text.translate(_LIGATURES)
+
+
 def load_tatqa(data: Path) -> list[TableContext]:
     """The dev set below the folder ``data``, with the questions that one span answers."""
     contexts = json.loads((data / "tatqa/dev.json").read_text("utf-8"))
     return [
         TableContext(
             one["table"]["uid"],
-            tuple(tuple(row) for row in one["table"]["table"]),
-            tuple(p["text"] for p in sorted(one["paragraphs"], key=lambda p: int(p["order"]))),
+            tuple(tuple(map(_plain, row)) for row in one["table"]["table"]),
             tuple(
-                TableQuestion(q["uid"], q["question"], q["answer"][0], q["scale"], q["answer_from"])
+                _plain(p["text"]) for p in sorted(one["paragraphs"], key=lambda p: int(p["order"]))
+            ),
+            tuple(
+                TableQuestion(
+                    q["uid"],
+                    _plain(q["question"]),
+                    _plain(q["answer"][0]),
+                    q["scale"],
+                    q["answer_from"],
+                )
                 for q in one["questions"]
                 if q["answer_type"] == "span"
             ),

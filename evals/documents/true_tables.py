@@ -18,9 +18,12 @@ _NUMBER = re.compile(r"[($€£¥+\-–—−\s]*(US)?[$€£¥]?\s*\d[\d,]*(\.\
 _YEAR = re.compile(r"(19|20)\d\d\Z")
 _DASH = re.compile(r"[$€£\s]*[-–—−]+\s*%?\Z")
 _SCALE = re.compile(
-    r"\W*(in\s+)?(us|u\.s\.)?\s*([$€£]|dollars?)?\s*(amounts?\s+)?(are\s+)?(expressed\s+)?(in\s+)?"
+    r"\W*(in\s*)?(us|u\.s\.)?\s*([$€£]|dollars?)?\s*(amounts?\s+)?(are\s+)?(expressed\s+)?(in\s*)?"
     r"(thousands?|millions?|billions?|000s?)\b.*",
     re.IGNORECASE,
+)
+_SCALE_AT_END = re.compile(
+    r"\s*\((us|u\.s\.)?\s*[$€£]?\s*in\s*(thousands|millions|billions)\)\Z", re.I
 )
 
 
@@ -80,7 +83,8 @@ def matrix_table(matrix: Sequence[Sequence[str]]) -> MatrixTable | None:
 
     The first column has the row labels. The body begins at the first row with a value; header rows
     are those before it down to the last that has text beside the label. A row of a label alone
-    opens a group, which the next such row or a row that begins with "Total" ends.
+    opens a group unless it is a scale; the next such row, a row that begins with "Total" and one
+    of values without a label end it. The table ends where another header begins.
     """
     rows = _squared(matrix)
     first = next((n for n, row in enumerate(rows) if any(map(is_value, row[1:]))), None)
@@ -88,22 +92,27 @@ def matrix_table(matrix: Sequence[Sequence[str]]) -> MatrixTable | None:
         return None
     head = max((n + 1 for n in range(first) if any(rows[n][1:])), default=0)
     spans = tuple(_header_spans(row) for row in rows[:head])
-    columns = [_column_path(spans, column) for column in range(len(rows[0]))]
+    columns = [_column_paths(spans, column) for column in range(len(rows[0]))]
     printed = [PrintedRow(row, header=True) for row in rows[:head]]
     cells: list[TrueCell] = []
     groups: list[str] = []
     for number, row in enumerate(rows[head:], head):
         label = row[0]
+        if not label and not any(map(is_value, row)):
+            break  # the header of another table below
         if label and not any(row[1:]):
+            if _SCALE.match(label):
+                printed.append(PrintedRow(row))
+                continue
             follows = number > head and not any(rows[number - 1][1:])
             groups = [*(groups if follows else []), label]
             printed.append(PrintedRow(row))
             continue
-        total = label.casefold().startswith("total")
+        total = not label or label.casefold().startswith("total")
         printed.append(PrintedRow(row, indented=bool(groups) and not total))
         paths = _row_paths(groups, label, total)
         cells += [
-            TrueCell(text, paths, (columns[place],))
+            TrueCell(text, paths, columns[place])
             for place, text in enumerate(row)
             if place and text
         ]
@@ -133,20 +142,24 @@ def _header_spans(row: Words) -> tuple[tuple[int, int, str], ...]:
     return tuple((start, end, row[n]) for (start, end), n in zip(ends, places, strict=True))
 
 
-def _column_path(spans: Sequence[Sequence[tuple[int, int, str]]], column: int) -> Words:
-    return tuple(
-        text
-        for row in spans
-        if not all(_SCALE.match(text) for _, _, text in row)
-        for start, end, text in row
-        if start <= column <= end
-    )
+def _column_paths(
+    spans: Sequence[Sequence[tuple[int, int, str]]], column: int
+) -> tuple[Words, ...]:
+    """The path of a column, and the one without its scales ("in thousands"): either is right."""
+    whole, bare = [], []
+    for row in spans:
+        is_scale = all(_SCALE.match(text) for _, _, text in row)
+        for text in (text for start, end, text in row if start <= column <= end):
+            whole.append(text)
+            if not is_scale and (short := _SCALE_AT_END.sub("", text)):
+                bare.append(short)
+    return tuple(dict.fromkeys((tuple(whole), tuple(bare))))
 
 
 def _row_paths(groups: Sequence[str], label: str, total: bool) -> tuple[Words, ...]:
     own = (label,) if label else ()
     paths = {(*groups[-1:], *own), (*groups, *own)}
-    if total or not label:
+    if total:
         paths.add(own)
     return tuple(sorted(paths))
 

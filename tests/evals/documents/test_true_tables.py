@@ -48,11 +48,25 @@ def test_a_header_spans_its_block_or_runs_on_to_the_next() -> None:
     assert uneven is not None and uneven.spans[0] == ((1, 1, "A"), (2, 3, "B"))
 
 
-def test_a_row_of_scales_alone_is_in_no_path() -> None:
-    table = matrix_table((("", "2019", "2018"), ("", "(in thousands)", ""), ("r", "1", "2")))
+def test_a_scale_may_be_in_the_path_of_a_column_and_is_no_group() -> None:
+    rows = (("", "2019", "2018"), ("", "(in thousands)", ""), ("(In millions)", "", ""))
+    table = matrix_table((*rows, ("r", "1", "2")))
     assert table is not None
-    assert {cell.columns for cell in table.cells} == {(("2019",),), (("2018",),)}
+    with_scale = ("2019", "(in thousands)")
+    assert table.cells[0].columns == (with_scale, with_scale[:1]), "either is right"
+    assert {cell.rows for cell in table.cells} == {(("r",),)}
+    at_end = matrix_table((("", "2019 (in thousands)"), ("r", "1")))
+    assert at_end is not None
+    assert at_end.cells[0].columns == (("2019 (in thousands)",), ("2019",))
     assert matrix_table((("a", "b"), ("c", "d"))) is None
+
+
+def test_a_table_ends_where_another_header_begins() -> None:
+    head = (("", "2019", "2018"), ("A:", "", ""), ("r", "1", "2"), ("", "1", "2"), ("s", "3", "4"))
+    table = matrix_table((*head, ("", "As of 2018", ""), ("t", "5", "6")))
+    assert table is not None
+    assert [cell.text for cell in table.cells] == ["1", "2", "1", "2", "3", "4"]
+    assert table.cells[-1].rows == (("s",),), "a sum without a label ends its group"
 
 
 def test_forty_tables_are_labelled_with_at_least_twelve_cells_each() -> None:
