@@ -1,6 +1,6 @@
 """What a document is made with, and whether a stored one is made of the same."""
 
-READERS = "4"
+READERS = "5"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
 SPLITTERS = "4"

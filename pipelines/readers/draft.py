@@ -89,6 +89,17 @@ class Draft:
         table.add(grid.rows, page=page, label=label)
         table.close()
 
+    def tail(self, start: int) -> str:
+        """The text so far from ``start`` on, which is near its end."""
+        pieces: list[str] = []
+        begin = self.length
+        for piece in reversed(self._pieces):
+            if begin <= start:
+                break
+            pieces.append(piece)
+            begin -= len(piece)
+        return "".join(reversed(pieces))[start - begin :]
+
     def finish(self, title: str | None) -> ReadText:
         """The whole; raises UnreadableFile when nothing was added."""
         if not self._pieces:

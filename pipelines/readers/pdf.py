@@ -1,25 +1,45 @@
-"""PDF, page by page: the text that is there, and OCR for the pages that are only pictures.
+"""PDF as it is printed: text in reading order, tables, boxes; OCR for pages that are only pictures.
 
-pdfium is not thread-safe: one reader a process, which the sandbox sees to.
+Every page is read first, as words with boxes; then, as only all pages tell what is furniture and
+how large the text is, they are written one after the other. pdfium is not thread-safe: one reader a
+process, which the sandbox sees to.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
+import numpy as np
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 
-from helix.domain.records import Section
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
+from pipelines.readers.printed.frame import Frame
+from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of
+from pipelines.readers.printed.hyphens import Vocabulary
+from pipelines.readers.printed.layout import TableFinder, asides, laid_out, largest_heading
+from pipelines.readers.printed.pages import DocumentWriter
+from pipelines.readers.printed.rules import PackedRules, packed_rules, unpacked
+from pipelines.readers.printed.tables import find_tables
+from pipelines.readers.printed.words import (
+    CONTROLS,
+    CUT_MARKS,
+    PageWords,
+    may_have_tables,
+    page_words,
+)
 
 _MOST_PAGES = 20_000
 _SCANNED_BELOW = 50  # characters; a page with fewer and a picture is taken for a scan
 _DOTS_PER_INCH = 200
 _MOST_PIXELS = 6_000_000  # of a rendered page; A4 at 200 dpi has 3.9 million
+_LETTER = (612.0, 792.0)  # points, of a page that is too damaged to have a size
+_LARGEST = 200.0  # points of a letter whose size is counted
 _MOST_BOOKMARKS = 10_000
 _LONGEST_TITLE = 200  # characters
 _NEEDS_PASSWORD = pdfium_raw.FPDF_ERR_PASSWORD
@@ -31,14 +51,21 @@ _JUNK_TITLE = re.compile(
     r"html?|qxd|ps|odt|pages)|[\d\W_]*",
     re.IGNORECASE,
 )
-_CONTROLS = re.compile(r"[\x00-\x01\x03-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\uffff\xad]")
-_HYPHEN = re.compile(
-    r"(?<!\w)(\w{0,64})[\x02\ufffe]\s*(\w{0,64})"
-)  # pdfium's marks for one at a line's end
-_LINE_HYPHEN = re.compile(r"(?<![a-zà-öø-ÿ])([a-zà-öø-ÿ]{1,64})-\n([a-zà-öø-ÿ]{1,64})")
-_WORD = re.compile(r"\w+(?:-\w+)*")
+_HIDDEN = re.compile(rf"{CONTROLS.pattern}|[{CUT_MARKS}]")
 
 _Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A page as it was read: its words and what is drawn, or the text that OCR gave."""
+
+    frame: Frame
+    words: PageWords | None = None
+    rules: PackedRules | None = None
+    edges: tuple[EdgeRow, ...] = ()
+    text: str = ""
+    warning: str | None = None
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -50,18 +77,67 @@ def read(data: bytes, progress: Progress) -> ReadText:
             raise UnreadableFile("a PDF file without pages")
         if count > _MOST_PAGES:
             raise UnreadableFile(f"more than {_MOST_PAGES} pages: split it into several files")
-        pages, warnings = [], []
+        sheets = []
         for number in range(1, count + 1):
-            text, warning = _page(document, number)
-            pages.append(text)
-            if warning:
-                warnings.append(f"page {number}: {warning}")
+            sheets.append(_sheet(document, number))
             progress(number, count)
-        if not any(pages):
-            raise UnreadableFile(warnings[0] if warnings else "empty: there is no text in it")
-        return _joined(_dehyphenated(pages), _title(document), _paths(document), warnings)
+        title, paths = _title(document), _paths(document)
     finally:
         document.close()
+    warnings = [f"page {n}: {sheet.warning}" for n, sheet in enumerate(sheets, 1) if sheet.warning]
+    if not any(sheet.words or sheet.text for sheet in sheets):
+        raise UnreadableFile(warnings[0] if warnings else "empty: there is no text in it")
+    return _written(sheets, title, paths, warnings)
+
+
+def _written(
+    sheets: list[_Sheet], title: str | None, paths: _Paths | None, warnings: list[str]
+) -> ReadText:
+    """The document of all pages; each is let go once it is written."""
+    furniture = furniture_of([sheet.edges for sheet in sheets])
+    body_size = _body_size(sheets)
+    vocabulary = Vocabulary([sheet.words.text for sheet in sheets if sheet.words])
+    writer = DocumentWriter(vocabulary)
+    writer.draft.warnings += warnings
+    heading = ""
+    for index, page_furniture in enumerate(furniture):
+        sheet, sheets[index] = sheets[index], _Sheet(sheets[index].frame)
+        path = paths.at(index + 1) if paths else None
+        if sheet.words is None:
+            writer.add_text(sheet.text, sheet.frame, path)
+            continue
+        words = sheet.words.words()
+        body = [
+            number
+            for number, aside in enumerate(sheet.words.aside.tolist())
+            if not aside and number not in page_furniture.numbers
+        ]
+        find = _finder(sheet.rules, index + 1)
+        items = laid_out(sheet.words, words, body, find, body_size)
+        items += asides(sheet.words, words)
+        heading = heading if index else largest_heading(items)
+        writer.add_page(sheet.words, words, page_furniture, items, path)
+    return replace(writer.finish(title), heading=heading or None)
+
+
+def _finder(rules: PackedRules | None, page: int) -> TableFinder | None:
+    """What finds the tables of a page; None for one that cannot have any."""
+    if rules is None:
+        return None
+    return lambda words: find_tables(words, unpacked(rules), page)
+
+
+def _body_size(sheets: Iterable[_Sheet]) -> float:
+    """The size that most letters of the document have."""
+    letters: Counter[float] = Counter()
+    for sheet in sheets:
+        if sheet.words and len(sheet.words):
+            sizes = np.round(4 * np.minimum(sheet.words.sizes, _LARGEST)).astype(np.int64)
+            lengths = sheet.words.spans[:, 1] - sheet.words.spans[:, 0]
+            counted = np.bincount(sizes, weights=lengths)
+            for size in np.flatnonzero(counted).tolist():
+                letters[size / 4] += int(counted[size])
+    return max(letters, key=letters.__getitem__) if letters else 1.0
 
 
 def _open(data: bytes) -> pdfium.PdfDocument:
@@ -73,49 +149,37 @@ def _open(data: bytes) -> pdfium.PdfDocument:
         raise UnreadableFile("a damaged PDF file: it cannot be opened") from None
 
 
-def _joined(pages: list[str], title: str | None, paths: _Paths, warnings: list[str]) -> ReadText:
-    parts: list[str] = []
-    sections: list[Section] = []
-    length = 0
-    for number, page in enumerate(pages, start=1):
-        if not page:
-            continue
-        gap = "\n\n" if parts else ""
-        parts.append(gap + page)
-        start, length = length + len(gap), length + len(gap) + len(page)
-        sections.append(
-            Section(
-                start, length, heading_path=paths.at(number), page=number, label=f"page {number}"
-            )
-        )
-    return ReadText("".join(parts), title, tuple(sections), tuple(warnings))
-
-
-def _page(document: pdfium.PdfDocument, number: int) -> tuple[str, str | None]:
-    """(text, warning) of a page; a truly blank one has neither."""
+def _sheet(document: pdfium.PdfDocument, number: int) -> _Sheet:
+    """A page as it is; a truly blank one has neither words nor a warning."""
+    frame = Frame(*_LETTER)
     try:
         page = document[number - 1]
+        try:
+            frame = Frame(*page.get_size())
+            return _read_sheet(page, number)
+        finally:
+            page.close()
     except pdfium.PdfiumError:
-        return "", "it is damaged and cannot be read"
-    try:
-        text = _text(page)
-        if len(text) >= _SCANNED_BELOW or not _may_be_scanned(page, text):
-            return text, None
-        return _scanned(page, text)
-    except pdfium.PdfiumError:
-        return "", "it is damaged and cannot be read"
-    finally:
-        page.close()
+        return _Sheet(frame, warning="it is damaged and cannot be read")
 
 
-def _text(page: pdfium.PdfPage) -> str:
+def _read_sheet(page: pdfium.PdfPage, number: int) -> _Sheet:
     textpage = page.get_textpage()
     try:
-        text = str(textpage.get_text_bounded())
+        words = page_words(page, textpage)
     finally:
         textpage.close()
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROLS.sub("", text).strip().strip("\ufffe\x02")
+    if len(words.text) < _SCANNED_BELOW:
+        text = " ".join(filter(None, words.texts()))
+        if _may_be_scanned(page, text):
+            found, warning = _scanned(page, text)
+            if found != text or not text:
+                return _Sheet(words.frame, text=found, warning=warning)
+            return _Sheet(words.frame, words, edges=edge_rows(words, number), warning=warning)
+    if not len(words):
+        return _Sheet(words.frame)
+    rules = packed_rules(page, words.frame.turn) if may_have_tables(words) else None
+    return _Sheet(words.frame, words, rules, edge_rows(words, number))
 
 
 def _may_be_scanned(page: pdfium.PdfPage, text: str) -> bool:
@@ -142,40 +206,15 @@ def _scanned(page: pdfium.PdfPage, text: str) -> tuple[str, str | None]:
         return text, str(failed)
     finally:
         bitmap.close()
-    found = _CONTROLS.sub("", found).strip()
+    found = _HIDDEN.sub("", found).strip()
     if len(found) > len(text):
         return found, None
     return text, None if text else "a picture without text that OCR can read"
 
 
-def _dehyphenated(pages: list[str]) -> list[str]:
-    """Words cut at a line's end put together, the hyphen kept where the word has one.
-
-    pdfium marks both the same way. A word stays hyphenated where the document has it so elsewhere,
-    or has both halves as words but not the whole ("stock-based" in a 10-Q, where nothing else is
-    cut); in all else it is a word cut by typesetting.
-    """
-    uncut = (_LINE_HYPHEN.sub(" ", _HYPHEN.sub(" ", page)) for page in pages)
-    words = {word.lower() for page in uncut for word in _WORD.findall(page)}
-
-    def join(match: re.Match[str]) -> str:
-        left, right = match.groups()
-        both = f"{left}-{right}".lower()
-        if not left or not right or not (left[-1].islower() and right[0].islower()):
-            return f"{left}-{right}"
-        whole = f"{left}{right}"
-        if whole.lower() in words:
-            return whole
-        cut = both in words or (left.lower() in words and right.lower() in words)
-        return f"{left}-{right}" if cut else whole
-
-    joined = (_LINE_HYPHEN.sub(join, _HYPHEN.sub(join, page)) for page in pages)
-    return [page.replace("\x02", "-").replace("\ufffe", "-") for page in joined]
-
-
 def _title(document: pdfium.PdfDocument) -> str | None:
-    title = " ".join(_CONTROLS.sub("", document.get_metadata_value("Title")).split())
-    title = title.replace("\ufffe", "").replace("\x02", "")[:_LONGEST_TITLE].strip()
+    title = " ".join(_HIDDEN.sub("", document.get_metadata_value("Title")).split())
+    title = title[:_LONGEST_TITLE].strip()
     return None if _JUNK_TITLE.fullmatch(title) else title
 
 
@@ -200,8 +239,9 @@ class _Paths:
         return self._marks[last - 1][1] if last else ()
 
 
-def _paths(document: pdfium.PdfDocument) -> _Paths:
-    return _Paths(list(_bookmarks(document)))
+def _paths(document: pdfium.PdfDocument) -> _Paths | None:
+    bookmarks = list(_bookmarks(document))
+    return _Paths(bookmarks) if bookmarks else None
 
 
 def _bookmarks(document: pdfium.PdfDocument) -> Iterator[tuple[int, _Path]]:
@@ -210,7 +250,7 @@ def _bookmarks(document: pdfium.PdfDocument) -> Iterator[tuple[int, _Path]]:
         for number, bookmark in enumerate(document.get_toc()):
             if number == _MOST_BOOKMARKS:
                 return
-            title = " ".join(_CONTROLS.sub("", bookmark.get_title()).split())[:_LONGEST_TITLE]
+            title = " ".join(_HIDDEN.sub("", bookmark.get_title()).split())[:_LONGEST_TITLE]
             path[bookmark.level :] = [title]
             destination = bookmark.get_dest()
             index = destination.get_index() if destination else None

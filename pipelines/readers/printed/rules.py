@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
 from pipelines.readers.printed.frame import Boxes, Frame, turned
 
@@ -33,22 +35,31 @@ class Rule(NamedTuple):
     filled: bool = False
 
 
+PackedRules = NDArray[np.float32]
+"""A row a rule: left, top, right, bottom, and 1 where it is filled."""
+
+
 def rules_of(page: pdfium.PdfPage, turn: int = 0) -> list[Rule]:
     """The rules of a page, read after ``turn`` quarter turns, in the order that they are drawn.
 
     A page with more than 5,000 has a drawing on it, whose lines make no table: it has none.
     """
-    found: list[tuple[float, float, float, float]] = []
-    filled: list[bool] = []
-    for *box, is_filled in _drawn(page):
-        found.append((box[0], box[1], box[2], box[3]))
-        filled.append(is_filled)
-        if len(found) > _MOST_RULES:
-            return []
-    if not found:
-        return []
-    boxes = _placed(np.array(found, np.float32), page, turn)
-    return list(map(Rule, *boxes.T.tolist(), filled))
+    return unpacked(packed_rules(page, turn))
+
+
+def packed_rules(page: pdfium.PdfPage, turn: int = 0) -> PackedRules:
+    """The same, packed."""
+    drawn = list(islice(_drawn(page), _MOST_RULES + 1))
+    if not drawn or len(drawn) > _MOST_RULES:
+        return np.zeros((0, 5), np.float32)
+    found = np.array(drawn, np.float32)
+    return np.column_stack((_placed(found[:, :4], page, turn), found[:, 4]))
+
+
+def unpacked(rules: PackedRules) -> list[Rule]:
+    """The rules of ``packed_rules``."""
+    left, top, right, bottom, filled = rules.T.tolist()
+    return list(map(Rule, left, top, right, bottom, map(bool, filled)))
 
 
 _Drawn = tuple[float, float, float, float, bool]  # left, bottom, right, top in the file, filled

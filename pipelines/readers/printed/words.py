@@ -27,9 +27,16 @@ _WORD = re.compile(
     rf"[{_IDEOGRAPHS}]{{1,4}}"
     rf"|[^\s{CUT_MARKS}{_IDEOGRAPHS}]+[{CUT_MARKS}]?|[{CUT_MARKS}]"
 )
+_SPECIAL = re.compile(rf"[{CUT_MARKS}{_IDEOGRAPHS}]")
+_PLAIN_WORD = re.compile(r"\S+")
 _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(rb"bold|black|heavy|(?:^|[-+,])(?:semi|demi)|[-,]bd", re.IGNORECASE)
 _LONGEST_FONT_NAME = 128
+_LEAST_TABLE = 4  # words of a page with a table
+_LEAST_APART = 2
+_BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
+_APART = 0.9  # of the size, between two cells
+_SAME_ROW = 0.5  # of the size, between the feet of two words
 _SAME_SIZE = 1.02  # of two words: less apart is rounding
 
 
@@ -84,13 +91,10 @@ class PageWords:
         return words
 
     def words(self) -> list[Word]:
-        """The words that are upright as the page is read."""
+        """All words, those of another direction as if they were upright."""
         columns = [edge.tolist() for edge in self.boxes.T]
         sizes, bold, spaced = self.sizes.tolist(), self.bold.tolist(), self.spaced().tolist()
-        words = list(map(Word, self.texts(), *columns, sizes, bold, spaced))
-        if self.aside.any():
-            return [word for word, other in zip(words, self.aside, strict=True) if not other]
-        return words
+        return list(map(Word, self.texts(), *columns, sizes, bold, spaced))
 
     def spaced(self) -> NDArray[np.bool_]:
         """Whether white space stands before each word."""
@@ -100,21 +104,23 @@ class PageWords:
 
 
 def words_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> list[Word]:
-    """The words of a page as it is read, in the order of its file.
+    """The upright words of a page as it is read, in the order of its file.
 
     Raises pdfium's PdfiumError for a damaged page.
     """
-    return page_words(page, textpage).words()
+    packed = page_words(page, textpage)
+    return [word for word, aside in zip(packed.words(), packed.aside, strict=True) if not aside]
 
 
 def page_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> PageWords:
-    """The same, packed. What lies outside of the page as it is shown is left out."""
+    """All words, packed. What lies outside of the page as it is shown is left out."""
     text = _text(textpage)
-    spans = np.array([match.span() for match in _WORD.finditer(text)], np.int32).reshape(-1, 2)
+    pattern = _WORD if _SPECIAL.search(text) else _PLAIN_WORD
+    spans = np.array([match.span() for match in pattern.finditer(text)], np.int32).reshape(-1, 2)
     characters = _characters(textpage, text, spans)
-    box, rotation, (width, height) = page.get_bbox(), page.get_rotation(), page.get_size()
-    first = _placed(_loose_boxes(textpage, characters[:, 0]), box, rotation)
-    last = _placed(_loose_boxes(textpage, characters[:, 1]), box, rotation)
+    width, height = page.get_size()
+    ends = _placed(page, _loose_boxes(textpage, characters.T.ravel()))
+    first, last = ends[: len(spans)], ends[len(spans) :]
     boxes = _union(first, last)
     inside = _inside(boxes, width, height)
     if not inside.all():
@@ -126,6 +132,22 @@ def page_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> PageWords:
     sizes = np.maximum(first[:, 3] - first[:, 1], np.float32(1))
     bold = _bold(textpage, characters, text, spans, sizes)
     return PageWords(Frame(width, height, turn), text, spans, boxes, sizes, bold, aside)
+
+
+def may_have_tables(page: PageWords) -> bool:
+    """Whether words of the page stand apart in rows, or are in an order that is not down the page.
+
+    Most pages of prose have none such, and are spared the search for tables and drawn lines.
+    """
+    if len(page) < _LEAST_TABLE:
+        return False
+    boxes, sizes = page.boxes, page.sizes[1:]
+    gaps = boxes[1:, 0] - boxes[:-1, 2]
+    is_beside = np.abs(boxes[1:, 3] - boxes[:-1, 3]) < _SAME_ROW * sizes
+    apart = np.flatnonzero(is_beside & (gaps > _APART * sizes)).tolist()
+    cells = sum(not _BULLET.fullmatch(page.text[slice(*page.spans[word])]) for word in apart)
+    back = int((boxes[1:, 3] < boxes[:-1, 3] - _SAME_ROW * sizes).sum())
+    return cells + back >= _LEAST_APART
 
 
 def _text(textpage: pdfium.PdfTextPage) -> str:
@@ -186,13 +208,15 @@ def _loose_boxes(textpage: pdfium.PdfTextPage, characters: NDArray[np.int32]) ->
     return boxes
 
 
-def _placed(boxes: Boxes, page_box: tuple[float, ...], rotation: int) -> Boxes:
+def _placed(page: pdfium.PdfPage, boxes: Boxes) -> Boxes:
     """Boxes of the file on the page as it is shown."""
-    left, bottom, right, top = page_box
-    x = np.sort(boxes[:, [0, 2]], axis=1) - np.float32(left)
-    y = np.sort(np.float32(top) - boxes[:, [1, 3]], axis=1)
-    upright = np.column_stack((x[:, 0], y[:, 0], x[:, 1], y[:, 1]))
-    return turned(upright, rotation // 90, right - left, top - bottom)
+    left, bottom, right, top = page.get_bbox()
+    upright = np.empty_like(boxes)
+    upright[:, 0] = np.minimum(boxes[:, 0], boxes[:, 2]) - left
+    upright[:, 2] = np.maximum(boxes[:, 0], boxes[:, 2]) - left
+    upright[:, 1] = top - np.maximum(boxes[:, 1], boxes[:, 3])
+    upright[:, 3] = top - np.minimum(boxes[:, 1], boxes[:, 3])
+    return turned(upright, page.get_rotation() // 90, right - left, top - bottom)
 
 
 def _union(one: Boxes, other: Boxes) -> Boxes:
@@ -226,16 +250,19 @@ def _bold(
     spans: NDArray[np.int32],
     sizes: NDArray[np.float32],
 ) -> NDArray[np.bool_]:
-    """Whether each word is bold, asked at the ends of lines; where they differ, of every word."""
+    """Whether each word is bold: asked where a line begins and, if that is bold, where it ends.
+
+    Where only the beginning is bold, every word is asked; in a line that does not begin bold none.
+    """
     bold = np.zeros(len(spans), np.bool_)
     fonts = _Fonts(textpage)
     numbers = characters[:, 0].tolist()
     for first, last in _lines(text, spans, sizes):
-        begins, ends = fonts.is_bold(numbers[first]), fonts.is_bold(numbers[last])
-        if begins == ends:
-            bold[first : last + 1] = begins
-        else:
-            bold[first : last + 1] = [fonts.is_bold(n) for n in numbers[first : last + 1]]
+        if fonts.is_bold(numbers[first]):
+            if fonts.is_bold(numbers[last]):
+                bold[first : last + 1] = True
+            else:
+                bold[first : last + 1] = [fonts.is_bold(n) for n in numbers[first : last + 1]]
     return bold
 
 
@@ -264,15 +291,14 @@ class _Fonts:
         self._known: dict[bytes, bool] = {}
 
     def is_bold(self, character: int) -> bool:
-        """By the weight, or by the name where a font does not give its weight."""
-        if _FONT_WEIGHT(self._page, character) >= _BOLD_WEIGHT:
-            return True
+        """By the font's name, or by its weight where the name does not tell."""
         size = _LONGEST_FONT_NAME
         if not 0 < _FONT_NAME(self._page, character, self._name_at, size, self._flags_at) <= size:
             return False
         name = self._name.value
         if name not in self._known:
-            self._known[name] = _BOLD_NAME.search(name) is not None
+            is_heavy = _FONT_WEIGHT(self._page, character) >= _BOLD_WEIGHT
+            self._known[name] = is_heavy or _BOLD_NAME.search(name) is not None
         return self._known[name]
 
 

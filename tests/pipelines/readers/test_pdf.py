@@ -17,7 +17,7 @@ from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from pipelines.readers import ReadText, UnreadableFile, read
-from pipelines.readers.pdf import _dehyphenated, _Paths
+from pipelines.readers.pdf import _Paths
 from pipelines.sandbox import ReadLimits, Sandbox
 
 LONG = "The refund policy covers every purchase made in the last thirty days."
@@ -62,8 +62,8 @@ def test_pages_and_progress() -> None:
     heard: list[tuple[int, int]] = []
     data = pdf(LONG, None, "Second\nline", title="Refund Policy")
     found = read("pdf", data, lambda done, total: heard.append((done, total)))
-    assert by_page(found) == {1: LONG, 3: "Second\nline"}
-    assert found.text == f"{LONG}\n\nSecond\nline"
+    assert by_page(found) == {1: LONG, 3: "Second line"}
+    assert found.text == f"{LONG}\n\nSecond line"
     assert (found.title, found.warnings) == ("Refund Policy", ())
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
@@ -245,20 +245,6 @@ def test_bookmarks_are_heading_paths() -> None:
     found = read("pdf", buffer.getvalue())
     assert [s.heading_path for s in found.sections] == [(), ("A",), ("A", "A2"), ("B",)]
     assert _Paths([(2, ("A",)), (2, ("B",))]).at(2) == ("A",)
-
-
-def test_words_cut_at_a_line_s_end() -> None:
-    assert _dehyphenated(
-        ["an infor-\nmation", "stock\ufffebased", "COVID\x0219", "stock, based"]
-    ) == [
-        "an information",
-        "stock-based",
-        "COVID-19",
-        "stock, based",
-    ]
-    assert _dehyphenated(["re-\nfund and refund of re fund"]) == ["refund and refund of re fund"]
-    assert _dehyphenated(["A list:\n-\nB", "2019-\n2020"]) == ["A list:\n-\nB", "2019-\n2020"]
-    assert len(_dehyphenated(["a" * 200_000 + "\ufffe"])[0]) == 200_001
 
 
 @hypothesis_settings(max_examples=60)

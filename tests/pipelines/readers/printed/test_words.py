@@ -57,8 +57,8 @@ def test_a_stamp_along_the_margin_is_not_among_the_words() -> None:
         canvas.drawString(200, -30, "arXiv 2023")
 
     with opened(drawn(page)) as (one, textpage):
-        packed = page_words(one, textpage)
-    assert [word.text for word in packed.words()] == ["Revenue", "grew", "by", "12%"]
+        packed, upright = page_words(one, textpage), words_of(one, textpage)
+    assert [word.text for word in upright] == ["Revenue", "grew", "by", "12%"]
     assert sorted(packed.texts()) == sorted(["Revenue", "grew", "by", "12%", "arXiv", "2023"])
 
 
@@ -71,10 +71,10 @@ def test_words_outside_of_the_page_are_left_out() -> None:
     assert list(read(drawn(page))) == ["Revenue", "grew", "by", "12%"]
 
 
-def test_a_bold_end_of_a_line_is_bold_alone() -> None:
+def test_a_bold_beginning_of_a_line_is_bold_alone() -> None:
     def page(canvas: Canvas) -> None:
-        put(canvas, 100, 200, "it ends")
-        put(canvas, 140, 200, "strongly", bold=True)
+        put(canvas, 100, 200, "strongly", bold=True)
+        put(canvas, 150, 200, "it begins")
 
     assert [word.text for word in read(drawn(page)).values() if word.bold] == ["strongly"]
 

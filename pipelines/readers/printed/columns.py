@@ -1,0 +1,140 @@
+"""Columns of a page in reading order: what is left of a gutter before what is right of it.
+
+A gutter is a strip that no line crosses but titles, wide figures and the like, which part the
+page into bands. In a band the left side is read before the right one, and each side may have
+gutters of its own. Only text is taken for columns: on both sides some lines that fill their side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from pipelines.readers.printed.lines import Line
+
+_BIN = 3.0  # points
+_GUTTER_BINS = 2
+_LEAST_LINES = 4  # on each side, beside each other
+_LEAST_WORDS = 2.5  # a line, on average
+_LEAST_FILLED = 0.6  # of its side's width, by half of the lines
+_MOST_CROSSED = 0.5  # of a band's lines may cross a gutter somewhere on the page
+_NARROW = 0.8  # of the width of all: a line across more is in no column
+_DEEPEST = 6
+_MOST_PIECES = 4_000  # of a page that has columns; more is a drawing, read from the top down
+
+Content = TypeVar("Content")
+
+
+@dataclass(slots=True)
+class Hole(Generic[Content]):
+    """A place on the page that is no text, such as a table, in the order of the lines."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    content: Content
+
+
+def in_order(
+    pieces: Sequence[Line | Hole[Content]], depth: int = 0
+) -> list[list[Line | Hole[Content]]]:
+    """Pieces of lines in regions that are read one after the other; within one, from the top."""
+    gutter = _gutter(pieces) if depth < _DEEPEST and len(pieces) <= _MOST_PIECES else None
+    if gutter is None:
+        return [list(pieces)] if pieces else []
+    regions: list[list[Line | Hole[Content]]] = []
+    above: list[Line | Hole[Content]] = []
+    for band, is_open in _bands(pieces, gutter):
+        left = [piece for piece in band if piece.left < gutter]
+        right = [piece for piece in band if piece.left >= gutter]
+        if is_open and _are_beside(left, right) >= 2:
+            regions += [above] if above else []
+            regions += in_order(left, depth + 1) + in_order(right, depth + 1)
+            above = []
+        else:
+            above += band
+    return regions + ([above] if above else [])
+
+
+def _bands(
+    pieces: Sequence[Line | Hole[Content]], gutter: float
+) -> Iterator[tuple[list[Line | Hole[Content]], bool]]:
+    """Pieces from the top down, those that follow each other without one across the gutter as one
+    band, and whether it is such."""
+    band: list[Line | Hole[Content]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.top):
+        if piece.left < gutter < piece.right:
+            if band:
+                yield band, True
+            yield [piece], False
+            band = []
+        else:
+            band.append(piece)
+    if band:
+        yield band, True
+
+
+def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
+    """Where the page falls into two columns of text, the one with the most lines beside it."""
+    lines = [piece for piece in pieces if isinstance(piece, Line)]
+    if len(lines) < 2 * _LEAST_LINES:
+        return None
+    width = max(line.right for line in lines) - min(line.left for line in lines)
+    narrow = sum(line.right - line.left < _NARROW * width for line in lines)
+    if narrow < 2 * _LEAST_LINES:  # as on most pages of one column
+        return None
+    best, most = None, 0
+    for place in _valleys(lines):
+        left = [line for line in lines if line.right <= place]
+        right = [line for line in lines if line.left >= place]
+        crossing = len(lines) - len(left) - len(right)
+        beside = min(_are_beside(left, right), _are_beside(right, left))
+        if beside < max(_LEAST_LINES, most + 1) or beside < _MOST_CROSSED * crossing / 2:
+            continue
+        if _is_text(left) and _is_text(right):
+            best, most = place, beside
+    return best
+
+
+def _valleys(lines: Sequence[Line]) -> Iterator[float]:
+    """Middles of the strips that fewer lines cross than what is left and right of them."""
+    edges = np.array([(line.left, line.right) for line in lines]) / _BIN
+    first, last = np.floor(edges[:, 0]).astype(int), np.ceil(edges[:, 1]).astype(int)
+    start = int(first.min())
+    steps = np.zeros(int(last.max()) - start + 2, np.int64)
+    np.add.at(steps, first - start, 1)
+    np.add.at(steps, last - start, -1)
+    covered = np.cumsum(steps)[:-2]
+    changes = np.flatnonzero(np.diff(covered)) + 1
+    bounds = [0, *changes.tolist(), len(covered)]
+    for index in range(1, len(bounds) - 2):
+        begin, end = bounds[index], bounds[index + 1]
+        here = covered[begin]
+        if end - begin >= _GUTTER_BINS and covered[begin - 1] > here < covered[end]:
+            yield (start + (begin + end) / 2) * _BIN
+
+
+def _are_beside(
+    lines: Sequence[Line | Hole[Content]], others: Sequence[Line | Hole[Content]]
+) -> int:
+    """How many of ``lines`` are at the height of one of ``others``."""
+    if not lines or not others:
+        return 0
+    spans = sorted((other.top, other.bottom) for other in others)
+    tops = np.array([top for top, _ in spans])
+    lowest = np.maximum.accumulate([bottom for _, bottom in spans])
+    middles = np.array([(line.top + line.bottom) / 2 for line in lines])
+    above = np.searchsorted(tops, middles, side="right") - 1
+    return int(((above >= 0) & (lowest[np.maximum(above, 0)] >= middles)).sum())
+
+
+def _is_text(lines: Sequence[Line]) -> bool:
+    """Whether these are lines of prose, not labels or numbers, and fill their column."""
+    width = max(line.right for line in lines) - min(line.left for line in lines)
+    filled = median(line.right - line.left for line in lines) >= _LEAST_FILLED * width
+    return filled and fmean(len(line.numbers) for line in lines) >= _LEAST_WORDS

@@ -1,0 +1,104 @@
+"""Lines of a page: words that stand beside each other, from their boxes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pipelines.readers.printed.words import PageWords, Word
+
+_SPACE = 0.9  # of the size: a wider gap may be one between columns or cells
+_WIDE = 2.5  # of the size: no justified line has such a gap
+_BACK = -0.5  # of the size: kerned letters overlap, a word further left starts anew
+_SHARED = 0.5  # of the lower one's height: words of a line share at least this
+
+
+@dataclass(slots=True)
+class Line:
+    """Words beside each other: ``numbers`` are their places among the words of the page.
+
+    ``size`` is that of most of it, and ``bold`` is whether all of it is. ``is_split`` is whether
+    there are wide gaps in it, as between cells.
+    """
+
+    numbers: list[int]
+    left: float
+    top: float
+    right: float
+    bottom: float
+    size: float
+    bold: bool
+    is_split: bool = False
+
+    def text(self, words: Sequence[Word]) -> str:
+        """The words with a space between each two."""
+        return " ".join(words[number].text for number in self.numbers)
+
+
+def runs(page: PageWords, words: Sequence[Word], numbers: Sequence[int]) -> list[Line]:
+    """Words that follow each other in the file at the distance of a space, as pieces of lines."""
+    if not numbers:
+        return []
+    chosen = np.array(numbers)
+    left, top, right, bottom = page.boxes[chosen].T
+    sizes = page.sizes[chosen]
+    larger, smaller = np.maximum(sizes[1:], sizes[:-1]), np.minimum(sizes[1:], sizes[:-1])
+    gaps = left[1:] - right[:-1]
+    shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
+    goes_on = (gaps > _BACK * larger) & (gaps < _SPACE * larger) & (shared > _SHARED * smaller)
+    bounds = [0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(numbers)]
+    return [_line(words, list(numbers[begin:end])) for begin, end in pairwise(bounds)]
+
+
+def rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """Pieces at one height together, from left to right; the rows from the top down."""
+    found: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.top + line.bottom):
+        if found and shares_height(found[-1][0], line):
+            found[-1].append(line)
+        else:
+            found.append([line])
+    for row in found:
+        if len(row) > 1:
+            row.sort(key=lambda line: line.left)
+    return found
+
+
+def merged(words: Sequence[Word], row: Sequence[Line]) -> Line:
+    """The pieces of a row as one line."""
+    if len(row) == 1:
+        return row[0]
+    numbers = [number for piece in row for number in piece.numbers]
+    if any(left.right > right.left for left, right in pairwise(row)):  # a raised mark in a line
+        numbers.sort(key=lambda number: words[number].left)
+    line = _line(words, numbers)
+    line.is_split = any(b.left - a.right > _WIDE * line.size for a, b in pairwise(row))
+    return line
+
+
+def shares_height(one: Line, other: Line) -> bool:
+    """Whether two pieces are at one height."""
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return shared > _SHARED * min(one.bottom - one.top, other.bottom - other.top)
+
+
+def _line(words: Sequence[Word], numbers: list[int]) -> Line:
+    first, last = words[numbers[0]], words[numbers[-1]]
+    if first.top == last.top and first.bottom == last.bottom and first.left <= last.left:
+        middle = words[numbers[len(numbers) // 2]]
+        if middle.top == first.top and middle.bottom == first.bottom:  # nearly every line
+            bold = first.bold and last.bold and middle.bold
+            return Line(numbers, first.left, first.top, last.right, first.bottom, first.size, bold)
+    run = [words[number] for number in numbers]
+    return Line(
+        numbers,
+        min(word.left for word in run),
+        min(word.top for word in run),
+        max(word.right for word in run),
+        max(word.bottom for word in run),
+        sorted(word.size for word in run)[len(run) // 2],
+        all(word.bold for word in run),
+    )

@@ -1,0 +1,79 @@
+"""Page numbers that are printed: "13", "iv", "F-3", "Page 4 of 9", known by going up with pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_NUMBER = re.compile(
+    r"(?P<prefix>(?:[A-Z]{1,2}-)?)(?:(?P<digits>\d{1,4})|(?P<roman>[ivxlc]{1,7}))(?:/\d{1,4})?"
+)
+_AROUND = "-–—|•·()[],"
+_BESIDE = frozenset(("page", "of", "seite", "von", "p.", "pg.", ""))
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_ALONE = "alone"
+_LEAST_PAGES = 3
+_FEW_PAGES = 2  # so short a document has no sequence: its numbers must be those of its pages
+
+
+class Numbering(NamedTuple):
+    """One way in which pages are numbered: what stands before the number, its kind, and how far
+    it is from the page's place in the file. ``where`` in its row it is: first, last or alone."""
+
+    prefix: str
+    is_roman: bool
+    offset: int
+    where: str
+
+
+def labels_of(rows: Sequence[tuple[int, tuple[str, ...]]], pages: int) -> list[str]:
+    """The page number in each row of (page from 1, words), '' where it has none.
+
+    A number counts where it goes up with the pages on at least three of them; in a document of one
+    or two pages where it stands alone and is the number of its page.
+    """
+    candidates = [dict(_candidates(page, words)) for page, words in rows]
+    counts: Counter[Numbering] = Counter()
+    seen: set[tuple[int, Numbering]] = set()
+    for (page, _), found in zip(rows, candidates, strict=True):
+        seen |= {(page, numbering) for numbering in found}
+    for _, numbering in seen:
+        counts[numbering] += 1
+    return [_best(found, counts, pages) for found in candidates]
+
+
+def _best(found: dict[Numbering, str], counts: Counter[Numbering], pages: int) -> str:
+    known = [numbering for numbering in found if _is_known(numbering, counts, pages)]
+    if not known:
+        return ""
+    return found[max(known, key=lambda numbering: (numbering.where == _ALONE, counts[numbering]))]
+
+
+def _is_known(numbering: Numbering, counts: Counter[Numbering], pages: int) -> bool:
+    if pages <= _FEW_PAGES:
+        return numbering.where == _ALONE and numbering.offset == 0 and not numbering.is_roman
+    return counts[numbering] >= _LEAST_PAGES
+
+
+def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, str]]:
+    """The numbers at both ends of a row, or the one among words that go with page numbers."""
+    bare = [word.strip(_AROUND) for word in words]
+    others = [index for index, word in enumerate(bare) if word.casefold() not in _BESIDE]
+    numbers = [index for index in others if _NUMBER.fullmatch(bare[index])]
+    alone = len(numbers) == len(others) <= 2  # "4", "4 of 9"
+    for index in numbers[:1] if alone else {*numbers[:1], *numbers[-1:]} & {others[0], others[-1]}:
+        match = _NUMBER.fullmatch(bare[index])
+        assert match
+        roman = match["roman"]
+        value = _value(roman) if roman else int(match["digits"])
+        where = _ALONE if alone else "first" if index == others[0] else "last"
+        label = match["prefix"] + (roman or match["digits"])
+        yield Numbering(match["prefix"], bool(roman), value - page, where), label
+
+
+def _value(roman: str) -> int:
+    values = [_ROMAN[letter] for letter in roman]
+    following = [*values[1:], 0]
+    return sum(-one if one < after else one for one, after in zip(values, following, strict=True))

@@ -1,0 +1,267 @@
+"""Printed pages to a document: sections under their headings, tables, and every word's box."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from helix.domain.pages import PrintedPage
+from pipelines.readers import ReadText
+from pipelines.readers.draft import Draft, TableDraft
+from pipelines.readers.grids import GridRow
+from pipelines.readers.printed.frame import Boxes, Frame
+from pipelines.readers.printed.furniture import Furniture
+from pipelines.readers.printed.headings import Path
+from pipelines.readers.printed.hyphens import Vocabulary
+from pipelines.readers.printed.landings import landed_words, words_of_grid, words_of_rows
+from pipelines.readers.printed.layout import Item, Placed, may_go_on
+from pipelines.readers.printed.lines import Line
+from pipelines.readers.printed.paragraphs import Block, Kind
+from pipelines.readers.printed.passages import Passage, Spans
+from pipelines.readers.printed.tables import FoundTable, rows_below
+from pipelines.readers.printed.words import PageWords, Word
+
+_BOX = np.dtype([("start", "<u4"), ("end", "<u4"), ("box", "<f4", 4)])
+"""As ``pack_words`` has it."""
+
+
+_APART = "\n\n"
+_NO_BOXES = np.zeros((0, 4), np.float32)
+
+
+@dataclass(slots=True)
+class _Page:
+    """What is known of a page while the document is written: its words' boxes as it is shown,
+    where it begins in the text, and the words that are written."""
+
+    frame: Frame
+    furniture: Furniture
+    shown: Boxes = field(default_factory=lambda: _NO_BOXES)
+    start: int = -1
+    _placed: list[NDArray[np.void]] = field(default_factory=list)
+
+    def place(self, spans: Spans, boxes: Boxes) -> None:
+        """Words with their spans in the document."""
+        words = np.empty(len(spans), _BOX)
+        words["start"], words["end"], words["box"] = spans[:, 0], spans[:, 1], boxes
+        self._placed.append(words)
+
+    def packed(self) -> bytes:
+        """The words as ``helix.domain.pages.pack_words`` packs them, in the order of the text."""
+        if not self._placed:
+            return b""
+        words = np.concatenate(self._placed)
+        words = words[words["end"] > words["start"]]
+        return words[np.argsort(words["start"], kind="stable")].tobytes()
+
+
+class DocumentWriter:
+    """Pages one after the other onto a draft. ``finish`` gives the text with its pages."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.draft = Draft()
+        self._vocabulary = vocabulary
+        self._path = Path()
+        self._bookmarks: tuple[str, ...] | None = None
+        self._pages: list[_Page] = []
+        self._passage: Passage | None = None
+        self._last: Placed | None = None
+        self._table: tuple[TableDraft, FoundTable] | None = None
+
+    def add_page(
+        self,
+        page: PageWords,
+        words: Sequence[Word],
+        furniture: Furniture,
+        items: Sequence[Item],
+        bookmarks: tuple[str, ...] | None = None,
+    ) -> None:
+        """What a page holds. ``bookmarks`` are the heading path where the document brings its own.
+
+        A paragraph that goes on from the page before stays in that page's section, so that no
+        sentence is cut; the page begins within it.
+        """
+        self._begin_page(page.frame, furniture, bookmarks)
+        self._pages[-1].shown = page.frame.shown(page.boxes)
+        number = len(self._pages)
+        rest = list(items)
+        if rest and isinstance(rest[0], Placed) and self._goes_on(rest[0], words):
+            assert self._passage
+            self._passage.write(rest[0].block, words, number, "", self._vocabulary)
+            del rest[0]
+        if rest and isinstance(rest[0], Placed):
+            self._close_table()
+        self._close_passage()
+        for item in rest:
+            if isinstance(item, FoundTable):
+                self._add_table(item, words)
+            else:
+                self._add_block(item, words)
+
+    def add_text(self, text: str, frame: Frame, bookmarks: tuple[str, ...] | None = None) -> None:
+        """A page whose words have no boxes."""
+        self._begin_page(frame, Furniture(), bookmarks)
+        self._close_table()
+        self._close_passage()
+        if text:
+            page = len(self._pages)
+            start = self.draft.add(
+                text, heading_path=self._heading_path, page=page, label=self._label()
+            )
+            self._note_start(page, start)
+
+    def finish(self, title: str | None) -> ReadText:
+        """Raises UnreadableFile where no page has any text."""
+        self._close_table()
+        self._close_passage()
+        read = self.draft.finish(title)
+        return replace(read, pages=tuple(self._printed(read.text)))
+
+    @property
+    def _heading_path(self) -> tuple[str, ...]:
+        return self._path.names if self._bookmarks is None else self._bookmarks
+
+    def _begin_page(
+        self, frame: Frame, furniture: Furniture, bookmarks: tuple[str, ...] | None
+    ) -> None:
+        self._pages.append(_Page(frame, furniture))
+        if len(self._pages) > 2:  # no paragraph goes on over more than two
+            self._pages[-3].shown = _NO_BOXES
+        self._bookmarks = bookmarks
+
+    def _goes_on(self, placed: Placed, words: Sequence[Word]) -> bool:
+        return (
+            self._passage is not None
+            and self._last is not None
+            and may_go_on(self._last, placed, words)
+        )
+
+    def _add_block(self, placed: Placed, words: Sequence[Word]) -> None:
+        self._close_table()
+        page = len(self._pages)
+        if placed.heading:
+            if self._last is None or not self._last.heading:
+                self._close_passage()
+            self._path.enter(placed.heading)
+            if self._passage:
+                self._passage.heading_path = self._heading_path
+        if self._passage is None:
+            self._passage = Passage(self._heading_path, page)
+            self._last = None
+        gap = _gap(self._last, placed)
+        self._passage.write(placed.block, words, page, gap, self._vocabulary)
+        self._last = placed
+
+    def _add_table(self, found: FoundTable, words: Sequence[Word]) -> None:
+        self._close_passage()
+        page = len(self._pages)
+        rows: Sequence[GridRow] = found.grid.rows
+        below = None
+        if self._table is not None:
+            upper = self._table[1]
+            below = rows_below(upper, found) if upper.page == page - 1 else None
+        if self._table is None or below is None:
+            self._close_table()
+            self._table = TableDraft(self.draft, found.grid.head, self._heading_path), found
+        else:
+            rows = below
+            self._table = self._table[0], replace(found, grid=self._table[1].grid)
+        self._note_start(page, self.draft.length)
+        self._table[0].add(rows, page=page, label=self._label())
+        written = self._place_table()
+        of_table = words_of_grid(found.grid) if below is None else words_of_rows(below)
+        if left_out := dict.fromkeys(word for word in of_table if word not in written):
+            self._add_left_out(left_out, words)
+
+    def _add_left_out(self, left_out: Collection[Word], words: Sequence[Word]) -> None:
+        """Words of a table that its text does not have, such as a header above empty cells."""
+        numbers = [number for number, word in enumerate(words) if word in left_out]
+        if numbers:
+            line = Line(numbers, *words[numbers[0]].box, words[numbers[0]].size, bold=False)
+            self._add_block(Placed(Block(Kind.PARAGRAPH, [line])), words)
+
+    def _close_table(self) -> None:
+        if self._table is not None:
+            self._table[0].close()
+            self._table = None
+
+    def _close_passage(self) -> None:
+        """Puts the section that is being written onto the draft."""
+        passage, self._passage, self._last = self._passage, None, None
+        if passage is None:
+            return
+        start = self.draft.add(
+            passage.text,
+            heading_path=passage.heading_path,
+            page=passage.page,
+            label=self._label(passage.page),
+        )
+        self._note_start(passage.page, start)
+        for number, offset in passage.begins:
+            self._note_start(number, start + offset)
+        for written in passage.written:
+            page = self._pages[written.page - 1]
+            spans = np.array((written.starts, written.ends), np.int64).T + start
+            page.place(spans, page.shown[written.numbers])
+
+    def _place_table(self) -> set[Word]:
+        """Gives the words of the table's rows that were written last their boxes; which those are
+        and the footnote marks beside them."""
+        landed = self.draft.landed
+        start = min((landing.start for landing in landed), default=self.draft.length)
+        pages, written = landed_words(landed, self.draft.tail(start), start)
+        for number, found in pages.items():
+            spans, boxes = found.arrays()
+            page = self._pages[number - 1]
+            page.place(spans, page.frame.shown(boxes))
+        landed.clear()
+        return written
+
+    def _note_start(self, page: int, start: int) -> None:
+        if self._pages[page - 1].start < 0:
+            self._pages[page - 1].start = start
+
+    def _label(self, page: int | None = None) -> str:
+        number = page or len(self._pages)
+        printed = self._pages[number - 1].furniture.label
+        is_other = printed not in ("", str(number))
+        return f"page {number} (printed {printed})" if is_other else f"page {number}"
+
+    def _printed(self, text: str) -> Iterator[PrintedPage]:
+        """The pages with their spans, which lie one after the other in the text."""
+        starts = [page.start for page in self._pages]
+        following = len(text)
+        ends = []
+        for index in range(len(starts) - 1, -1, -1):
+            start = starts[index]
+            ends.append(following)
+            if start < 0:
+                starts[index] = following
+            else:
+                starts[index] = following = start + _leading_space(text, start)
+        for index, (page, start, end) in enumerate(
+            zip(self._pages, starts, ends[::-1], strict=True)
+        ):
+            last = start + len(text[start:end].rstrip())
+            frame, furniture = page.frame, page.furniture
+            yield PrintedPage(
+                index + 1, furniture.label, frame.width, frame.height,
+                start, last, furniture.rows, page.packed(),
+            )  # fmt: skip
+
+
+def _leading_space(text: str, start: int) -> int:
+    end = start
+    while end < len(text) and text[end].isspace():
+        end += 1
+    return end - start
+
+
+def _gap(last: Placed | None, placed: Placed) -> str:
+    """What stands between two blocks of a section: lines of a list are below each other."""
+    if last is None or last.heading or placed.heading or not placed.block.is_tight:
+        return _APART
+    return "\n" if last.block.kind is placed.block.kind is Kind.ITEM else _APART

@@ -1,0 +1,181 @@
+"""Lines of a region to blocks: paragraphs, list items and footnotes, headings, tables.
+
+A line begins a block of its own where the one before it ends early although the line's first word
+would have fit, where it is indented or further away than lines of a paragraph are, where its size
+or weight is another, and where it begins as items of lists and footnotes do.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from statistics import median
+
+from pipelines.readers.printed.lines import Line
+from pipelines.readers.printed.words import Word
+
+_ITEM = re.compile(
+    r"[•‣◦▪●○■□➢►✓\uf0b7\uf0a7·–—*†‡§-]"
+    r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]"
+)
+_RAISED = 0.8  # of the next word's size: a mark of a footnote
+_SIZE_CHANGE = 1.09
+_FAR = 1.3  # of the pitch of lines
+_WIDEST_PITCH = 2.4  # of the size: lines of a manuscript with double spacing
+_USUAL_PITCH = 1.15  # of the size where a region is too short to tell
+_INDENT = 0.7  # of the size
+_MOST_INDENT = 8.0  # of the size: further right is centred or on the right
+_FULL = 0.85  # of the region's width: a line that is followed by the rest of its paragraph
+_SAME_EDGE = 1.5  # points
+_LEAST_EDGES = 3  # lines, with the line itself
+_LEADER = re.compile(r"[.·…_]{4,}|…{2,}")
+_STOPS = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
+
+Edges = tuple[float, float]
+"""Left and right of a column, in points."""
+
+
+class Kind(Enum):
+    """What a block is."""
+
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+
+
+@dataclass(slots=True)
+class Block:
+    """Lines that belong together. ``is_open``: its last line is full and no sentence ends there,
+    so that what is read next may go on with it. ``is_tight``: it follows the block before it at
+    the distance of two lines of a paragraph."""
+
+    kind: Kind
+    lines: list[Line]
+    is_open: bool = False
+    is_tight: bool = False
+
+    @property
+    def size(self) -> float:
+        """Of its first line."""
+        return self.lines[0].size
+
+    @property
+    def is_bold(self) -> bool:
+        """Whether all of it is."""
+        return all(line.bold for line in self.lines)
+
+    def text(self, words: Sequence[Word]) -> str:
+        """Its lines with a space between each two."""
+        return " ".join(line.text(words) for line in self.lines)
+
+    def begins_lower(self, words: Sequence[Word]) -> bool:
+        """Whether it begins as the rest of a sentence does."""
+        first = words[self.lines[0].numbers[0]].text.lstrip("(\"'“‘")
+        return first[:1].islower()
+
+
+def blocks_of(lines: Sequence[Line], words: Sequence[Word], edges: Edges) -> list[Block]:
+    """The blocks of lines that come from the top down; ``edges`` are those of their region."""
+    if not lines:
+        return []
+    region = _Region(lines, words, edges)
+    blocks = [region.begun(lines[0])]
+    for before, line in pairwise(lines):
+        if region.goes_on(blocks[-1], before, line):
+            blocks[-1].lines.append(line)
+        else:
+            blocks[-1].is_open = region.is_open(blocks[-1])
+            blocks.append(region.begun(line))
+            blocks[-1].is_tight = not region.is_far(before, line)
+    blocks[-1].is_open = region.is_open(blocks[-1])
+    return blocks
+
+
+class _Region:
+    """The edges of a region's text and how far apart the lines of its paragraphs are."""
+
+    def __init__(self, lines: Sequence[Line], words: Sequence[Word], edges: Edges) -> None:
+        self._words = words
+        self._left, self._right = edges
+        self._rights = sorted(line.right for line in lines)
+        self._pitch = min(_WIDEST_PITCH, _pitch(lines, *edges))
+
+    def begun(self, line: Line) -> Block:
+        """A block that begins with ``line``."""
+        return Block(Kind.ITEM if self._is_item(line) else Kind.PARAGRAPH, [line])
+
+    def is_open(self, block: Block) -> bool:
+        """Whether its last line is full, and ends within a sentence."""
+        last = block.lines[-1]
+        is_full = last.right - self._left > _FULL * (self._right - self._left)
+        return is_full and not _STOPS.search(self._words[last.numbers[-1]].text)
+
+    def is_far(self, before: Line, line: Line) -> bool:
+        """Whether there is more between two lines than in a paragraph."""
+        size = max(line.size, before.size)
+        return line.bottom - before.bottom > _FAR * self._pitch * size
+
+    def goes_on(self, block: Block, before: Line, line: Line) -> bool:
+        """Whether ``line`` belongs to the block that ``before`` is the last line of."""
+        larger, smaller = max(line.size, before.size), min(line.size, before.size)
+        if larger > _SIZE_CHANGE * smaller or line.bold != before.bold:
+            return False
+        if before.is_split or self._has_leader(before):
+            return False
+        if self.is_far(before, line) or self._is_item(line):
+            return False
+        if self._ends_early(before, line):
+            return False
+        return self._is_aligned(block, line)
+
+    def _ends_early(self, before: Line, line: Line) -> bool:
+        """Whether the first word of ``line`` had room on the line before it."""
+        first = self._words[line.numbers[0]]
+        last = self._words[before.numbers[-1]].text
+        room = 0.0 if self._is_usual(before.right) else self._right - before.right
+        width = first.right - first.left + 0.3 * first.size
+        is_cut = last[-1:] in "-\x02\ufffe\xad" and last[:-1].isalpha()
+        return width < room - 0.3 * first.size and not (is_cut and first.text[:1].islower())
+
+    def _is_usual(self, right: float) -> bool:
+        """Whether lines end there again and again, as in a narrower paragraph that is justified."""
+        first = bisect_left(self._rights, right - _SAME_EDGE)
+        return bisect_right(self._rights, right + _SAME_EDGE) - first >= _LEAST_EDGES
+
+    def _has_leader(self, line: Line) -> bool:
+        """Whether dots lead to the end of the line, as in a table of contents."""
+        return any(_LEADER.search(self._words[number].text) for number in line.numbers[-3:])
+
+    def _is_aligned(self, block: Block, line: Line) -> bool:
+        """Whether the line is where a further line of the block would be."""
+        indent = _INDENT * line.size
+        first = block.lines[0]
+        if block.kind is Kind.ITEM:
+            return line.left > first.left - indent
+        if len(block.lines) == 1:  # the first line may be indented, or the others
+            return abs(line.left - first.left) < _MOST_INDENT * line.size
+        return abs(line.left - block.lines[-1].left) < indent
+
+    def _is_item(self, line: Line) -> bool:
+        """Whether the line begins with a bullet, a number or a footnote's mark."""
+        if len(line.numbers) < 2:
+            return False
+        first, second = (self._words[number] for number in line.numbers[:2])
+        if _ITEM.fullmatch(first.text):
+            return True
+        is_raised = first.size < _RAISED * second.size and first.bottom < second.bottom
+        return is_raised and len(first.text) <= 3
+
+
+def _pitch(lines: Sequence[Line], left: float, right: float) -> float:
+    """From foot to foot of a paragraph's lines, in sizes: the median after lines that are full."""
+    full = left + _FULL * (right - left)
+    found = [
+        (line.bottom - before.bottom) / line.size
+        for before, line in pairwise(lines)
+        if before.right > full and 0 < line.bottom - before.bottom < 3 * line.size
+    ]
+    return median(found) if len(found) > 2 else _USUAL_PITCH

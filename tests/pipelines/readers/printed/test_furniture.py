@@ -1,0 +1,123 @@
+"""Running headers, footers and page numbers are left out; what only looks so stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+
+from pipelines.readers import ReadText, read
+from pipelines.readers.printed.page_numbers import labels_of
+from tests.support.printed_pages import Drawing, drawn, put
+
+BODY = (
+    "The refund policy covers every purchase made in the last thirty days",
+    "and is paid back to the card that was used for it.",
+)
+
+
+def pages(count: int, *parts: Callable[[Canvas, int], None]) -> list[Drawing]:
+    """Pages with a body of their own and what ``parts`` draw on each."""
+
+    def page(number: int) -> Drawing:
+        def draw(canvas: Canvas) -> None:
+            put(canvas, 60, 120, f"Chapter text {'abcdefgh'[number % 8] * 3} begins.", *BODY)
+            for part in parts:
+                part(canvas, number)
+
+        return draw
+
+    return [page(number) for number in range(1, count + 1)]
+
+
+def header(canvas: Canvas, number: int) -> None:
+    put(canvas, 250, 40, "Example Corporation annual report", size=8)
+
+
+def footer(canvas: Canvas, number: int) -> None:
+    put(canvas, 280, 760, f"Example | {number + 2}", size=8)
+
+
+def furniture(found: ReadText) -> list[tuple[str, ...]]:
+    return [page.furniture for page in found.pages]
+
+
+def test_headers_and_footers_are_kept_beside_the_text() -> None:
+    found = read("pdf", drawn(*pages(5, header, footer)))
+    assert "Example" not in found.text
+    assert furniture(found) == [
+        ("Example Corporation annual report", f"Example | {number}") for number in range(3, 8)
+    ]
+    assert [page.label for page in found.pages] == ["3", "4", "5", "6", "7"]
+    assert {section.label for section in found.sections} == {
+        f"page {number} (printed {number + 2})" for number in range(1, 6)
+    }
+
+
+def test_a_footer_is_known_wherever_a_page_ends() -> None:
+    def below(canvas: Canvas, number: int) -> None:
+        put(canvas, 280, 200 + 50 * number, str(number), size=8)
+
+    found = read("pdf", drawn(*pages(5, below)))
+    assert furniture(found) == [(str(number),) for number in range(1, 6)]
+
+
+def test_headers_of_odd_and_even_pages_and_of_chapters() -> None:
+    def chapter(canvas: Canvas, number: int) -> None:
+        if number % 2:
+            put(canvas, 60, 40, "Example Corporation", size=8)
+        else:
+            put(canvas, 480, 40, f"Part {'ABCDEFGHIJKL'[number]}", size=8)
+
+    rows = furniture(read("pdf", drawn(*pages(10, chapter))))
+    assert rows[::2] == [("Example Corporation",)] * 5
+
+
+def test_a_table_s_repeated_header_is_no_furniture() -> None:
+    def rows(canvas: Canvas) -> None:
+        put(canvas, 60, 40, "Region", "North", "South", "East", "West")
+        put(canvas, 300, 40, "Revenue", "1,200", "3,400", "5,600", "7,800")
+
+    found = read("pdf", drawn(rows, rows, rows, rows))
+    assert furniture(found) == [()] * 4
+    assert found.text.count("1,200") == 4
+
+
+def test_a_page_that_would_be_empty_keeps_its_text() -> None:
+    def page(number: int) -> Drawing:
+        return lambda canvas: put(canvas, 60, 120, f"Page {number} {BODY[0]}")
+
+    found = read("pdf", drawn(*map(page, range(1, 6))))
+    assert found.text.count(BODY[0]) == 5
+
+
+def test_a_short_document_has_a_page_number_alone_and_no_other_furniture() -> None:
+    found = read("pdf", drawn(*pages(2, header, lambda c, n: put(c, 290, 760, str(n), size=8))))
+    assert furniture(found) == [("1",), ("2",)]
+    assert found.text.count("Example Corporation annual report") == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        (["1", "2", "3"], ["1", "2", "3"]),
+        (["- 7 -", "- 8 -", "- 9 -"], ["7", "8", "9"]),
+        (["iii", "iv", "v"], ["iii", "iv", "v"]),
+        (["F-3", "F-4", "F-5"], ["F-3", "F-4", "F-5"]),
+        (["Page 1 of 3", "Page 2 of 3", "Page 3 of 3"], ["1", "2", "3"]),
+        (["Report 2023 | 11", "Report 2023 | 12", "Report 2023 | 13"], ["11", "12", "13"]),
+        (["1", "5", "2"], ["", "", ""]),
+        (["Notes", "Notes", "Notes"], ["", "", ""]),
+    ],
+)
+def test_printed_page_numbers(texts: list[str], labels: list[str]) -> None:
+    rows = [(page, tuple(text.split())) for page, text in enumerate(texts, 1)]
+    assert labels_of(rows, len(texts)) == labels
+
+
+def test_pages_lie_one_after_the_other_in_the_text() -> None:
+    found = read("pdf", drawn(*pages(5, header, footer)))
+    assert all(page.start < page.end for page in found.pages)
+    assert all(one.end <= two.start for one, two in pairwise(found.pages))

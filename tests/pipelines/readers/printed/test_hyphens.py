@@ -1,0 +1,39 @@
+"""Words cut at a line's end: put together, or hyphenated as the document has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipelines.readers.printed.hyphens import Vocabulary
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "left", "right", "joined"),
+    [
+        ("", "infor-", "mation", "infor"),
+        ("", "infor\x02", "mation", "infor"),
+        ("stock, based", "stock\ufffe", "based", "stock-"),
+        ("a well-known one", "well-", "known.", "well-"),
+        ("refund and refund of re fund", "re-", "fund", "re"),
+        ("", "COVID\x02", "19", "COVID-"),
+        ("", "2019-", "2020", "2019-"),
+        ("", "(non-", "recurring)", "(non"),
+        ("", "-", "B", None),
+        ("", "infor-", "(see", None),
+    ],
+)
+def test_words_cut_at_a_line_s_end(
+    elsewhere: str, left: str, right: str, joined: str | None
+) -> None:
+    assert Vocabulary([elsewhere]).joined(left, right) == joined
+
+
+def test_a_word_s_own_cut_parts_are_no_words_of_the_document() -> None:
+    assert Vocabulary(["the infor-\r\nmation of re\x02\r\nports"]).joined("infor-", "mation") == (
+        "infor"
+    )
+
+
+def test_a_very_long_word_costs_no_more_than_its_length() -> None:
+    long = "a" * 200_000
+    assert Vocabulary([f"{long}-\n{long}"]).joined(f"{long}-", long) == long
