@@ -107,5 +107,5 @@ def outcome_of(asked: Asked, answer: Answer, cited: Collection[Place]) -> Outcom
     if asked.expected is not None and asked.expected.printed_in(parts):
         return "block"
     proved = answer.proof.statements
-    supported = bool(proved) and all(one.problem is None for one in proved)
+    supported = all(one.problem is None and one.irrelevance is None for one in proved)
     return "wrong yet supported" if supported else "wrong"

@@ -28,8 +28,8 @@ FONT, BOLD = "Helvetica", "Helvetica-Bold"
 INDENT = 8
 MARGIN = 48
 _SIZES = (8.5, 7.5, 6.5, 5.5)
-_LABELS = 0.45
-"""The share of the width that the row labels have at most."""
+_LABELS = 0.22
+"""The share of the width that the row labels have at least, where they need it."""
 _PAD = 8
 _WIDEST_HEADER = 60.0
 
@@ -76,7 +76,7 @@ def _widths(table: MatrixTable, size: float) -> list[float]:
 
 
 def _fits(table: MatrixTable, size: float, width: float) -> bool:
-    return sum(_widths(table, size)) <= (width - 2 * MARGIN) * (1 - _LABELS / 2)
+    return sum(_widths(table, size)) <= (width - 2 * MARGIN) * (1 - _LABELS)
 
 
 def _table(table: MatrixTable, size: float, width: float, *, lines: bool) -> Table:

@@ -15,13 +15,20 @@ LABELLED = Path(__file__).parent.parent / "datasets" / "labelled_tables.json"
 Words = tuple[str, ...]
 
 _NUMBER = re.compile(r"[($€£¥+\-–—−\s]*(US)?[$€£¥]?\s*\d[\d,]*(\.\d+)?\s*[)%\sx]*\Z", re.IGNORECASE)
-_YEAR = re.compile(r"(19|20)\d\d\Z")
+_YEAR = re.compile(r"(19|20)\d\d\Z|\D*000\Z")
+"""A year, or a measure such as US$000: no values."""
 _DASH = re.compile(r"[$€£\s]*[-–—−]+\s*%?\Z")
 _SCALE = re.compile(
     r"\W*(in\s*)?(us|u\.s\.)?\s*([$€£]|dollars?)?\s*(amounts?\s+)?(are\s+)?(expressed\s+)?(in\s*)?"
     r"(thousands?|millions?|billions?|000s?)\b.*",
     re.IGNORECASE,
 )
+_UNFINISHED_TIME = re.compile(
+    r".*\b(ended|ending|as of|as at|(january|february|march|april|may|june|july|august|september"
+    r"|october|november|december)\s+\d{1,2})\W*\Z",
+    re.IGNORECASE,
+)
+"""A corner that the years beside it complete: "For the year ended December 31," """
 _SCALE_AT_END = re.compile(
     r"\s*\((us|u\.s\.)?\s*[$€£]?\s*in\s*(thousands|millions|billions)\)\Z", re.I
 )
@@ -92,7 +99,9 @@ def matrix_table(matrix: Sequence[Sequence[str]]) -> MatrixTable | None:
         return None
     head = max((n + 1 for n in range(first) if any(rows[n][1:])), default=0)
     spans = tuple(_header_spans(row) for row in rows[:head])
-    columns = [_column_paths(spans, column) for column in range(len(rows[0]))]
+    corner = tuple(row[0] for row in rows[:head] if row[0])
+    before = corner if _UNFINISHED_TIME.match(" ".join(corner)) else ()
+    columns = [_column_paths(spans, column, before) for column in range(len(rows[0]))]
     printed = [PrintedRow(row, header=True) for row in rows[:head]]
     cells: list[TrueCell] = []
     groups: list[str] = []
@@ -143,9 +152,12 @@ def _header_spans(row: Words) -> tuple[tuple[int, int, str], ...]:
 
 
 def _column_paths(
-    spans: Sequence[Sequence[tuple[int, int, str]]], column: int
+    spans: Sequence[Sequence[tuple[int, int, str]]], column: int, corner: Words
 ) -> tuple[Words, ...]:
-    """The path of a column, and the one without its scales ("in thousands"): either is right."""
+    """The path of a column, and the one without its scales ("in thousands"): either is right.
+
+    So are both with a ``corner`` in front that tells of what time they are.
+    """
     whole, bare = [], []
     for row in spans:
         is_scale = all(_SCALE.match(text) for _, _, text in row)
@@ -153,7 +165,8 @@ def _column_paths(
             whole.append(text)
             if not is_scale and (short := _SCALE_AT_END.sub("", text)):
                 bare.append(short)
-    return tuple(dict.fromkeys((tuple(whole), tuple(bare))))
+    paths = (tuple(whole), tuple(bare))
+    return tuple(dict.fromkeys((*paths, *((*corner, *path) for path in paths))))
 
 
 def _row_paths(groups: Sequence[str], label: str, total: bool) -> tuple[Words, ...]:

@@ -15,7 +15,8 @@ from helix.answering.clarification import clarifying_question
 from helix.answering.debug import debug_block
 from helix.answering.engine import AnswerStream
 from helix.answering.guardrails import Flag
-from helix.answering.proof import Proof, prove
+from helix.answering.proof import Proof, prove, with_relevance
+from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.contract import REFUSAL, Citation, Verdict
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite
@@ -41,6 +42,7 @@ class LongCitation(TypedDict):
     title: str
     heading_path: list[str]
     page: int | None
+    label: str
     snippet: str
     quote: str | None
     start: int | None
@@ -98,6 +100,16 @@ class Answer:
         return self.reason is not None
 
     @property
+    def reason_text(self) -> str | None:
+        """What is known of why it is a refusal, in one sentence; None for an answer."""
+        return reason_text(self.question.text, self.retrieval, self.reason)
+
+    @property
+    def closest(self) -> list[Passage] | None:
+        """The passages that came closest, where it is a refusal."""
+        return closest_passages(self.question.text, self.retrieval, self.reason)
+
+    @property
     def short_citations(self) -> list[Citation]:
         """The citations with the four keys of GET /ask."""
         return [
@@ -134,7 +146,11 @@ def answer_of(
     """The answer of ``stream``, which was read to its end ``seconds`` after the question."""
     retrieval, reason = stream.retrieval, stream.reason
     text = REFUSAL if reason else stream.answer
-    proof = NOTHING_TO_PROVE if reason else prove(text, retrieval.sources)
+    proof = NOTHING_TO_PROVE
+    if reason is None:
+        proof = with_relevance(
+            prove(text, retrieval.sources), question.text, text, retrieval.sources
+        )
     debug = debug_block(retrieval, stream.answer, seconds)
     return Answer(
         question,
@@ -143,7 +159,7 @@ def answer_of(
         reason,
         [] if reason else long_citations(text, retrieval.sources, proof),
         proof,
-        clarifying_question(retrieval, reason),
+        clarifying_question(question.text, retrieval, reason),
         debug | {"flags": [asdict(flag) for flag in flags], "removed": stream.removed},
         stream.prompt,
         flags,
@@ -172,6 +188,7 @@ def long_citations(
                 title=hit.title,
                 heading_path=list(hit.heading_path),
                 page=hit.page,
+                label=hit.label,
                 snippet=citation["snippet"],
                 quote=support.quote if support else None,
                 start=support.start if support else None,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from helix.domain.asked import read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
+from helix.language.paraphrases import meanings
 
 CEILING_MARGIN = 0.08
 """How far beyond the gate's ceiling, as a cosine distance, a chunk is still worth asking about."""
@@ -14,11 +16,12 @@ _MOST_NAMES = 2
 _NAME_CHARS = 100
 
 
-def clarifying_question(retrieval: Retrieval, reason: Reason | None) -> str | None:
+def clarifying_question(question: str, retrieval: Retrieval, reason: Reason | None) -> str | None:
     """One sentence that names what the question may have meant, at most two documents, or None.
 
-    The gate's refusal names chunks within 0.08 of its ceiling; the model's names the sources
-    in which it found no answer.
+    The gate's refusal names chunks within 0.08 of its ceiling; the model's names the sources in
+    which it found no answer, if they are as near and their title or heading has a word of the
+    question: a passage that only came along was hardly meant.
     """
     names: list[str] = []
     ceiling = retrieval.space.max_distance
@@ -26,12 +29,17 @@ def clarifying_question(retrieval: Retrieval, reason: Reason | None) -> str | No
         names = _names(sorted(_near(retrieval.hits, ceiling), key=lambda hit: hit.distance))
     elif reason == "model_refused":
         hits = [source.hit for source in retrieval.sources]
-        names = _names(_near(hits, ceiling) or hits[:1])
+        asked = frozenset(read_question(question).subject)
+        names = _names(hit for hit in _near(hits, ceiling) if asked.intersection(_headed(hit)))
     return f"Do you mean something in {' or '.join(names)}?" if names else None
 
 
 def _near(hits: Iterable[Hit], ceiling: float) -> list[Hit]:
     return [hit for hit in hits if hit.distance <= ceiling + CEILING_MARGIN]
+
+
+def _headed(hit: Hit) -> tuple[str, ...]:
+    return meanings(" ".join((hit.title, *hit.heading_path[-1:])))
 
 
 def _names(hits: Iterable[Hit]) -> list[str]:

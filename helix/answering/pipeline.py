@@ -18,6 +18,7 @@ from helix.answering.answer import Answer, Question, answer_of
 from helix.answering.engine import AnswerStream, CitationQueryEngine
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
+from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
 from helix.contract import Verdict
 from helix.errors import Unavailable
@@ -146,8 +147,13 @@ class AnswerRequest:
         """``run`` as the JSON of POST /v1/query."""
         with self.outcome:
             answer = await self.run()
+        return self.told(answer, with_verdict=self.has_verdict)
+
+    def told(self, answer: Answer, *, with_verdict: bool) -> dict[str, Any]:
+        """The JSON of ``answer``, its sources numbered for readers."""
         head = {"answer": answer.text, "citations": answer.citations}
-        return head | self.summary(answer, with_verdict=self.has_verdict)
+        whole = head | self.summary(answer, with_verdict=with_verdict)
+        return for_readers(whole, len(answer.retrieval.sources))
 
     async def start(self) -> AnswerStream:
         """Retrieve and ask the model; the answer's first delta is in hand on return.
@@ -229,12 +235,14 @@ class AnswerRequest:
             return None
 
     def summary(self, answer: Answer, *, with_verdict: bool) -> dict[str, Any]:
-        """The JSON of ``answer`` besides its text and citations; a stream's ``done`` event."""
+        """The JSON of ``answer`` besides its text and citations, its sources as in the prompt."""
         summary: dict[str, Any] = {
             "abstained": answer.abstained,
             "reason": answer.reason,
             "clarifying_question": answer.clarifying_question,
             "support": answer.proof.to_json(),
+            "reason_text": answer.reason_text,
+            "closest": answer.closest,
         }
         if with_verdict:
             summary["verdict"] = answer.verdict_json()

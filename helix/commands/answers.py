@@ -45,6 +45,7 @@ def ask(
 
 async def _ask(settings: Settings, question: str, scope: Scope) -> None:
     from helix.answering.answer import Question
+    from helix.answering.numbering import renumbered, renumbering_of
     from helix.answering.pipeline import AnswerRequest
     from helix.domain.citations import place
     from helix.services import open_services
@@ -52,20 +53,24 @@ async def _ask(settings: Settings, question: str, scope: Scope) -> None:
     async with open_services(settings) as services:
         request = AnswerRequest(services.answering, Question(question, scope))
         async with aclosing(await request.start()) as stream:
-            async for delta in stream:
+            async for delta in renumbered(stream, len(stream.retrieval.sources)):
                 typer.echo(printable(delta), nl=False)
         typer.echo()
         answer = await request.conclude(stream)
         hits = {hit.chunk_id: hit for source in stream.retrieval.sources for hit in source.hits}
+        text, numbers = renumbering_of(answer.text, len(answer.retrieval.sources))
         for citation in answer.citations:
             where = one_line(place(hits[citation["chunk_id"]]))
-            typer.echo(f"\n[{citation['n']}] {where} (chunk {citation['chunk_id']})")
+            number = numbers.number(citation["n"])
+            typer.echo(f"\n[{number}] {where} (chunk {citation['chunk_id']})")
             for quote in answer.proof.quotes(citation["n"]) or [citation["snippet"]]:
                 typer.echo(f"    {one_line(quote)}")
         if unsupported := [each for each in answer.proof.statements if each.problem]:
             typer.echo("\nNot borne out by what it cites:")
             for each in unsupported:
-                typer.echo(f"    {one_line(answer.text[each.start : each.end])}")
+                typer.echo(
+                    f"    {one_line(text[numbers.place(each.start) : numbers.place(each.end)])}"
+                )
         answer = await request.finish(answer)
         if request.has_verdict and answer.verdict:
             typer.echo(f"\nThe judge finds it {'' if answer.verdict.grounded else 'not '}grounded.")

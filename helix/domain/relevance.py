@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Protocol
 
-from helix.domain.asked import Question
+from helix.domain.asked import Kind, Question
 from helix.domain.source_place import SourcePlace
+from helix.language.durations import months_in
+from helix.language.paraphrases import meanings
+from helix.language.periods import dates, keys_until, periods
+from helix.language.sentences import sentence_spans
 from helix.language.word_lists import word_lists
 
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _OF_COMPANIES = word_lists("tables")["of_companies"]
 
 
@@ -41,3 +47,78 @@ def foreign_names(
     if is_of_another(question, place, companies):
         return companies.intersection(question.subject)
     return question.named - place.about - text
+
+
+def irrelevance(
+    question: Question, said: str, text: str, place: SourcePlace, companies: frozenset[str]
+) -> str | None:
+    """Why a statement that rests on a source does not bear on a question; None where it may.
+
+    Args:
+        said: the statement.
+        text: the source's.
+        companies: of all sources (companies_of).
+    """
+    told = frozenset(meanings(said))
+    whole = frozenset(meanings(text))
+    if foreign := foreign_names(question, place, whole | told, companies):
+        beside = question.counted or frozenset(question.subject[-1:])
+        return _not_about(question, foreign | beside)
+    if question.counted and question.counted.isdisjoint(told | _around(said, text)):
+        return _not_about(question, question.counted)
+    if _is_of_another_time(question, said):
+        return f"quoted, but not about {question.text[slice(*question.periods[0][:2])]}"
+    met = [word for word in question.subject if word in told or word in place.about]
+    if question.subject and not met and not _shares(question, whole):
+        return _not_about(question, frozenset(question.subject[:3]))
+    return None
+
+
+def _shares(question: Question, whole: frozenset[str]) -> bool:
+    """Whether the source has a third of what is asked about: a paraphrase may have none itself."""
+    return 3 * len(whole.intersection(question.subject)) >= len(question.subject)
+
+
+def _around(said: str, text: str) -> frozenset[str]:
+    """What the sentences around the one said mean: a count may be of what they name."""
+    spans = sentence_spans(text)
+    wanted = " ".join(said.split())[:40]
+    for place, (start, end) in enumerate(spans):
+        if wanted and wanted in " ".join(text[start:end].split()):
+            near = spans[max(0, place - 2) : place + 2]
+            return frozenset(meanings(text[near[0][0] : near[-1][1]]))
+    return frozenset()
+
+
+def _is_of_another_time(question: Question, said: str) -> bool:
+    """Whether each period that the statement names is another than each that is asked for."""
+    told = periods(said)
+    if not told or not question.periods or question.kind is Kind.TIME:
+        return False
+    months, own_months = months_in(question.text), months_in(said)
+    if months and own_months and months != own_months:
+        return True
+    days = {day for _, _, day in dates(question.text)}
+    if days and (own_days := {day for _, _, day in dates(said)}):
+        return not days & own_days
+    asked = {key for period in question.periods for key in period.keys}
+    own = {key for period in told for key in period.keys}
+    for _, _, day in dates(said):
+        own.update(keys_until(day, own_months or 12))
+    return not years_of(asked) & years_of(own)
+
+
+def years_of(keys: Iterable[str]) -> frozenset[str]:
+    """The years of keys: `quarter:2023-3` is of 2023."""
+    return frozenset(key.partition(":")[2][:4] for key in keys)
+
+
+def _not_about(question: Question, missing: frozenset[str]) -> str:
+    """`quoted, but not about Intel's employees`, in the question's own words."""
+    found = [word for word in _WORD.findall(question.text) if missing.intersection(meanings(word))]
+    names = [word for word in found if word[0].isupper()]
+    others = [word for word in found if word not in names]
+    whose = " ".join(dict.fromkeys(names)).removesuffix("'s").removesuffix("’s")
+    if whose and others:
+        whose += "'s"
+    return f"quoted, but not about {' '.join(filter(None, (whose, *dict.fromkeys(others))))}"

@@ -40,7 +40,10 @@ def test_what_is_asked_back() -> None:
         _hit(2, 0.58, "Near"),
         _hit(3, 0.51, "In\n\x00it", "H"),
     )
-    ask = clarifying_question
+
+    def ask(retrieval: Retrieval, reason: Reason | None, question: str = "?") -> str | None:
+        return clarifying_question(question, retrieval, reason)
+
     assert ask(_refused(far), "below_gate") is None
     assert ask(_refused(_hit(4, float("nan"), "None")), "below_gate") is None
     assert ask(_refused(near, nearer), "below_gate") == (
@@ -50,10 +53,12 @@ def test_what_is_asked_back() -> None:
     for reason in kinds:
         assert ask(_refused(nearer), reason) is None
     third = _hit(5, 0.5, "Third")
-    assert ask(_refused(far, near, nearer, third), "model_refused") == (
+    asked = "What is near H?"
+    assert ask(_refused(far, near, nearer, third), "model_refused", asked) == (
         'Do you mean something in "Near" or "In it" ("H")?'
     )
-    assert ask(_refused(far), "model_refused") == 'Do you mean something in "Far"?'
+    assert ask(_refused(far), "model_refused", "How far is it?") is None, "beyond the margin"
+    assert ask(_refused(third), "model_refused", "What is near?") is None, "another heading"
 
 
 def test_names_are_safe_to_quote() -> None:

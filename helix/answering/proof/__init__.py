@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from helix.answering.proof.model import Proof, Statement, Support
 from helix.answering.proof.prover import prove
+from helix.answering.proof.relevance import with_relevance
 
-__all__ = ["Proof", "Statement", "Support", "prove"]
+__all__ = ["Proof", "Statement", "Support", "prove", "with_relevance"]

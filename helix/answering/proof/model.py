@@ -44,7 +44,8 @@ class Statement:
     """One sentence of an answer: ``answer[start:end]``, markers included.
 
     ``numbers`` are those it cites, each once; ``problem`` is why it is unsupported, None when it is
-    supported.
+    supported. ``irrelevance`` says why it does not bear on the question, for people; None where it
+    does, or nobody asked.
     """
 
     start: int
@@ -52,6 +53,7 @@ class Statement:
     numbers: tuple[int, ...]
     supports: tuple[Support, ...]
     problem: str | None
+    irrelevance: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -60,6 +62,8 @@ class Statement:
             "supported": self.problem is None,
             "numbers": list(self.numbers),
             "problem": self.problem,
+            "relevant": self.irrelevance is None,
+            "reason": self.irrelevance,
             "spans": [support.to_json() for support in self.supports],
         }
 

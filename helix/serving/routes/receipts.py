@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
+from helix.answering.numbering import for_readers
 from helix.errors import BadRequest
 from helix.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
 from helix.receipts.stored_sources import prompt_json, rebuild_prompt, verify_citations
@@ -35,10 +36,14 @@ class Feedback(BaseModel):
 
 @router.get("/{answer_id}", summary="The receipt of an answer")
 async def answer(caller: CurrentCaller, answer_id: str) -> Response:
-    """What it was made from. `prompt` is rebuilt; null, with `prompt_lost`, where it cannot be."""
+    """What it was made from. `prompt` is rebuilt; null, with `prompt_lost`, where it cannot be.
+
+    The answer numbers its sources as its reader saw them, `index` and `prompt` as the model did.
+    """
     receipt = await read_receipt(caller.library, answer_id, caller.services.settings.receipt_days)
     found = await rebuild_prompt(caller.library, receipt)
     prompt = None if found.lost else prompt_json(receipt, found.sources)
+    receipt = for_readers(receipt, len(receipt["index"]["sources"]))
     return TextJson({**receipt, "prompt": prompt, "prompt_lost": found.lost})
 
 
@@ -46,7 +51,8 @@ async def answer(caller: CurrentCaller, answer_id: str) -> Response:
 async def verify(caller: CurrentCaller, answer_id: str) -> Response:
     """Each citation against what is stored now: holds, source changed, source deleted."""
     receipt = await read_receipt(caller.library, answer_id, caller.services.settings.receipt_days)
-    return TextJson(await verify_citations(caller.library, receipt))
+    read = for_readers(receipt, len(receipt["index"]["sources"]))
+    return TextJson(await verify_citations(caller.library, read))
 
 
 @router.post("/{answer_id}/feedback", summary="Say what you think of an answer", status_code=201)

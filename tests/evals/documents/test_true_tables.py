@@ -17,7 +17,7 @@ MATRIX = (
 
 def test_values_are_numbers_that_are_no_years_and_dashes() -> None:
     assert all(map(is_value, ("1,452.4", "$  44.1", "(56.7)", "(4)%", "12 %", "—", "€1", "-3")))
-    assert not any(map(is_value, ("2019", "June 30, 2019", "Q1 2019", "", "n/a", "7 days")))
+    assert not any(map(is_value, ("2019", "June 30, 2019", "Q1 2019", "US$000", "", "n/a")))
 
 
 def test_a_matrix_becomes_cells_with_the_paths_that_its_print_shows() -> None:
@@ -59,6 +59,14 @@ def test_a_scale_may_be_in_the_path_of_a_column_and_is_no_group() -> None:
     assert at_end is not None
     assert at_end.cells[0].columns == (("2019 (in thousands)",), ("2019",))
     assert matrix_table((("a", "b"), ("c", "d"))) is None
+
+
+def test_a_corner_that_the_years_complete_may_be_in_their_paths() -> None:
+    table = matrix_table((("Year ended June 30,", "2019", "2018"), ("r", "1", "2")))
+    assert table is not None
+    assert table.cells[0].columns == (("2019",), ("Year ended June 30,", "2019"))
+    other = matrix_table((("Region", "2019"), ("r", "1")))
+    assert other is not None and other.cells[0].columns == (("2019",),)
 
 
 def test_a_table_ends_where_another_header_begins() -> None:

@@ -1,0 +1,122 @@
+"""What a refusal tells: what is known of its question, and the passages that came closest. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypedDict
+
+from helix.domain.asked import Question, read_question
+from helix.domain.records import Hit
+from helix.domain.retrieval import Reason, Retrieval
+from helix.language.paraphrases import meanings
+from helix.language.sentences import Span, sentence_spans
+
+_MOST = 5
+_AROUND = 240  # characters of a passage that are told
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_PLAIN: dict[str, str] = {
+    "no_documents": "The library holds no documents.",
+    "filtered_empty": "No document fits the filters of the question.",
+    "ungrounded": "An answer was written and withheld: its sources do not bear it out.",
+}
+
+
+class Passage(TypedDict):
+    """A passage that came close. ``start`` and ``end`` are its best sentence in the document.
+
+    ``text`` is what stands around that sentence, ``marks`` the question's words as spans of it.
+    """
+
+    chunk_id: int
+    document_id: int
+    title: str
+    heading_path: list[str]
+    page: int | None
+    label: str
+    start: int | None
+    end: int | None
+    text: str
+    marks: list[Span]
+
+
+def reason_text(question: str, retrieval: Retrieval, reason: Reason | None) -> str | None:
+    """One sentence that says why nothing was answered; None of an answer."""
+    if reason is None:
+        return None
+    if reason in _PLAIN:
+        return _PLAIN[reason]
+    judged = reason == "model_refused"
+    told = "was judged to answer" if judged else "is near enough to the question"
+    passages = _passages(retrieval, reason)
+    word, count = _mentioned(read_question(question), passages)
+    if not count:
+        return f"{_counted(len(passages), 'passage')} came closest; none {told}."
+    verb = "mentions" if count == 1 else "mention"
+    none = f"it {'was not judged to answer' if judged else 'is not near enough to the question'}"
+    return f"{_counted(count, 'passage')} {verb} {word}; {none if count == 1 else f'none {told}'}."
+
+
+def closest_passages(
+    question: str, retrieval: Retrieval, reason: Reason | None
+) -> list[Passage] | None:
+    """The passages that the model was given, in that order, or that were found; None of an answer.
+
+    At most five.
+    """
+    if reason is None:
+        return None
+    asked = frozenset(read_question(question).subject)
+    return [_passage(hit, asked) for hit in _passages(retrieval, reason)[:_MOST]]
+
+
+def _passages(retrieval: Retrieval, reason: Reason) -> list[Hit]:
+    if reason in ("model_refused", "ungrounded"):
+        return [source.hit for source in retrieval.sources]
+    return retrieval.hits
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def _mentioned(question: Question, hits: Sequence[Hit]) -> tuple[str, int]:
+    """The word of the question that tells most, as it is written there, and who has it.
+
+    A name before any other; of two the rarer that any passage has.
+    """
+    texts = [frozenset(meanings(hit.content)) | frozenset(meanings(hit.title)) for hit in hits]
+    best = ("", 0)
+    for word in _WORD.findall(question.text):
+        found = meanings(word)
+        if not found or not set(found) <= set(question.subject):
+            continue
+        count = sum(text.issuperset(found) for text in texts)
+        is_better = (set(found) <= question.named, -count) > (
+            set(meanings(best[0])) <= question.named,
+            -best[1],
+        )
+        if count and (not best[1] or is_better):
+            best = word.removesuffix("'s").removesuffix("’s"), count
+    return best
+
+
+def _passage(hit: Hit, asked: frozenset[str]) -> Passage:
+    start, end = _best_sentence(hit.content, asked)
+    first = max(0, min(start, start - (_AROUND - (end - start)) // 2))
+    first = first if first == 0 else hit.content.find(" ", first, start + 1) + 1 or start
+    text = hit.content[first : max(first + _AROUND, min(end, first + 2 * _AROUND))]
+    at = hit.start_char
+    return Passage(
+        chunk_id=hit.chunk_id, document_id=hit.document_id, title=hit.title,
+        heading_path=list(hit.heading_path), page=hit.page, label=hit.label,
+        start=None if at is None else at + start, end=None if at is None else at + end,
+        text=text,
+        marks=[word.span() for word in _WORD.finditer(text) if asked & set(meanings(word[0]))],
+    )  # fmt: skip
+
+
+def _best_sentence(text: str, asked: frozenset[str]) -> Span:
+    """The sentence with most of the question's words, the first of equals."""
+    spans = sentence_spans(text) or [(0, len(text))]
+    return max(spans, key=lambda span: len(asked & set(meanings(text[slice(*span)]))))

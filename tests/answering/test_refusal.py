@@ -1,0 +1,61 @@
+"""Refusals: what is known is told, and the closest passages as the model got them."""
+
+from __future__ import annotations
+
+from helix.answering.refusal import closest_passages, reason_text
+from helix.domain.context import sources_of
+from helix.domain.gate import GateDecision
+from helix.domain.records import Hit
+from helix.domain.retrieval import Retrieval, Trace
+from helix.domain.search_space import SearchSpace
+
+SPACE = SearchSpace("offline", 0.7)
+TEXTS = (
+    "Costs rose. The lamp is made of brass. It is heavy.",
+    "Lamps are sold in May.",
+    "Chairs are not.",
+)
+
+
+def retrieval(*texts: str) -> Retrieval:
+    hits = [
+        Hit(n, n, f"Document {n}", "u", 0, text, 10, 10 + len(text), "", 0.4, 2, ("Goods",), "p 2")
+        for n, text in enumerate(texts)
+    ]
+    return Retrieval(hits, GateDecision(True, 0.4), Trace(), SPACE, sources_of(hits), None)
+
+
+def test_the_reason_says_what_is_known() -> None:
+    found = retrieval(*TEXTS)
+    question = "Who designed the lamp?"
+    assert reason_text(question, found, None) is None
+    assert reason_text(question, found, "model_refused") == (
+        "2 passages mention lamp; none was judged to answer."
+    )
+    assert reason_text("Are chairs heavy, Norway?", retrieval(TEXTS[2]), "model_refused") == (
+        "1 passage mentions chairs; it was not judged to answer."
+    )
+    assert reason_text("Norway?", found, "below_gate") == (
+        "3 passages came closest; none is near enough to the question."
+    )
+    assert reason_text(question, found, "no_documents") == "The library holds no documents."
+
+
+def test_the_closest_open_at_their_best_sentence_with_the_question_s_words_marked() -> None:
+    found = closest_passages("Who designed the lamp?", retrieval(*TEXTS), "model_refused")
+    assert found is not None
+    assert [each["chunk_id"] for each in found] == [0, 1, 2], "in the model's order"
+    first = found[0]
+    best = "The lamp is made of brass."
+    start = 10 + TEXTS[0].index(best)
+    assert (first["start"], first["end"]) == (start, start + len(best))
+    assert [first["text"][slice(*mark)] for mark in first["marks"]] == ["lamp"]
+    assert closest_passages("Who?", retrieval(*TEXTS), None) is None
+
+
+def test_a_long_passage_is_told_around_its_best_sentence() -> None:
+    filler = "Nothing is said here of it. " * 40
+    text = f"{filler}The lamp is made of brass. {filler}"
+    (only,) = closest_passages("Of what is the lamp made?", retrieval(text), "model_refused") or []
+    assert "The lamp is made of brass." in only["text"]
+    assert len(only["text"]) <= 240
