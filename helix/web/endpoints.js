@@ -25,9 +25,26 @@ export const ENDPOINTS = {
   "PATCH /v1/documents/{document_id}": { "body": ["tags"], "reads": ["tags"] },
   "DELETE /v1/documents/{document_id}": {},
   "GET /v1/documents/{document_id}/file": {},
+  "GET /v1/documents/{document_id}/pages": {
+    "reads": [
+      "pages[].number", "pages[].label", "pages[].width", "pages[].height", "pages[].start",
+      "pages[].end"
+    ]
+  },
+  "GET /v1/documents/{document_id}/pages/{number}.png": { "query": ["scale"] },
+  "GET /v1/documents/{document_id}/boxes": {
+    "query": ["start", "end"],
+    "reads": ["boxes[].page", "boxes[].left", "boxes[].top", "boxes[].right", "boxes[].bottom"]
+  },
+  "GET /v1/documents/{document_id}/tables": {
+    "reads": [
+      "tables[].start", "tables[].end", "tables[].page", "tables[].caption", "tables[].units",
+      "tables[].rows", "tables[].columns", "tables[].cells"
+    ]
+  },
   "POST /v1/documents/{document_id}/reingest": { "reads": ["run_id"] },
   "GET /v1/chunks/{chunk_id}": {
-    "reads": ["id", "document_id", "title", "content", "start", "end", "page", "heading_path"]
+    "reads": ["id", "document_id", "title", "content", "start", "end", "page", "heading_path", "label"]
   },
   "GET /v1/runs": { "query": ["status", "limit"], "reads": ["runs[].id"] },
   "GET /v1/runs/{run_id}/events": {
@@ -48,9 +65,11 @@ export const ENDPOINTS = {
       "citations[].n", "citations[].title", "citations[].document_id",
       "citations[].chunk_id", "citations[].quote", "citations[].start",
       "citations[].end", "citations[].snippet", "citations[].heading_path",
-      "citations[].page", "done.support.ratio", "done.support.statements[].start",
+      "citations[].page", "citations[].label", "done.reason_text", "done.closest",
+      "done.support.ratio", "done.support.statements[].start",
       "done.support.statements[].end", "done.support.statements[].supported",
-      "done.support.statements[].problem", "done.debug.gate.ceiling", "done.debug.gate.best",
+      "done.support.statements[].problem", "done.support.statements[].relevant",
+      "done.support.statements[].reason", "done.debug.gate.ceiling", "done.debug.gate.best",
       "done.debug.gate.by_name", "done.debug.candidates.near[].distance",
       "done.debug.candidates.fused[].chunk_id", "done.debug.candidates.fused[].rank",
       "done.debug.candidates.lexical", "done.debug.sources[].chunk_ids", "done.debug.seconds",

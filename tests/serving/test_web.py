@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from fastapi.testclient import TestClient
 
 from helix.app import create_app
 from helix.serving.routes.web import FOLDER
 from helix.settings import load_settings
+from helix.storage.layout_rows import replace_layout
 from tests.support.live_server import live
+from tests.support.printed_documents import PAGES, TABLE
 from tests.support.repository import ROOT
 from tests.support.service_process import run
 
@@ -194,8 +197,15 @@ def served(module_database_url: str) -> Iterator[httpx.Client]:
         DATABASE_URL=module_database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
-    with live(module_database_url) as client:
+    with live(module_database_url) as client, psycopg.connect(module_database_url) as sql:
+        replace_layout(sql, "default", _id_of(client, "Refund Policy"), PAGES, (TABLE,))
+        sql.commit()
         yield client
+
+
+def _id_of(client: httpx.Client, title: str) -> int:
+    (found,) = client.get("/v1/documents", params={"q": title}).json()["documents"]
+    return int(found["id"])
 
 
 def _read_of(client: httpx.Client) -> dict[str, object]:
@@ -204,8 +214,8 @@ def _read_of(client: httpx.Client) -> dict[str, object]:
     answer = _events(client, "POST", "/v1/query", json=asked | {"stream": True})
     receipt = f"/v1/answers/{answer['done']['answer_id']}"
     chunk = client.get(f"/v1/chunks/{answer['citations'][0]['chunk_id']}").json()
-    sections = client.get("/v1/documents", params={"q": "Travel Handbook"}).json()["documents"]
-    document = f"/v1/documents/{sections[0]['id']}"
+    document = f"/v1/documents/{_id_of(client, 'Travel Handbook')}"
+    printed = f"/v1/documents/{_id_of(client, 'Refund Policy')}"
     files = [("file", ("note.txt", b"The lamp oil is kept in the cellar of the mill."))]
     runs = client.get("/v1/runs").json()
     ingested = f"/v1/runs/{runs['runs'][0]['id']}/events"
@@ -214,6 +224,11 @@ def _read_of(client: httpx.Client) -> dict[str, object]:
     return {
         "GET /v1/documents": client.get("/v1/documents").json(),
         "GET /v1/documents/{document_id}": client.get(document).json(),
+        "GET /v1/documents/{document_id}/pages": client.get(f"{printed}/pages").json(),
+        "GET /v1/documents/{document_id}/tables": client.get(f"{printed}/tables").json(),
+        "GET /v1/documents/{document_id}/boxes": client.get(
+            f"{printed}/boxes", params={"start": 0, "end": 9}
+        ).json(),
         "GET /v1/chunks/{chunk_id}": chunk,
         "POST /v1/documents": sent,
         "POST /v1/documents/url": client.post(

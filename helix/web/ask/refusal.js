@@ -30,9 +30,10 @@ export function Refusal({ turn, onOpen, onAsk }) {
 
 // The passages that the model was given, in its order, with the question's words marked.
 function Told({ turn, onOpen }) {
-  if (!turn.closest.length) return null;
-  return html`<${Closest}>${turn.closest.slice(0, CLOSEST).map((one) => html`<li key=${one.chunk_id}>
-    <${Passage} one=${one} onOpen=${(event) => onOpen(panelOf(one, event.currentTarget, turn.closest))}>
+  const shown = turn.closest.slice(0, CLOSEST);
+  if (!shown.length) return null;
+  return html`<${Closest}>${shown.map((one) => html`<li key=${one.chunk_id}>
+    <${Passage} one=${one} onOpen=${(event) => onOpen(panelOf(one, event.currentTarget, shown))}>
       <span class="passage-text"><${Slice} text=${one.text} start=${0} end=${one.text.length} marks=${wordsOf(one)} /></span></></li>`)}</>`;
 }
 

@@ -76,7 +76,8 @@ function Support({ support }) {
   const { statements, ratio } = support;
   if (!statements.length || ratio === null) return null;
   const supported = statements.filter((statement) => statement.supported).length;
-  return html`<h3>Support</h3><p>${supported} of ${statements.length} ${statements.length === 1 ? "sentence rests" : "sentences rest"} on a passage that it cites.</p>`;
+  const aside = statements.filter((statement) => statement.supported && statement.relevant === false).length;
+  return html`<h3>Support</h3><p>${supported} of ${statements.length} ${statements.length === 1 ? "sentence rests" : "sentences rest"} on a passage that it cites.${aside ? ` ${aside} of them ${aside === 1 ? "is" : "are"} quoted, but not about what was asked.` : ""}</p>`;
 }
 
 function Verdict({ verdict }) {

@@ -31,7 +31,7 @@ export function Details({ one, onClose, onChange }) {
     ${one && html`<form class="form" onSubmit=${save}>
       <label class="field">Title<input name="title" defaultValue=${one.title} required maxlength="500" autocomplete="off" /></label>
       <label class="field">File name<input name="file_name" defaultValue=${one.file_name || ""} maxlength="500" autocomplete="off" /></label>
-      ${Object.entries(FACTS).map(([name, label]) => html`<label class="field" key=${name}>${label}<input name=${name} defaultValue=${one.facts?.[name] || ""} maxlength="300" autocomplete="off" /></label>`)}
+      <div class="fields">${Object.entries(FACTS).map(([name, label]) => html`<label class="field" key=${name}>${label}<input name=${name} defaultValue=${one.facts?.[name] || ""} maxlength="300" autocomplete="off" /></label>`)}</div>
       <p class="hint">A question that names these is answered from this document first.</p>
       ${state.error && html`<${Notice} kind="error">${state.error}</>`}
       <div class="form-end"><${Button} onClick=${onClose}>Leave</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>

@@ -3,6 +3,7 @@ import { Button, Dialog, Icon, IconButton, Notice, Spinner, toast, useDelayed } 
 import { html, useCallback, useEffect, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
 import { canReadAgain, isWeb, readAgain } from "./again.js";
+import { Details, factsLine } from "./details.js";
 import { Labels } from "./labels.js";
 import { library } from "./library-api.js";
 
@@ -20,17 +21,18 @@ export function Documents({ route, changed }) {
   useEffect(() => { if (late !== q && late === typed) choose({ q: late }); }, [late]);
   const { documents, total, next, loading, error, more, again, drop, put } = usePages({ q, sort, status }, changed);
   const [deleting, setDeleting] = useState(null);
+  const [editing, setEditing] = useState(null);
   // a row that was drawn is the same until its document is another: a thousand are not compared anew
   const drawn = useRef(new WeakMap()).current;
   const rowOf = (one) => {
-    if (!drawn.has(one)) drawn.set(one, html`<${Row} key=${one.id} one=${one} onDelete=${setDeleting} onChange=${put} />`);
+    if (!drawn.has(one)) drawn.set(one, html`<${Row} key=${one.id} one=${one} onDelete=${setDeleting} onEdit=${setEditing} onChange=${put} />`);
     return drawn.get(one);
   };
   const narrowed = q || status;
   const empty = total === 0 && !loading && !error;
   return html`<section aria-label="Documents">
     ${(narrowed || total !== 0) && html`<div class="filters">
-      <label class="field search">Search<input type="search" value=${typed} onInput=${(event) => setTyped(event.target.value)} placeholder="Title or source" /></label>
+      <label class="field search">Search<input type="search" value=${typed} onInput=${(event) => setTyped(event.target.value)} placeholder="Title, file name or source" /></label>
       <${Choice} label="Status" value=${status} options=${STATES} onChange=${(value) => choose({ status: value })} />
       <${Choice} label="Order" value=${sort} options=${SORTS} onChange=${(value) => choose({ sort: value === "updated" ? "" : value })} />
     </div>`}
@@ -41,6 +43,7 @@ export function Documents({ route, changed }) {
     ${loading && html`<p><${Spinner} label="Reading the list" /></p>`}
     ${next && !loading && !error && html`<${Edge} onSeen=${more} />`}
     <${Deleting} one=${deleting} onClose=${() => setDeleting(null)} onGone=${drop} />
+    <${Details} one=${editing} onClose=${() => setEditing(null)} onChange=${(changed) => put({ ...editing, ...changed })} />
   </section>`;
 }
 
@@ -49,14 +52,16 @@ function Choice({ label, value, options, onChange }) {
     ${Object.entries(options).map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}</select></label>`;
 }
 
-function Row({ one, onDelete, onChange }) {
+function Row({ one, onDelete, onEdit, onChange }) {
   const ready = one.status === "ready";
   const again = canReadAgain(one);
   return html`<li class=${`document ${one.status}`}>
     <span class="media" aria-hidden="true">${MEDIA[one.media] || one.media.slice(0, 5) || "…"}</span>
     <div class="document-main">
       <p class="document-title">${ready ? html`<a href=${address("source", [one.id])}>${one.title}</a>` : html`<span>${one.title}</span>`}
+        ${named(one) && html`<span class="document-file hint">${named(one)}</span>`}
         ${!ready && html`<span class=${`state ${one.status}`}>${STATES[one.status] || one.status}</span>`}</p>
+      ${factsLine(one) && html`<p class="hint">${factsLine(one)}</p>`}
       <div class="document-facts"><p class="hint">${facts(one)}</p>${ready && html`<${Labels} one=${one} onTags=${(tags) => onChange({ ...one, tags })} />`}</div>
       ${one.status === "failed" && html`<p class="reason">${one.error} ${again && html`<${Button} icon="retry" onClick=${() => readAgain(one)}>Try again</>`}</p>`}
       ${one.warnings.length > 0 && html`<p class="hint warned">${one.warnings.join("; ")}</p>`}
@@ -64,10 +69,14 @@ function Row({ one, onDelete, onChange }) {
     <div class="document-tools">
       ${ready && html`<a class="icon-button" href=${address("ask", [], { docs: one.id })} aria-label=${`Ask ${one.title}`} title="Ask this document"><${Icon} name="ask" /></a>`}
       ${ready && again && html`<${IconButton} icon="retry" label=${`Read ${one.title} again`} onClick=${() => readAgain(one)} />`}
+      ${ready && one.facts && html`<${IconButton} icon="edit" label=${`Edit title, file name and facts of ${one.title}`} onClick=${() => onEdit(one)} />`}
       <${IconButton} icon="bin" label=${`Delete ${one.title}`} onClick=${() => onDelete(one)} />
     </div>
   </li>`;
 }
+
+// the file's name, where the title does not say it already
+const named = ({ file_name: name, title }) => (name && name !== title ? name : "");
 
 function facts(one) {
   const when = new Date(one.updated_at).toLocaleDateString(undefined, { dateStyle: "medium" });

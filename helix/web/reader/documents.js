@@ -9,7 +9,7 @@
 //
 // The server counts places in code points. Those of `load` come as UTF-16 units, with what was
 // asked for and what is linked to as the server has it: see `places`.
-import { api, send } from "../api.js";
+import { api, call, send } from "../api.js";
 import { unitsOf } from "../text.js";
 
 const KEPT = 6;
@@ -73,11 +73,26 @@ function withLines(text, table) {
   return { ...table, lines };
 }
 
-// The server has neither tables nor printed pages of a document yet.
-const tablesOf = async () => [];
-export const pagesOf = async () => [];
-export const boxesOf = async () => [];
-export const pictureOf = async () => new Blob();
+async function tablesOf(document_id) {
+  try {
+    return (await call("GET /v1/documents/{document_id}/tables", { path: { document_id } })).tables;
+  } catch {
+    return []; // its lines are read as lines then
+  }
+}
+
+export const pagesOf = (document_id) => once(document_id, "pages", async () =>
+  (await call("GET /v1/documents/{document_id}/pages", { path: { document_id } })).pages);
+
+export async function boxesOf(document_id, start, end, signal) {
+  const asked = { path: { document_id }, query: { start, end }, signal };
+  return (await call("GET /v1/documents/{document_id}/boxes", asked)).boxes;
+}
+
+export async function pictureOf(document_id, number, scale, signal) {
+  const asked = { path: { document_id, number }, query: { scale }, signal };
+  return (await send("GET /v1/documents/{document_id}/pages/{number}.png", asked, "image/png")).blob();
+}
 
 export async function fileOf(document_id) {
   return (await send("GET /v1/documents/{document_id}/file", { path: { document_id } }, "*/*")).blob();

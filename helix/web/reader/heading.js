@@ -7,11 +7,12 @@ import { fileOf } from "./documents.js";
 export function Heading({ document, onChange }) {
   const [editing, setEditing] = useState(false);
   if (!document) return html`<div class="source-title"><p class="eyebrow">Source</p><h2 tabindex="-1">…</h2></div>`;
-  const named = document.file_name || "";
+  const named = document.file_name && document.file_name !== document.title ? document.file_name : "";
   const facts = factsLine(document);
   const opens = document.file && document.media === "pdf";
   return html`<div class="source-title"><p class="eyebrow">Source</p>
-    <div class="source-name"><h2 tabindex="-1">${document.title}</h2></div>
+    <div class="source-name"><h2 tabindex="-1">${document.title}</h2>
+      ${document.facts && html`<${IconButton} icon="edit" label="Edit title, file name and facts" onClick=${() => setEditing(true)} />`}</div>
     ${(named || facts) && html`<p class="source-facts hint">${named && (opens
       ? html`<button type="button" class="text-button" title="Open the original" onClick=${() => openFile(document)}>${named}</button>`
       : html`<span>${named}</span>`)}

@@ -4,8 +4,9 @@
 //   <${Leaves} leaves=${[{ key, height | ratio }]} draw=${(leaf, index) => …} goal=${goal}
 //      onTop=${(index) => …} label="Text of the document" className="document-text" width="120%" />
 //
-// `goal` is where to be: { index, selector }: the element that the selector finds in the leaf, else
-// the leaf. It is kept in view, whatever is drawn late above it, until the reader is touched.
+// `goal` is where to be: { index, selector, share }: the element that the selector finds in the leaf,
+// else that share of the leaf. It is kept in view, whatever is drawn late above it, until the reader
+// is touched. `onTop(index, share)` tells what is a third down the view.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 
 const NEAR = "700px 0px"; // around what is seen
@@ -69,7 +70,8 @@ function useGoal(scroller, sheets, goal) {
     const aim = () => {
       const leaf = sheets.current.children[goal.index];
       const found = (goal.selector && leaf?.querySelector(goal.selector)) || null;
-      if (leaf) show(box, found || leaf, Boolean(found));
+      if (found) show(box, found);
+      else if (leaf) box.scrollTop += placeIn(box, leaf, goal.share);
     };
     const grown = new ResizeObserver(aim);
     const changed = new MutationObserver(aim);
@@ -86,13 +88,18 @@ function useGoal(scroller, sheets, goal) {
   }, [goal]);
 }
 
-// In the middle where it is a passage, at the top where it is a leaf; only the reader scrolls.
-function show(box, element, inMiddle) {
+// How far the leaf, or a share of it, is from where it is to be: at the top, or a third down.
+function placeIn(box, leaf, share = 0) {
+  const inner = leaf.getBoundingClientRect();
+  const down = share ? box.clientHeight / 3 : 8;
+  return inner.top + share * inner.height - box.getBoundingClientRect().top - down;
+}
+
+// A passage goes to the middle; only the reader scrolls.
+function show(box, element) {
   const outer = box.getBoundingClientRect();
   const inner = element.getBoundingClientRect();
-  const space = inMiddle ? Math.max((box.clientHeight - inner.height) / 2, 24) : 8;
-  box.scrollTop += inner.top - outer.top - space;
-  if (!inMiddle) return;
+  box.scrollTop += inner.top - outer.top - Math.max((box.clientHeight - inner.height) / 2, 24);
   const left = inner.left - outer.left;
   if (left < 0 || left + inner.width > box.clientWidth) box.scrollLeft += left - Math.max((box.clientWidth - inner.width) / 2, 8);
 }
@@ -114,7 +121,8 @@ function useTop(scroller, sheets, onTop) {
         if (children[middle].getBoundingClientRect().bottom > line) high = middle;
         else low = middle + 1;
       }
-      tell.current?.(low);
+      const { top, height } = children[low]?.getBoundingClientRect() ?? { top: line, height: 0 };
+      tell.current?.(low, height ? Math.min(Math.max((line - top) / height, 0), 1) : 0);
     };
     const later = () => { frame ||= requestAnimationFrame(look); };
     box.addEventListener("scroll", later, { passive: true });

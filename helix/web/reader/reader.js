@@ -11,17 +11,19 @@ import { Tools, useKeys } from "./tools.js";
 import { Writing, leafAt, useLeaves } from "./writing.js";
 
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
+const NEAR = 1500; // characters: about what is seen at once
+const PHONE = 2; // of a page on a phone, which could not be read at its whole width
 
 export function Reader({ document, place, alone }) {
   const { text } = document;
   const span = useSpan(document, place);
   const { pages, failed, setFailed } = usePages(document);
   const [wish, setWish] = useState(recall("reader.view", "localStorage") || "page");
-  const [zoom, setZoom] = useState(zoomOf(recall("reader.zoom", "localStorage")));
+  const [zoom, setZoom] = useState(zoomOf(recall("reader.zoom", "localStorage"), document.media));
   const [finding, setFinding] = useState({ open: false, hits: [], now: null });
   const [outlined, setOutlined] = useState(false);
   const [target, setTarget] = useState({ mark: "quote", ...span });
-  const top = useRef(0);
+  const top = useRef({ place: 0, share: 0 });
   const [page, setPage] = useState(null);
   const view = pages?.length && !failed && wish === "page" ? "page" : "text";
 
@@ -35,29 +37,37 @@ export function Reader({ document, place, alone }) {
   useEffect(() => setTarget({ mark: "quote", ...span }), [span]);
   useEffect(() => { if (finding.now) setTarget({ mark: "now", ...finding.now }); }, [finding.now]);
   const goal = useMemo(() => {
+    if (!target) return null;
     const selector = target.mark && (view === "page" ? `.box.${target.mark}` : `mark.${target.mark}`);
-    if (view === "text") return { index: leafAt(leaves, target.start), selector };
+    if (view === "text") return { index: leafAt(leaves, target.start), selector, share: target.share };
     const box = boxes.find((one) => one.kind === target.mark);
     const number = target.mark ? box?.page ?? pageAt(pages, target.start) : target.page ?? pageAt(pages, target.start);
-    return { index: Math.max(pages.findIndex((one) => one.number === number), 0), selector };
+    return { index: Math.max(pages.findIndex((one) => one.number === number), 0), selector, share: target.share };
   }, [target, view, leaves, boxes, pages]);
 
-  const onTop = (index) => {
-    top.current = view === "page" ? pages[index]?.start ?? 0 : leaves[index]?.start ?? 0;
-    setPage(view === "page" ? pages[index]?.number ?? null : leaves[index]?.page ?? null);
+  const onTop = (index, share) => {
+    const leaf = view === "page" ? pages[index] : leaves[index];
+    if (!leaf) return;
+    top.current = { place: leaf.start + share * (leaf.end - leaf.start), share };
+    setPage((view === "page" ? leaf.number : leaf.page) ?? null);
   };
-  const stay = () => {
-    const near = span && (view === "page" ? pageAt(pages, span.start) === page : leafAt(leaves, span.start) === leafAt(leaves, top.current));
-    setTarget(near ? { mark: "quote", ...span } : { mark: null, start: top.current, page });
+  // at the quote where that is what one sees, else where one is
+  const stay = (within) => {
+    const { place: start, share } = top.current;
+    const near = span && Math.abs(span.start - start) < NEAR;
+    setTarget(near ? { mark: "quote", ...span } : { mark: null, start, page, share: within ? share : 0 });
   };
-  const choose = (name) => { remember("reader.view", name, "localStorage"); setWish(name); setFailed(""); stay(); };
+  const choose = (name) => { remember("reader.view", name, "localStorage"); setWish(name); setFailed(""); stay(false); };
   const size = (by) => {
     const next = ZOOMS[Math.min(Math.max(by === 0 ? ZOOMS.indexOf(1) : ZOOMS.indexOf(zoom) + by, 0), ZOOMS.length - 1)];
     remember("reader.zoom", String(next), "localStorage");
     setZoom(next);
-    stay();
+    stay(true);
   };
-  const find = (open) => setFinding({ open, hits: [], now: null });
+  const find = (open) => {
+    setTarget(null);
+    setFinding({ open, hits: [], now: null });
+  };
   const goTo = (number) => {
     const found = pages.find((one) => one.number === number);
     if (found) setTarget({ mark: null, start: found.start, page: number });
@@ -76,10 +86,10 @@ export function Reader({ document, place, alone }) {
   [view, document, sheets, boxes, marks, zoom, goal, leaves]);
   return html`<div class="reader" onKeyDown=${keys}>
     <${Tools} document=${document} place=${place} span=${span} alone=${alone} view=${view} zoom=${zoom} page=${page} pages=${pages || []} act=${act} finding=${finding.open} outlined=${outlined} />
-    ${finding.open && html`<${Find} text=${text} from=${() => top.current} onFound=${(hits, now) => setFinding({ open: true, hits, now })} onClose=${() => find(false)} />`}
+    ${finding.open && html`<${Find} text=${text} from=${() => top.current.place} onFound=${(hits, now) => setFinding({ open: true, hits, now })} onClose=${() => find(false)} />`}
     <${Notices} document=${document} place=${place} failed=${failed} pages=${pages} />
     <div class="reader-body">
-      ${outlined && html`<${Outline} entries=${entries} current=${top.current} onClose=${() => setOutlined(false)}
+      ${outlined && html`<${Outline} entries=${entries} current=${top.current.place} onClose=${() => setOutlined(false)}
         onGo=${(entry) => { setOutlined(!narrow()); setTarget({ mark: null, start: entry.start, page: entry.page }); }} />`}
       ${loading ? html`<div class="source-body"><${Spinner} label="Opening the document" /></div>`
         : text || pages.length ? body : html`<div class="source-body"><p class="hint">This document has no text.</p></div>`}
@@ -90,12 +100,15 @@ export function Reader({ document, place, alone }) {
 // The list of headings lies over the text where there is no room beside it.
 const narrow = () => !matchMedia("(min-width: 80rem)").matches;
 
+const UNKEPT = "the original of this document is not kept here, so its pages cannot be shown. Upload it, or ingest it with --keep-files.";
+const UNREAD = "its pages were not kept when it was read. Read it again to see them.";
+
 function Notices({ document, place, failed, pages }) {
   const { start, end, quote } = place;
   const changed = quote && start !== null && sliceOf(document.text, start, end) !== quote;
-  const unkept = document.media === "pdf" && (failed || (pages && !pages.length && !document.file));
+  const lacking = failed || (document.media === "pdf" && pages && !pages.length && (document.file ? UNREAD : UNKEPT));
   return html`${changed && html`<${Notice} kind="warn" title="The document has changed since it was cited."><p>The highlighted passage may not be the quoted one.</p></>`}
-    ${unkept && html`<p class="reader-note hint">Text only: ${failed || "the original of this document is not kept here, so its pages cannot be shown. Upload it, or ingest it with --keep-files."}</p>`}`;
+    ${lacking && html`<p class="reader-note hint">Text only: ${lacking}</p>`}`;
 }
 
 // What is marked: as the server counts (from, to), and as the text does here (start, end).
@@ -170,6 +183,7 @@ export function labelOf({ number, label }) {
   return label && label !== String(number) ? `Page ${number} (printed ${label})` : `Page ${number}`;
 }
 
-function zoomOf(text) {
-  return ZOOMS.includes(Number(text)) ? Number(text) : 1;
+function zoomOf(text, media) {
+  if (ZOOMS.includes(Number(text))) return Number(text);
+  return media === "pdf" && matchMedia("(max-width: 30rem)").matches ? PHONE : 1;
 }

@@ -1,0 +1,110 @@
+"""What the page makes of relevance, refusals and suggested scopes, as a stream tells them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, fits, serious
+
+REFUSED = "I don't have that in the provided documents."
+QUESTION = "How many people does Helix employ?"
+SENTENCE = "Refunds are accepted within 30 days of purchase."
+
+
+@pytest.fixture
+def policy(site: str) -> dict[str, Any]:
+    """The Refund Policy with its text and chunks."""
+    found = httpx.get(f"{site}/v1/documents", params={"q": "refund-policy"}).json()["documents"]
+    whole: dict[str, Any] = httpx.get(f"{site}/v1/documents/{found[0]['id']}").json()
+    return whole
+
+
+def tell(page: Page, text: str, **done: object) -> list[dict[str, Any]]:
+    """Answer each question with ``text`` and this end; the requests, as they come."""
+    asked: list[dict[str, Any]] = []
+    end = {"answer_id": None, "abstained": False, "reason": None, "clarifying_question": None}
+    citations = done.pop("citations", [])
+    frames = [("token", {"t": text}), ("citations", citations), ("done", end | done)]
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in frames)
+
+    def answer(route: Any) -> None:
+        asked.append(json.loads(route.request.post_data))
+        route.fulfill(body=body, content_type="text/event-stream")
+
+    page.route("**/v1/query", answer)
+    return asked
+
+
+def _at(policy: dict[str, Any], text: str) -> dict[str, Any]:
+    """The keys of a citation of ``text``."""
+    start = policy["text"].index(text)
+    return {
+        "chunk_id": policy["chunks"][0]["id"], "document_id": policy["id"], "heading_path": [],
+        "title": policy["title"], "page": 12, "label": "page 12 (printed 9)", "start": start,
+        "end": start + len(text), "quote": text, "snippet": text,
+    }  # fmt: skip
+
+
+def test_a_quote_that_is_beside_the_question_says_so(page: Page, policy: dict[str, Any]) -> None:
+    statement = {
+        "start": 0, "end": len(SENTENCE), "supported": True, "problem": None, "relevant": False,
+        "reason": "quoted, but not about Helix's employees",
+    }  # fmt: skip
+    citation = {"n": 1, **_at(policy, SENTENCE)}
+    support = {"ratio": 1.0, "statements": [statement]}
+    tell(page, f"{SENTENCE} [1]", citations=[citation], support=support)
+    ask(page, QUESTION)
+    expect(page.locator(".unsupported.beside").first).to_contain_text("Refunds are accepted")
+    expect(page.locator(".support-note")).to_contain_text("not about what was asked")
+    page.get_by_role("button", name="Sentence beside the question: why?").click()
+    expect(page.locator(".flag-why")).to_have_text("quoted, but not about Helix's employees")
+    expect(page.locator(".sources")).to_contain_text("page 12 (printed 9)")
+    assert serious(page) == []
+
+
+def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
+    page: Page, policy: dict[str, Any]
+) -> None:
+    window = f"🦓 {SENTENCE}"
+    place = window.index("Refunds")
+    passage = {**_at(policy, SENTENCE), "text": window, "marks": [[place, place + 7]]}
+    meant = 'Do you mean "How long do I have to request a refund?"'
+    asked = tell(
+        page, REFUSED, abstained=True, reason="model_refused", closest=[passage],
+        reason_text="1 passage mentions Helix; none was judged to answer.",
+        clarifying_question=meant,
+    )  # fmt: skip
+    ask(page, QUESTION)
+    expect(page.locator(".refusal")).to_contain_text("1 passage mentions Helix")
+    expect(page.locator(".closest mark")).to_have_text("Refunds")
+    page.locator(".closest button").click()
+    expect(page.locator(".source mark.quote")).to_have_text(SENTENCE)
+    page.get_by_label("Close the source").click()
+    page.get_by_role("button", name=meant).click()
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator(".closest")).to_have_count(2)
+    assert asked[1]["question"] == meant
+    assert serious(page) == []
+    assert fits(page)
+
+
+def test_a_suggested_scope_asks_the_same_of_fewer_documents(
+    page: Page, policy: dict[str, Any]
+) -> None:
+    only = [{"document_id": policy["id"], "title": policy["title"]}]
+    support: dict[str, Any] = {"ratio": None, "statements": []}
+    asked = tell(page, "Forty.", suggested_scope=only, support=support)
+    ask(page, QUESTION)
+    page.get_by_role("group", name="Ask fewer documents").get_by_text("Refund Policy").click()
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator(".chosen")).to_contain_text("Refund Policy")
+    expect(page.locator(".actions")).to_have_count(2)
+    assert [one["question"] for one in asked] == [QUESTION, QUESTION]
+    assert asked[1]["document_ids"] == [policy["id"]]
+    # what is asked alone already is not suggested again
+    expect(page.locator(".suggested")).to_have_count(1)
