@@ -12,6 +12,7 @@ from pipelines.readers.printed.words import Word
 
 _TIGHT = 0.28  # of a line's height: between two lines of one header
 _ALIGNED = 3.0  # points
+_CENTRED = 0.15  # of the width of all headers below: how far off their middle one over them is
 
 
 def levels_of(
@@ -41,35 +42,33 @@ def _is_beside(block: Piece, level: Sequence[Piece]) -> bool:
 
 
 def _blocks(words: Sequence[Word], lines: Sequence[Sequence[Piece]], drawn: Drawn) -> list[Piece]:
-    """Headers with all their lines."""
-    done: list[Piece] = []
-    above: list[tuple[Piece, Piece]] = []  # a header so far, and its last line
+    """Headers with all their lines; a line may be half way between two lines of another header."""
+    blocks: list[tuple[Piece, Piece, int]] = []  # a header so far, its last line, that one's number
     for number, line in enumerate(lines):
-        current: list[tuple[Piece, Piece]] = []
+        joined: list[tuple[Piece, Piece, int]] = []
         for piece in line:
-            match = next(
+            above = next(
                 (
-                    pair
-                    for pair in above
-                    if _is_next_line(pair[1], piece, drawn) and not _spans(pair[1], lines, number)
+                    block
+                    for block in blocks
+                    if _is_next_line(block[1], piece, drawn)
+                    and not _spans(block[1], lines[block[2]], line)
                 ),
                 None,
             )
-            joined = together(words, match[0], piece) if match else None
-            if match and joined:
-                above.remove(match)
-                current.append((joined, piece))
-            else:
-                current.append((piece, piece))
-        done += [block for block, _ in above]
-        above = current
-    return [*done, *(block for block, _ in above)]
+            whole = together(words, above[0], piece) if above else None
+            if above:
+                blocks.remove(above)
+            joined.append((whole or piece, piece, number))
+        blocks += joined
+    return [block for block, _, _ in blocks]
 
 
 def _is_next_line(upper: Piece, lower: Piece, drawn: Drawn) -> bool:
     """Whether a text is the next line of the one above it."""
     height = lower.bottom - lower.top
-    if lower.top - upper.bottom > _TIGHT * height or is_measure(lower.text):
+    gap = lower.top - upper.bottom
+    if not -_TIGHT * height <= gap <= _TIGHT * height or is_measure(lower.text):
         return False
     between = drawn.below(upper.bottom - 0.3 * height, lower.top + 0.3 * height)
     if any(rule.left - 2 <= lower.middle <= rule.right + 2 for rule in between):
@@ -81,11 +80,13 @@ def _is_next_line(upper: Piece, lower: Piece, drawn: Drawn) -> bool:
     )
 
 
-def _spans(upper: Piece, lines: Sequence[Sequence[Piece]], number: int) -> bool:
+def _spans(upper: Piece, beside: Sequence[Piece], lower: Sequence[Piece]) -> bool:
     """Whether a text is alone over the times of several columns, one of which is in its middle."""
+    left, right = lower[0].left, lower[-1].right
     return (
-        len(lines[number - 1]) == 1
-        and len(lines[number]) > 1
+        len(beside) == 1
+        and len(lower) > 1
+        and abs(upper.middle - (left + right) / 2) < _CENTRED * (right - left)
         and is_period(upper.text)
-        and all(is_period(piece.text) for piece in lines[number])
+        and all(is_period(piece.text) for piece in lower)
     )

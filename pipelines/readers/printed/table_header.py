@@ -71,7 +71,7 @@ def header_above(
         height = max(line.height, before.height)
         if before.top - line.bottom > (_LINES_APART if header.lines else _ROWS_APART) * height:
             break
-        if any(piece.kind == "value" for piece in line.pieces):
+        if _has_amounts(line) or _is_sentence(line, edge):
             break
         pieces = closely_cut(words, line.pieces)
         begin = labels_right if len(pieces) > 1 else edge
@@ -100,6 +100,22 @@ def header_above(
         header.groups = [index for index in labels if _is_shaded(lines[index], drawn)]
         header.first = min([header.first, *header.groups])
     return header
+
+
+def _has_amounts(line: Line) -> bool:
+    """Whether a line is a row of another table; a header may well have "(1)" or "606" in it."""
+    values = [piece for piece in line.pieces if piece.kind == "value"]
+    return 2 * len(values) > len(line.pieces) or any(
+        not piece.text.strip("()[]").isdigit() for piece in values
+    )
+
+
+def _is_sentence(line: Line, edge: float) -> bool:
+    """Whether words run on from the labels over the columns."""
+    return any(
+        piece.left < edge - _SLACK and piece.right > edge + 2 * _SLACK and len(piece.words) > 5
+        for piece in line.pieces
+    )
 
 
 def _is_shaded(line: Line, drawn: Drawn) -> bool:

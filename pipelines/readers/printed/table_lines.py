@@ -21,7 +21,7 @@ _SAME_LINE = 0.4  # of a line's height: how far apart the middles of its words m
 _APART = 0.9  # of a line's height: a gap that no space between two words has
 _NUMBERS_APART = 0.4  # the same between two numbers, which no text puts side by side
 _VALUE_APART = 0.6  # the same between words and an amount, in a narrow table
-_HEADERS_APART = 0.5  # the same between two headers, of which a space may be all there is between
+_HEADERS_APART = 0.4  # the same between two headers, of which a space may be all there is between
 _CLOSING_APART = 2.5  # of a line's height: a "%" in a cell of its own is no farther
 _OPENING_APART = 140.0  # points: a "$" at the left of a wide column belongs to the number there
 

@@ -14,7 +14,9 @@ from pipelines.readers.printed.table_values import is_enumerator, is_period, is_
 
 _ROWS_APART = 3.6  # of a line's height: from a row of a table to its next
 _MOST_BETWEEN = 6  # lines without a number between two rows: groups and labels of several lines
+_BESIDE_LABELS = 40.0  # points from the left of a table to where no label begins
 _LONGEST_LABEL = 200  # characters of a line
+_LEADS_TO = re.compile(r"\b(?:follows?|following|below|table)\b.*:$", re.IGNORECASE)
 _CONTENTS = re.compile(
     r"(?:item|part|note|chapter|section|appendix|annex)\b|\d+(?:\.\d+)*\.?\s", re.I
 )
@@ -59,7 +61,20 @@ def regions_of(lines: Sequence[Line], drawn: Drawn) -> list[Region]:
             found.append(current)
         else:
             current = None
+    for region in found:
+        _without_header(lines, region)
     return [region for region in found if _is_table(lines, region)]
+
+
+def _without_header(lines: Sequence[Line], region: Region) -> None:
+    """Takes lines off the top that are a header with a number in it ("Level 1", "606")."""
+    left = min(line.left for line in lines[region.first : region.last + 1])
+    while region.first < region.last:
+        line = lines[region.first]
+        values = [piece.text.strip("()[]") for piece in line.pieces if piece.kind == "value"]
+        if line.left < left + _BESIDE_LABELS or not all(v.isdigit() and len(v) < 4 for v in values):
+            return
+        region.first += 1
 
 
 def _is_row_of(line: Line, region: Region) -> bool:
@@ -112,17 +127,15 @@ def _is_prose(line: Line, region: Region) -> bool:
 
 
 def _is_header(line: Line, region: Region) -> bool:
-    """Whether a line without a row's number names columns anew."""
+    """Whether a line without a row's number names columns anew, or leads to another table."""
+    if is_scale(line.text) or _LEADS_TO.search(line.text):
+        return True
     inside = [piece for piece in line.pieces if piece.left >= region.columns.left - 12]
     if not inside:
         return False
-    return any(
-        piece.kind == "either" or is_period(piece.text) or is_scale(piece.text) for piece in inside
-    ) and not _is_label_like(line, region)
-
-
-def _is_label_like(line: Line, region: Region) -> bool:
-    return len(line.pieces) == 1 and line.left < region.columns.left - 12
+    if any(piece.kind == "either" or is_period(piece.text) for piece in inside):
+        return True
+    return len(inside) > 1 and not any(map(str.isdigit, "".join(p.text for p in inside)))
 
 
 def _is_table(lines: Sequence[Line], region: Region) -> bool:

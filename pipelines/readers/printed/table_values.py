@@ -12,14 +12,14 @@ _LONGEST_VALUE = 40  # characters
 _MARK = r"\((?:\d{1,2}|[a-z])\)(?:,?\((?:\d{1,2}|[a-z])\))*|[*†‡§¹²³⁴⁵]+"
 _CURRENCY = r"(?:(?:US|C|CA|A|AU|HK|NZ|S|R|NT)?[$€£¥₹₩]|USD|EUR|GBP|CHF|RMB|Rs\.?)"
 _AMOUNT = r"(?:\d{1,3}(?:[,.'’\u202f]\d{3})+|\d+)(?:[.,]\d+)?|[.,]\d+"
-_SIGN = r"[-+–—−~<>≈±]?"
+_SIGN = r"[-+–—−~≈±]?"
 _ONE = (
     rf"{_SIGN}{_CURRENCY}?{_SIGN}[(\[]?{_SIGN}{_CURRENCY}?{_SIGN}(?:{_AMOUNT})"
     rf"(?:%|‰|[xX×]|bps?|ppts?|pts?|pp|[kKmM]|[bB]n?|[mM]n){{0,1}}[)\]]?(?:%|[xX×]|bps?|ppts?|pts?)?"
     rf"{_CURRENCY}?"
 )
 _VALUE = re.compile(_ONE)
-_RANGE = re.compile(rf"{_ONE}(?:-|–|—|−|to){_ONE}")
+_RANGE = re.compile(rf"{_ONE}(?:-|–|—|−|to){_ONE}|[<>≤≥]{_ONE}")
 _NOTHING = re.compile(
     rf"{_CURRENCY}?\(?(?:[-–—−]+|N/?[AM]|n/?[am]|n\.[am]\.|NM|nil|Nil)\)?[%xX]?\)?"
 )
@@ -63,7 +63,7 @@ _PERIOD = re.compile(
 def kind_of(text: str) -> Kind:
     """What a text is; spaces in it do not count."""
     bare = "".join(text.split())
-    if not bare or len(bare) > _LONGEST_VALUE or _LIST.search(text):
+    if not bare or len(bare) > _LONGEST_VALUE or _LIST.search(text) or is_measure(bare):
         return "text"
     unmarked = without_mark(bare)[0]
     if _YEAR.fullmatch(bare) or _YEAR.fullmatch(unmarked) or _RANGE.fullmatch(bare):
@@ -118,7 +118,8 @@ def without_mark(text: str) -> tuple[str, str]:
 
 def is_scale(text: str) -> bool:
     """Whether a text is nothing but the scale of a table: "(in millions)"."""
-    return len(text) <= 160 and bool(_SCALE.fullmatch(text.strip()))
+    is_whole = len(text) <= 160 and text.count("(") == text.count(")")
+    return is_whole and bool(_SCALE.fullmatch(text.strip()))
 
 
 def scale_in(text: str) -> str:

@@ -117,11 +117,11 @@ def _matrix(
     groups = [lines[index] for index in sorted(header.groups)]
     rows = rows_of(words, [*groups, *body], columns, side, drawn)
     matrix = Matrix(columns.extents, rows, corner=header.corner, is_stacked=True)
-    for pieces in list(header.lines):
-        if len({piece.text for piece in pieces}) == 1 and is_scale(pieces[0].text):
-            matrix.corner += pieces
-            header.lines.remove(pieces)
-    levels = levels_of(words, header.lines, drawn)
+    lines_of_header = [pieces for pieces in header.lines if not _is_scale_line(pieces)]
+    matrix.corner += [p for pieces in header.lines if _is_scale_line(pieces) for p in pieces]
+    levels = levels_of(words, lines_of_header, drawn)
+    matrix.corner += [p for pieces in levels if _is_scale_line(pieces) for p in pieces]
+    levels = [pieces for pieces in levels if not _is_scale_line(pieces)]
     for index, pieces in enumerate(levels):
         below = levels[index + 1] if index + 1 < len(levels) else []
         matrix.header.append(spans_of(pieces, below, columns.extents, cells, drawn))
@@ -131,6 +131,10 @@ def _matrix(
     pieces += [piece for line in header.lines for piece in line] + matrix.corner
     used = {index for piece in pieces for index in piece.words}
     return matrix, used, min(words[index].top for index in used)
+
+
+def _is_scale_line(pieces: Sequence[Piece]) -> bool:
+    return len({piece.text for piece in pieces}) == 1 and is_scale(pieces[0].text)
 
 
 def _found(
