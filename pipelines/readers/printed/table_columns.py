@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pipelines.readers.printed.table_lines import Line, Piece
 
 _TOUCHING = 0.5  # points by which two columns may overlap
+_MOST_COLUMNS = 60  # more are a drawing, and cost the square of their number
+_AMONG_LABELS = 20.0  # points left of the first column
 _COVERED = 0.6  # of a column: a number over two such ones says that they are one
 
 
@@ -59,13 +61,20 @@ class Columns:
         return self.extents[-1].right if self.extents else float("-inf")
 
     def add_row(self, line: Line) -> None:
-        """Columns for the numbers of a row."""
-        self.add(piece for piece in line.pieces if piece.kind == "value")
+        """Columns for the numbers of a row; one where the labels begin is the end of a label."""
+        values = [piece for piece in line.pieces if piece.kind == "value"]
+        first = line.pieces[0]
+        is_far = bool(self.extents) and first.right < self.left - _AMONG_LABELS
+        if is_far and len(values) > 1 and values[0] is first:
+            values = values[1:]
+        self.add(values)
 
     def add(self, pieces: Iterable[Piece]) -> None:
         """Each piece widens the column that it is in, or is a new one."""
         for piece in pieces:
             over = [e for e in self.extents if e.overlap(piece.core, piece.right) > _TOUCHING]
+            if not over and len(self.extents) == _MOST_COLUMNS:
+                continue
             if not over:
                 self.extents.append(Extent(piece.core, piece.right, piece.left))
                 self.extents.sort(key=lambda extent: extent.left)

@@ -10,10 +10,15 @@ from pipelines.readers.printed.table_columns import Columns
 from pipelines.readers.printed.table_lines import Line, Piece, closely_cut
 from pipelines.readers.printed.table_matrix import Row
 from pipelines.readers.printed.table_rules import Drawn
-from pipelines.readers.printed.table_values import is_period, is_scale
+from pipelines.readers.printed.table_values import (
+    is_period,
+    is_scale,
+    is_unfinished_time,
+)
 from pipelines.readers.printed.words import Word
 
 _MOST_LINES = 12
+_MOST_PIECES = 100  # of a line
 _LINES_APART = 1.9  # of a line's height: between two lines of a header
 _ROWS_APART = 2.6  # of a line's height: between the header and the first row
 _LONGEST = 90  # characters of a header in one line
@@ -71,7 +76,7 @@ def header_above(
         height = max(line.height, before.height)
         if before.top - line.bottom > (_LINES_APART if header.lines else _ROWS_APART) * height:
             break
-        if _has_amounts(line) or _is_sentence(line, edge):
+        if len(line.pieces) > _MOST_PIECES or _has_amounts(line) or _is_sentence(line, edge):
             break
         pieces = closely_cut(words, line.pieces)
         begin = labels_right if len(pieces) > 1 else edge
@@ -123,7 +128,13 @@ def _is_shaded(line: Line, drawn: Drawn) -> bool:
 
 
 def _is_corner(line: Line, below: Line) -> bool:
-    return below.top - line.bottom < 0.8 * line.height and len(line.text) < 60
+    """Whether a line over the labels belongs to the header, and is no end of a sentence."""
+    return (
+        below.top - line.bottom < 0.8 * line.height
+        and len(line.text) < 60
+        and not line.text[:1].islower()
+        and (line.text[-1] not in ".:" or is_unfinished_time(line.text))
+    )
 
 
 def _is_header_line(

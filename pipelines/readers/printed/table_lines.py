@@ -144,6 +144,8 @@ def _stands_apart(words: Sequence[Word], run: list[int], index: int) -> bool:
     gap = word.left - before.right
     if gap > _APART * height:
         return True
+    if gap <= _NUMBERS_APART * height and not is_currency(word.text):
+        return False  # most words of a page
     if gap > _VALUE_APART * height and _is_amount(word.text):
         return True
     if kind_of(_joined(words, run)) != "value":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipelines.readers.printed.table_lines import Piece
 from pipelines.readers.printed.table_matrix import HeaderCell, Matrix, Row, together
 from pipelines.readers.printed.table_rules import Drawn
-from pipelines.readers.printed.table_values import is_measure
+from pipelines.readers.printed.table_values import is_measure, is_period
 from pipelines.readers.printed.words import Word
 
 _INDENT = 2.0  # points; labels that begin closer to one another begin at one place
@@ -37,9 +37,19 @@ def column_paths(words: Sequence[Word], matrix: Matrix, drawn: Drawn) -> list[Pi
             else:
                 levels.append(cell)
     return [
-        tuple(cell.piece for cell in levels if cell.first <= column <= cell.last)
+        tuple(cell.piece for cell in _inwards(levels, column))
         for column in range(len(matrix.columns))
     ]
+
+
+def _inwards(levels: Sequence[HeaderCell], column: int) -> list[HeaderCell]:
+    """The headers over a column; a time of several columns goes before the names above it."""
+    path = [cell for cell in levels if cell.first <= column <= cell.last]
+    if len(path) > 1 and path[-1].first < path[-1].last and is_period(path[-1].piece.text):
+        names = [cell for cell in path[:-1] if cell.first == cell.last]
+        if names and not any(is_period(cell.piece.text) for cell in path[:-1]):
+            path.insert(0, path.pop())
+    return path
 
 
 def _is_one(upper: HeaderCell, lower: HeaderCell, drawn: Drawn) -> bool:
@@ -57,6 +67,7 @@ def _is_one(upper: HeaderCell, lower: HeaderCell, drawn: Drawn) -> bool:
 class _Group:
     label: Piece
     rank: int
+    left: float
     inside: float | None = None  # where the labels of its rows begin
     rows: int = 0
 
@@ -68,12 +79,14 @@ def row_paths(rows: Sequence[Row]) -> Iterator[tuple[Row, PiecePath]]:
     none is, of all up to the next group or a total.
     """
     groups: list[_Group] = []
+    first = min((row.label.left for row in rows if row.label), default=0.0)
     for row in rows:
         is_group = row.label is not None and not row.cells
         if row.label:
             yield from _empty(_close(groups, row.label, _rank(row.label) if is_group else None))
             if is_group:
-                groups.append(_Group(row.label, _rank(row.label)))
+                left = first if row.label.text.isupper() else row.label.left  # or in the middle
+                groups.append(_Group(row.label, _rank(row.label), left))
                 continue
         for group in groups:
             group.rows += 1
@@ -98,13 +111,13 @@ def _close(groups: list[_Group], label: Piece, rank: int | None) -> list[_Group]
     closed = []
     while groups:
         last = groups[-1]
-        is_left = label.left < last.label.left - _INDENT
-        is_level = abs(label.left - last.label.left) <= _INDENT
+        is_left = label.left < last.left - _INDENT
+        is_level = abs(label.left - last.left) <= _INDENT
         if rank is not None:
             if not is_left and not (is_level and last.rank >= rank):
                 break
         elif not is_left and not (
-            is_level and last.inside is not None and last.inside > last.label.left + _INDENT
+            is_level and last.inside is not None and last.inside > last.left + _INDENT
         ):
             break
         closed.append(groups.pop())

@@ -10,7 +10,12 @@ from itertools import pairwise
 from pipelines.readers.printed.table_columns import Columns
 from pipelines.readers.printed.table_lines import Line, Piece
 from pipelines.readers.printed.table_rules import Drawn
-from pipelines.readers.printed.table_values import is_enumerator, is_period, is_scale
+from pipelines.readers.printed.table_values import (
+    is_enumerator,
+    is_period,
+    is_scale,
+    is_unfinished_time,
+)
 
 _ROWS_APART = 3.6  # of a line's height: from a row of a table to its next
 _MOST_BETWEEN = 6  # lines without a number between two rows: groups and labels of several lines
@@ -133,6 +138,9 @@ def _is_header(line: Line, region: Region) -> bool:
     inside = [piece for piece in line.pieces if piece.left >= region.columns.left - 12]
     if not inside:
         return False
+    label = line.pieces[0] if line.left < region.columns.left - 12 else None
+    if label and not (label.bold or is_scale(label.text) or is_unfinished_time(label.text)):
+        return all(piece.kind == "either" for piece in inside)
     if any(piece.kind == "either" or is_period(piece.text) for piece in inside):
         return True
     return len(inside) > 1 and not any(map(str.isdigit, "".join(p.text for p in inside)))
@@ -146,7 +154,7 @@ def _is_table(lines: Sequence[Line], region: Region) -> bool:
         return False
     if most > 1:
         return True
-    return not (_is_contents(rows, values) or _counts_up(values))
+    return not (_is_contents(rows, values) or _counts_up(values) or _are_numbered(rows))
 
 
 def _is_contents(rows: Sequence[Line], values: Iterable[Sequence[Piece]]) -> bool:
@@ -167,6 +175,14 @@ def _counts_up(values: Iterable[Sequence[Piece]]) -> bool:
         return False
     known = [number for number in numbers if number is not None]
     return all(other - one == 1 for one, other in pairwise(known))
+
+
+def _are_numbered(rows: Sequence[Line]) -> bool:
+    """Whether texts stand behind numbers as sections or exhibits have them ("31.1")."""
+    firsts = [row.pieces[0] for row in rows]
+    return all(
+        first.kind == "value" and first.text.replace(".", "").isdigit() for first in firsts
+    ) and all(row.pieces[-1].kind == "text" for row in rows)
 
 
 def _whole(text: str) -> int | None:

@@ -18,6 +18,7 @@ from pipelines.readers.printed.words import Word
 _TOUCHING = 2.5  # points between the ends of two lines that meet
 _SAME_EDGE = 2.5  # points between two lines that are one edge
 _MOST_LINES = 1_500  # level or upright on a page; more are a drawing
+_MOST_STEPS = 40  # from line to line; in a grid every line is within a few of any other
 _MOST_CELLS = 20_000
 _MOST_ACROSS = 0.03  # of the words: a grid that cuts more of them in two is none
 _LONGEST_CELL = 150  # words; a longer one is a box of text
@@ -84,14 +85,16 @@ def _networks(drawn: Drawn) -> Iterator[tuple[list[Rule], list[Rule]]]:
 
 def _connected(meets: NDArray[np.bool_], start: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The level and the upright lines that an upright one meets, itself or through others."""
+    rows = np.zeros(meets.shape[0], np.bool_)
     columns = np.zeros(meets.shape[1], np.bool_)
     columns[start] = True
-    while True:
-        rows: NDArray[np.bool_] = np.any(meets[:, columns], axis=1)
+    for _ in range(_MOST_STEPS):
+        rows = np.any(meets[:, columns], axis=1)
         more: NDArray[np.bool_] = np.any(meets[rows], axis=0) | columns
         if np.array_equal(more, columns):
             return rows, columns
         columns = more
+    return rows, columns
 
 
 def _table(

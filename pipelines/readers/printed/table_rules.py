@@ -11,6 +11,7 @@ from pipelines.readers.printed.rules import Rule
 _THIN = 4.5  # points; a double line below a total is one of 4
 _SHORT = 3.0  # points; less is a dot or a corner
 _ABUTS = 1.2  # points between two parts of one line, drawn cell by cell
+_SAME = 1.5  # points between two lines that lie on one another
 _TALLEST_BAND = 120.0  # points; a larger shaded area is a box of text
 _LOWEST_BAND = 5.0
 
@@ -48,14 +49,28 @@ def drawn_of(rules: Iterable[Rule]) -> Drawn:
             level.append(rule)
         elif width <= _THIN and height >= _SHORT:
             upright.append(rule)
+    return Drawn(tuple(_joined(level)), tuple(_joined_upright(upright)), tuple(sorted(bands)))
+
+
+def _joined(level: list[Rule]) -> list[Rule]:
+    """Lines from the top; those drawn in parts, cell by cell, are one."""
     level.sort(key=lambda rule: (round(rule.top), rule.left))
     joined: list[Rule] = []
     for rule in level:
         last = joined[-1] if joined else None
-        if last and abs(rule.top - last.top) <= 1.5 and -1.5 <= rule.left - last.right <= _ABUTS:
+        if (
+            last
+            and abs(rule.top - last.top) <= _SAME
+            and -_SAME <= rule.left - last.right <= _ABUTS
+        ):
             joined[-1] = last._replace(right=max(last.right, rule.right))
         else:
             joined.append(rule)
-    joined.sort(key=lambda rule: (rule.top, rule.left))
-    upright.sort(key=lambda rule: (rule.left, rule.top))
-    return Drawn(tuple(joined), tuple(upright), tuple(sorted(bands)))
+    return sorted(joined, key=lambda rule: (rule.top, rule.left))
+
+
+def _joined_upright(upright: list[Rule]) -> list[Rule]:
+    """The same of upright lines: those of a page turned on its side."""
+    turned = [Rule(rule.top, rule.left, rule.bottom, rule.right) for rule in upright]
+    back = [Rule(rule.top, rule.left, rule.bottom, rule.right) for rule in _joined(turned)]
+    return sorted(back, key=lambda rule: (rule.left, rule.top))

@@ -12,7 +12,7 @@ from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.table_values import is_period
 
 _UNDERLINED = 1.1  # of a header's height: how far below it its line may be
-_MOST_COLUMNS = 40  # of more, a header is over the nearest one
+_MOST_COLUMNS = 24  # of more, a header is over the nearest one
 _WIDER = 0.1  # of the space between two columns: what a further one costs or brings
 _MISSED = 1_000.0  # points: as good as impossible
 
@@ -25,10 +25,13 @@ def spans_of(
     columns: Sequence[Extent],
     cells: Sequence[float],
     drawn: Drawn,
+    *,
+    is_named: bool = False,
 ) -> list[HeaderCell]:
     """The columns of each header of a line; ``below`` is the next line, none below the lowest.
 
-    ``cells`` are the left edges of the columns' cells.
+    ``is_named`` is whether every column has a header of its own in another line, so that times
+    in this one are those of several. ``cells`` are the left edges of the columns' cells.
     """
     count = len(columns)
     if len(pieces) == count:
@@ -36,12 +39,15 @@ def spans_of(
     lines = [_underlined(piece, columns, drawn) for piece in pieces]
     if below:  # lines are often drawn column by column below what spans several
         lines = [line if line and line[0] < line[1] else None for line in lines]
+    # One line below several headers is none of theirs.
+    lines = [line if line and lines.count(line) == 1 else None for line in lines]
     if len(pieces) > count or count > _MOST_COLUMNS:
         ranges = [
             line or _nearest(piece, columns) for piece, line in zip(pieces, lines, strict=True)
         ]
     else:
-        ranges = _best(pieces, below, lines, columns, cells)
+        is_shared = is_named and all(is_period(piece.text) for piece in pieces)
+        ranges = _best(pieces, pieces if is_shared else below, lines, columns, cells)
     return [HeaderCell(piece, *span) for piece, span in zip(pieces, ranges, strict=True)]
 
 

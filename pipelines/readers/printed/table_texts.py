@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelines.readers.printed.table_lines import Line
+from pipelines.readers.printed.table_regions import is_row
 from pipelines.readers.printed.table_values import is_scale, scale_in
 
 _MOST_LINES = 4
 _APART = 2.6  # of a line's height: between the table and what introduces it
+_LEADING = 0.5  # of a line's height: between two lines of a paragraph
 _LONGEST_CAPTION = 240  # characters
 
 Found = tuple[str, tuple[int, ...]]
@@ -28,13 +30,13 @@ def introduction(lines: Sequence[Line], top: float) -> tuple[Found, Found]:
 
 
 def _above(lines: Sequence[Line], top: float) -> list[Line]:
-    """The nearest lines above a height, from the top, up to a gap."""
+    """The nearest lines above a height, from the top, up to a gap or to the rows of a table."""
     found: list[Line] = []
     edge = top
     for line in reversed(lines):
         if line.bottom > top + 1:
             continue
-        if edge - line.bottom > _APART * line.height or len(found) == _MOST_LINES:
+        if edge - line.bottom > _APART * line.height or len(found) == _MOST_LINES or is_row(line):
             break
         found.insert(0, line)
         edge = line.top
@@ -49,21 +51,18 @@ def _caption(lines: list[Line]) -> Found:
         if not is_title or last.text[:1].islower():
             return NOTHING
         return last.text, _words([last])
-    text = ""
-    words: list[int] = []
-    for line in reversed(lines):
-        if line is not last and (
-            line.text.endswith((".", ":")) or lines[-1].top - line.bottom > 3 * line.height
-        ):
+    paragraph = [last]
+    for line in reversed(lines[:-1]):
+        if paragraph[0].top - line.bottom > _LEADING * line.height:
             break
-        text = f"{line.text} {text}".strip()
-        words[:0] = _words([line])
+        paragraph.insert(0, line)
+    text, words = " ".join(line.text for line in paragraph), _words(paragraph)
     start = max(text.rfind(". "), text.rfind("? "))
     sentence = text[start + 2 :] if start >= 0 else text
-    if len(sentence) > _LONGEST_CAPTION:
+    if len(sentence) > _LONGEST_CAPTION or sentence[:1].islower():
         return NOTHING
     kept = len(sentence.split())
-    return sentence, tuple(words[-kept:])
+    return sentence, words[-kept:]
 
 
 def _scale(lines: list[Line]) -> Found:

@@ -23,11 +23,16 @@ _RANGE = re.compile(rf"{_ONE}(?:-|–|—|−|to){_ONE}|[<>≤≥]{_ONE}")
 _NOTHING = re.compile(
     rf"{_CURRENCY}?\(?(?:[-–—−]+|N/?[AM]|n/?[am]|n\.[am]\.|NM|nil|Nil)\)?[%xX]?\)?"
 )
+_DIGIT = re.compile(r"\d")
+_LONGEST_NOTHING = 8  # characters of "N/A" or "— %"; what is longer and no text has a digit
+_TIME_SPAN = re.compile(r"\d+\.\d+(?:years?|months?|days?)")
 _YEAR = re.compile(r"(?:FY|CY|Q[1-4])?[’']?(?:19|20)\d\d[AE]?")
 _OPENING = re.compile(rf"{_CURRENCY}?[(\[]?{_CURRENCY}?")
 _CLOSING = re.compile(r"[)\]]?(?:%|[xX×]|bps|ppts?|pts?)?[)\]]?")
 _LIST = re.compile(r"\d[,.;]\s+\d")  # "31, 2019"
 _LAST_MARK = re.compile(rf"(?P<body>.*?\S)\s*(?P<mark>{_MARK})", re.DOTALL)
+_LONGEST_SIGN = 6  # characters: "US$", "NT$(", "ppts)"
+_LEADING = ".·•․…_"
 _LEADER = re.compile(r"[.·•․…_]{2,}|[.·․…]")
 _ENDING_LEADER = re.compile(r"(?:\s*[.·․…_]){3,}$|…+$")
 _ENUMERATOR = re.compile(r"(?:[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)\]])+|[•●▪■○◦‣·–—*†‡§-]")
@@ -62,6 +67,8 @@ _PERIOD = re.compile(
 
 def kind_of(text: str) -> Kind:
     """What a text is; spaces in it do not count."""
+    if len(text) > _LONGEST_NOTHING and not _DIGIT.search(text):
+        return "text"
     bare = "".join(text.split())
     if not bare or len(bare) > _LONGEST_VALUE or _LIST.search(text) or is_measure(bare):
         return "text"
@@ -72,12 +79,12 @@ def kind_of(text: str) -> Kind:
 
 
 def _is_value(bare: str) -> bool:
-    return bool(_VALUE.fullmatch(bare) or _NOTHING.fullmatch(bare))
+    return any(form.fullmatch(bare) for form in (_VALUE, _NOTHING, _TIME_SPAN))
 
 
 def is_opening(text: str) -> bool:
     """Whether a text is what stands before a number in a cell of its own: "$", "(", "$(", "-"."""
-    return bool(text) and bool(_OPENING.fullmatch(text))
+    return 0 < len(text) <= _LONGEST_SIGN and bool(_OPENING.fullmatch(text))
 
 
 def is_currency(text: str) -> bool:
@@ -87,17 +94,17 @@ def is_currency(text: str) -> bool:
 
 def is_closing(text: str) -> bool:
     """Whether a text is what stands behind a number in a cell of its own: ")", "%", ")%"."""
-    return bool(text) and bool(_CLOSING.fullmatch(text))
+    return 0 < len(text) <= _LONGEST_SIGN and bool(_CLOSING.fullmatch(text))
 
 
 def is_leader(text: str) -> bool:
     """Whether a text is only the dots that lead from a label to its number."""
-    return bool(_LEADER.fullmatch(text))
+    return text[:1] in _LEADING and bool(_LEADER.fullmatch(text))
 
 
 def without_leader(text: str) -> str:
     """A label without the dots that follow it."""
-    return _ENDING_LEADER.sub("", text).rstrip()
+    return _ENDING_LEADER.sub("", text).rstrip() if text[-1:] in _LEADING else text
 
 
 def is_enumerator(text: str) -> bool:

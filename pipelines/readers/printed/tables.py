@@ -24,7 +24,6 @@ from pipelines.readers.printed.table_values import (
     is_period,
     is_scale,
     is_unfinished_time,
-    scale_in,
     without_mark,
 )
 from pipelines.readers.printed.words import Word
@@ -67,15 +66,19 @@ def find_tables(words: Sequence[Word], rules: Sequence[Rule], page: int) -> list
     drawn = drawn_of(rules)
     found: list[FoundTable] = []
     taken: set[int] = set()
+    lines = lines_of(words)
     for ruled in ruled_tables(words, drawn):
         if taken.isdisjoint(ruled.words):
             taken |= ruled.words
-            above = introduction(lines_of(words), ruled.top)
+            above = introduction(lines, ruled.top)
             table = _found(words, page, ruled.matrix, drawn, above, ruled.words)
             found.append(table)
-    lines = lines_of(words) if not taken else _lines_without(words, taken)
+    if taken:
+        lines = _lines_without(words, taken)
     for region in regions_of(lines, drawn):
         matrix, used, top = _matrix(words, lines, region, drawn)
+        if not _is_table(matrix):
+            continue
         above = introduction(lines, top)
         found.append(_found(words, page, matrix, drawn, above, frozenset(used)))
     return sorted(found, key=lambda table: table.top)
@@ -124,13 +127,27 @@ def _matrix(
     levels = [pieces for pieces in levels if not _is_scale_line(pieces)]
     for index, pieces in enumerate(levels):
         below = levels[index + 1] if index + 1 < len(levels) else []
-        matrix.header.append(spans_of(pieces, below, columns.extents, cells, drawn))
+        is_named = any(len(other) == len(columns.extents) for other in levels)
+        matrix.header.append(
+            spans_of(pieces, below, columns.extents, cells, drawn, is_named=is_named)
+        )
     if header.scale:
         matrix.corner.append(header.scale)
     pieces = [piece for line in [*groups, *body] for piece in line.pieces]
     pieces += [piece for line in header.lines for piece in line] + matrix.corner
     used = {index for piece in pieces for index in piece.words}
     return matrix, used, min(words[index].top for index in used)
+
+
+def _is_table(matrix: Matrix) -> bool:
+    """Whether numbers are named, as those of a chart and of a list of exhibits are not."""
+    rows = [row for row in matrix.rows if row.cells]
+    labelled = sum(row.label is not None and row.label.kind != "value" for row in rows)
+    if len(rows) == 1:
+        return bool(matrix.header) and labelled == 1 and len(matrix.columns) > 1
+    last = len(matrix.columns) - 1
+    at_right = sum(last in row.cells and row.cells[last].kind == "text" for row in rows)
+    return 2 * max(labelled, at_right) >= len(rows)
 
 
 def _is_scale_line(pieces: Sequence[Piece]) -> bool:
@@ -147,7 +164,7 @@ def _found(
 ) -> FoundTable:
     """The table of a matrix, with its grid."""
     entries = _Entries(words, page)
-    scales = [piece for piece in matrix.corner if scale_in(piece.text)]
+    scales = [piece for piece in matrix.corner if is_scale(piece.text)]
     for line in list(matrix.header):
         if all(is_aside(cell.piece.text) for cell in line):
             matrix.corner += [cell.piece for cell in line]

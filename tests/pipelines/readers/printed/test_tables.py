@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from pipelines.readers.grids import texts_of
-from pipelines.readers.printed.rules import rules_of
+from pipelines.readers.printed.rules import Rule, rules_of
 from pipelines.readers.printed.tables import FoundTable, Origin, find_tables, rows_below
-from pipelines.readers.printed.words import words_of
+from pipelines.readers.printed.words import Word, words_of
 from tests.support.printed_pages import HEIGHT, drawn, opened, put
 
 Cells = dict[tuple[tuple[str, ...], tuple[str, ...]], str]
@@ -182,3 +183,47 @@ def test_a_table_goes_on_over_the_page_and_its_repeated_header_is_dropped() -> N
 def test_other_headers_or_columns_are_another_table() -> None:
     (upper,), (other,) = tables_of(statement, 1), tables_of(grid, 2)
     assert rows_below(upper, other) is None
+
+
+def small(text: str, left: float, top: float) -> Word:
+    return Word(text, left, top, left + 2, top + 3, 3)
+
+
+HOSTILE = {
+    "numbers as dust": [small("1,250", 3 * (n % 190), 4 * (n // 190)) for n in range(19_000)],
+    "one line": [small("7.5", 9 * n, 10) for n in range(19_000)],
+    "labels without end": [
+        small("and" if n % 9 else "12.5", 0 if n % 9 else 400, 2 * n) for n in range(19_000)
+    ],
+}
+
+
+def stairs(steps: int) -> list[Rule]:
+    """Level and upright lines, each of which meets the next."""
+    corners = [10.0 * step for step in range(steps)]
+    return [
+        line
+        for at in corners
+        for line in (Rule(at, at, at + 10, at + 1), Rule(at + 10, at, at + 11, at + 10))
+    ]
+
+
+@pytest.mark.parametrize("words", HOSTILE.values(), ids=HOSTILE)
+def test_a_page_made_to_be_slow_is_read_in_time(words: list[Word]) -> None:
+    begun = time.process_time()
+    find_tables(words, stairs(1400), 1)
+    assert time.process_time() - begun < 10
+
+
+def test_a_chart_and_a_list_of_exhibits_are_no_tables() -> None:
+    def chart(canvas: Canvas) -> None:
+        for number in range(5):
+            put(canvas, 60 + 90 * number, 300 - 23 * number, f"${number}.5")
+            put(canvas, 90 + 90 * number, 300 - 23 * number, f"${number}.7")
+
+    def exhibits(canvas: Canvas) -> None:
+        for number in range(3):
+            put(canvas, 40, 40 + 14 * number, f"31.{number}")
+            put(canvas, 90, 40 + 14 * number, "Certification of the chief executive officer")
+
+    assert tables_of(chart) == tables_of(exhibits) == []
