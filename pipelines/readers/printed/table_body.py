@@ -61,10 +61,10 @@ def with_text_columns(lines: Sequence[Line], columns: Columns, label_side: float
 
 def _row(words: Sequence[Word], line: Line, columns: Columns, label_side: float) -> Row:
     label: list[Piece] = []
-    cells: dict[int, Piece] = {}
+    found: dict[int, list[Piece]] = {}
     for piece in line.pieces:
         place = columns.at(piece)
-        is_label = not cells and piece.left < label_side and (not label or place is None)
+        is_label = not found and piece.left < label_side and (not label or place is None)
         if is_label and (
             place is None or piece.left < columns.extents[0].outer or piece.kind != "value"
         ):
@@ -72,9 +72,8 @@ def _row(words: Sequence[Word], line: Line, columns: Columns, label_side: float)
             continue
         if place is None:
             place = _nearest(columns, piece)
-        joined = together(words, cells.get(place), piece)
-        if joined:
-            cells[place] = joined
+        found.setdefault(place, []).append(piece)
+    cells = {place: one for place, pieces in found.items() if (one := together(words, *pieces))}
     return Row(together(words, *label), cells, line.top, line.bottom)
 
 

@@ -22,6 +22,7 @@ _APART = 0.9  # of a line's height: a gap that no space between two words has
 _NUMBERS_APART = 0.4  # the same between two numbers, which no text puts side by side
 _VALUE_APART = 0.6  # the same between words and an amount, in a narrow table
 _HEADERS_APART = 0.4  # the same between two headers, of which a space may be all there is between
+_MOST_OF_VALUE = 6  # words of one number: "$", "(", "1", "452.4", ")", "%"
 _CLOSING_APART = 2.5  # of a line's height: a "%" in a cell of its own is no farther
 _OPENING_APART = 140.0  # points: a "$" at the left of a wide column belongs to the number there
 
@@ -148,7 +149,7 @@ def _stands_apart(words: Sequence[Word], run: list[int], index: int) -> bool:
         return False  # most words of a page
     if gap > _VALUE_APART * height and _is_amount(word.text):
         return True
-    if kind_of(_joined(words, run)) != "value":
+    if len(run) > _MOST_OF_VALUE or kind_of(_joined(words, run)) != "value":
         return False
     if gap > _NUMBERS_APART * height and kind_of(word.text) != "text":
         return True

@@ -19,6 +19,7 @@ from pipelines.readers.printed.table_values import (
 
 _ROWS_APART = 3.6  # of a line's height: from a row of a table to its next
 _MOST_BETWEEN = 6  # lines without a number between two rows: groups and labels of several lines
+_MOST_PIECES = 100  # of a line; more are a drawing
 _BESIDE_LABELS = 40.0  # points from the left of a table to where no label begins
 _LONGEST_LABEL = 200  # characters of a line
 _LEADS_TO = re.compile(r"\b(?:follows?|following|below|table)\b.*:$", re.IGNORECASE)
@@ -44,7 +45,7 @@ def is_row(line: Line) -> bool:
     values = [piece for piece in line.pieces if piece.kind == "value"]
     if not values:
         return False
-    if len(line.pieces) == 1:
+    if not 1 < len(line.pieces) <= _MOST_PIECES:
         return False
     if len(values) == 1 and values[0] is line.pieces[0]:
         return not (is_enumerator(values[0].text) and values[0].text[-1] == ".")
