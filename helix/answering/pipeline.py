@@ -20,6 +20,7 @@ from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
+from helix.answering.suggested_scope import suggested_scope
 from helix.contract import Verdict
 from helix.errors import Unavailable
 from helix.telemetry.metrics import Metrics
@@ -240,6 +241,7 @@ class AnswerRequest:
             "abstained": answer.abstained,
             "reason": answer.reason,
             "clarifying_question": answer.clarifying_question,
+            "suggested_scope": suggested_scope(answer.retrieval),
             "support": answer.proof.to_json(),
             "reason_text": answer.reason_text,
             "closest": answer.closest,

@@ -154,7 +154,8 @@ class SearchResult:
     where there are none, NaN where no distance is known. ``words`` and ``identifiers`` count the
     question's, as LexicalMatch does. ``searches`` is how many it was put together of.
     ``frequencies`` says for each word, in the order of ``question_words``, how many of the tenant's
-    ``chunks`` have it; a search by distance alone says neither.
+    ``chunks`` have it, and ``best`` is the highest BM25 score of all candidates, whether or not it
+    is among these; a search by distance alone says none of that.
     """
 
     candidates: list[Candidate]
@@ -164,6 +165,7 @@ class SearchResult:
     searches: int = 1
     frequencies: tuple[int, ...] = ()
     chunks: int = 0
+    best: float | None = None
 
     def first(self, count: int) -> SearchResult:
         """The same search, had it been asked for ``count`` candidates."""

@@ -59,3 +59,4 @@ class Retrieval:
     space: SearchSpace
     sources: list[Source] = field(default_factory=list)
     reason: Reason | None = None
+    named: list[tuple[int, str]] | None = None

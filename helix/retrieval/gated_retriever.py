@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -18,6 +19,7 @@ from helix.domain.scope import Scope
 from helix.errors import EmbedderMismatch, HelixError, UpstreamError
 from helix.providers.base import Embedder
 from helix.retrieval.calibration import Calibration
+from helix.retrieval.named_documents import Named, named_documents, preferring, scope_of
 from helix.retrieval.rank_fusion import fuse
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.rewriting import Rewriter
@@ -101,20 +103,22 @@ class GatedRetriever(BaseRetriever):
         with trace.stage("rewrite"):
             trace.terms = await self._rewriter.terms(question) if self._rewriter else None
         mismatches: list[EmbedderMismatch] = []
+        named = await named_documents(self.store, question, scope)
         for space, store in self._spaces:
             try:
-                result = await self._find(space, store, question, scope, depth, trace, deep)
+                result = await self._find(space, store, question, scope, depth, trace, deep, named)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
                 self._settle_on(space, result)
                 decision = await self._decide(space, store, question, result, scope, top_k)
-                return await self._judge(space, question, result, decision, scope, top_k, trace)
+                judged = await self._judge(space, question, result, decision, scope, top_k, trace)
+                return replace(judged, named=named.suggestion(scope))
         raise mismatches[0]
 
     async def _find(
         self, space: Space, store: ChunkStore, question: str, scope: Scope, depth: int,
-        trace: Trace, deep: bool,
+        trace: Trace, deep: bool, named: Named,
     ) -> SearchResult:  # fmt: skip
         """What the question finds, and the rewriter's terms beside it where there are any.
 
@@ -123,7 +127,11 @@ class GatedRetriever(BaseRetriever):
         """
         most = max(depth, SCORED if space.fusion else min(LISTED, store.ef_search))
         limit = most if deep else depth
-        searches = [_search(space, store, question, scope, limit, trace)]
+        searches = [
+            _search_named(space, store, question, scope, (limit, most), trace, named)
+            if named.groups
+            else _search(space, store, question, scope, limit, trace)
+        ]
         if trace.terms is not None:
             searches.append(_search_terms(space, store, trace.terms, scope, limit))
         results = [result for result in await asyncio.gather(*searches) if result]
@@ -205,6 +213,25 @@ async def _search(
         hits = await store.search(vector, limit, scope)
     candidates = [Candidate(hit, 1 - hit.distance, rank) for rank, hit in enumerate(hits, 1)]
     return SearchResult(candidates, hits[0].distance if hits else None)
+
+
+async def _search_named(
+    space: Space, store: ChunkStore, text: str, scope: Scope, limits: tuple[int, int],
+    trace: Trace, named: Named,
+) -> SearchResult | None:  # fmt: skip
+    """What is found in all of ``scope``, with the named documents' own ahead.
+
+    ``limits`` are how many are wanted, and how many the search of the named documents brings: its
+    own order is another, for its best score is, so that it brings all.
+    """
+    limit, most = limits
+    everything, theirs = await asyncio.gather(
+        _search(space, store, text, scope, limit, trace),
+        _search(space, store, text, scope_of(named, scope), most, Trace()),
+    )
+    if everything is None or theirs is None:
+        return everything
+    return preferring(named, everything, theirs, space.fusion, limit)
 
 
 async def _search_terms(

@@ -89,6 +89,7 @@ def _result(rows: list[Row]) -> SearchResult:
         identifiers=first["identifiers"],
         frequencies=tuple(first["frequencies"] or ()),
         chunks=first["chunks"],
+        best=first["best"],
     )
 
 
@@ -182,7 +183,7 @@ ranked AS (
     FROM scored
 ),
 fused AS (
-    SELECT id, distance, score, nearest, near_rank, score_rank, CASE
+    SELECT id, distance, score, nearest, best, near_rank, score_rank, CASE
         WHEN %(dense_weight)s::float8 IS NULL THEN
             CASE WHEN near_rank <= {LISTED} THEN 1.0::float8 / ({RRF_K} + near_rank) ELSE 0 END
             + CASE WHEN score > 0 AND score_rank <= {LISTED}
@@ -199,7 +200,7 @@ SELECT {HIT_COLUMNS},
        (SELECT count(*)::int FROM word WHERE named) AS identifiers,
        (SELECT (SELECT count(*)::int FROM word w WHERE t.keys && w.keys) FROM chunk_terms t
         WHERE t.chunk_id = h.id AND t.tenant_id = %(tenant)s) AS together,
-       h.nearest, h.score, h.fused, h.near_rank, h.score_rank
+       h.nearest, h.best, h.score, h.fused, h.near_rank, h.score_rank
 FROM fused h {JOIN_HITS}
 ORDER BY h.fused DESC, h.distance, h.id
 """
