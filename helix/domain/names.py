@@ -39,7 +39,7 @@ def document_names(title: str, file_name: str, facts: Mapping[str, Any]) -> set[
     if identifier := _folded(str(facts.get("identifier", ""))):
         names.add(("identifier", identifier))
     if kind := facts.get(KIND):
-        names.add((KIND, f"kind:{kind}".casefold()))
+        names.add((KIND, kind_key(str(kind))))
     names |= {(PERIOD, key) for key in _periods(title, file_name, facts)}
     return {(kind, name) for kind, name in names if len(name.split()) <= _MOST_WORDS}
 
@@ -54,6 +54,16 @@ def company_names(text: str) -> Iterator[str]:
         core = core[:-1]
     domain = core[:-1] if len(core) > 1 and core[-1] in ("com", "org", "net", "io") else core
     yield from {" ".join(each) for each in (words, core, domain) if each}
+
+
+def company_keys(text: str) -> list[str]:
+    """The names that a company of this name, with or without its legal form, has."""
+    return sorted(company_names(text))
+
+
+def kind_key(text: str) -> str:
+    """The name that documents of a kind have."""
+    return f"kind:{text}".casefold()
 
 
 class Called(NamedTuple):

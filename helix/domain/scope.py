@@ -13,7 +13,7 @@ from helix.errors import BadRequest
 
 DEFAULT_TENANT = "default"
 _MOST_TAGS = 50
-NARROWING = ("document_ids", "source_prefix", "tags", "since", "until")
+NARROWING = ("document_ids", "source_prefix", "tags", "since", "until", "company", "kind")
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}")
 
 
@@ -50,7 +50,8 @@ class Scope:
     """The documents of ``tenant`` that fit every one of the other fields; None fits all.
 
     ``tags``: documents that have all of these. ``since`` and ``until`` bound, both included, when
-    the stored version of a document was stored (``documents.updated_at``).
+    the stored version of a document was stored (``documents.updated_at``). ``company`` (names that
+    it goes by) and ``kind`` are of a document's facts, as ``document_names`` has them.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -59,6 +60,8 @@ class Scope:
     tags: tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    company: tuple[str, ...] | None = None
+    kind: str | None = None
 
     @property
     def narrowed(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from helix.contract import OPEN_FILE
+from helix.domain.names import company_keys, kind_key
 from helix.errors import BadRequest
 from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
@@ -28,14 +29,22 @@ _SORTS: dict[Sort, tuple[str, str, type, bool]] = {
 }
 _FILTER = """
 tenant_id = %(tenant)s AND (%(status)s::text IS NULL OR status = %(status)s)
-AND (%(pattern)s::text IS NULL OR title ILIKE %(pattern)s OR source_uri ILIKE %(pattern)s)
+AND (%(pattern)s::text IS NULL OR title ILIKE %(pattern)s OR source_uri ILIKE %(pattern)s
+    OR file_name ILIKE %(pattern)s)
 AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
+AND (%(company)s::text[] IS NULL OR id IN (
+    SELECT document_id FROM document_names n WHERE n.tenant_id = %(tenant)s
+    AND n.kind = 'company' AND n.name = ANY(%(company)s)))
+AND (%(kind)s::text IS NULL OR id IN (
+    SELECT document_id FROM document_names n WHERE n.tenant_id = %(tenant)s
+    AND n.kind = 'kind' AND n.name = %(kind)s))
 """
 _FIELDS = """
 d.id, d.title, d.source_uri, d.status, d.error, d.media, d.size,
 (SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s AND document_id = d.id) AS chunks,
 (SELECT max((section ->> 'page')::int) FROM jsonb_array_elements(d.outline) section) AS pages,
-d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at, d.updated_at
+d.file_name, d.facts, d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at,
+d.updated_at
 """
 # the page first: chunks and pages are counted for its rows alone
 _LIST = """
@@ -92,7 +101,8 @@ UPDATE run_files SET tags = %s WHERE tenant_id = %s AND document_id = %s AND sta
 class Wanted:
     """A page of the list: at most ``limit`` documents after the cursor ``after``.
 
-    ``tags``: documents that have all of these; None: any.
+    ``tags``: documents that have all of these; None: any. ``company`` and ``kind``: those whose
+    facts say so, without regard to case or a company's legal form; '': any.
     """
 
     limit: int = 50
@@ -101,6 +111,8 @@ class Wanted:
     status: Status | None = None
     sort: Sort = "updated"
     tags: tuple[str, ...] | None = None
+    company: str = ""
+    kind: str = ""
 
 
 async def list_documents(library: Library, wanted: Wanted) -> Row:
@@ -114,6 +126,8 @@ async def list_documents(library: Library, wanted: Wanted) -> Row:
         "status": wanted.status,
         "pattern": _pattern(wanted.search) if wanted.search else None,
         "tags": None if wanted.tags is None else list(wanted.tags),
+        "company": company_keys(wanted.company) if wanted.company else None,
+        "kind": kind_key(wanted.kind) if wanted.kind else None,
         "limit": wanted.limit + 1,
         **_last(wanted),
     }

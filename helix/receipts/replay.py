@@ -103,12 +103,16 @@ def _compared(receipt: Mapping[str, Any]) -> Json:
 def scope_of(receipt: Mapping[str, Any], tenant: str) -> Scope:
     """The documents that the question of a receipt was asked of."""
     scope = receipt["scope"]
-    ids, tags = scope["document_ids"], scope["tags"]
-    ids, tags = (None if each is None else tuple(each) for each in (ids, tags))
+    # a receipt of an older release has no company
+    ids, tags, company = (
+        None if scope.get(name) is None else tuple(scope[name])
+        for name in ("document_ids", "tags", "company")
+    )
     since, until = (
         scope[name] and datetime.fromisoformat(scope[name]) for name in ("since", "until")
     )
-    return Scope(tenant, ids, scope["source_prefix"], tags, since, until)
+    kind = scope.get("kind")
+    return Scope(tenant, ids, scope["source_prefix"], tags, since, until, company, kind)
 
 
 async def _ask_again(pipeline: AnswerPipeline, receipt: Mapping[str, Any], tenant: str) -> Answer:

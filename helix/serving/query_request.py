@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from helix.domain.names import company_keys, kind_key
 from helix.domain.scope import Scope, checked_tags, tenant_name
 from helix.errors import BadRequest
 
@@ -33,9 +34,11 @@ _KINDS = {
     "debug": "true or false",
     "stream": "true or false",
     "verdict": "true or false",
-    "filters": "an object with source_prefix, tags, since or until",
+    "filters": "an object with source_prefix, tags, since, until, company or kind",
     "filters.source_prefix": "a text of 1 to 2000 characters, none of them a control character",
     "filters.tags": "a list of 1 to 50 texts of 1 to 100 characters, none a control character",
+    "filters.company": "a text of 1 to 200 characters, none of them a control character",
+    "filters.kind": "a text of 1 to 100 characters, none of them a control character",
     "filters.since": _A_TIME,
     "filters.until": _A_TIME,
 }
@@ -75,6 +78,8 @@ def _checked_by(check: Callable[[Any], object]) -> AfterValidator:
 Time = Annotated[datetime, BeforeValidator(_moment)]
 DocumentId = Annotated[int, Field(ge=0, le=_LARGEST_ID)]
 Prefix = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_without_controls)]
+Company = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_controls)]
+Kind = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_without_controls)]
 Tags = Annotated[tuple[str, ...], Field(min_length=1, max_length=50), _checked_by(checked_tags)]
 
 
@@ -87,6 +92,8 @@ class Filters(BaseModel):
     tags: Tags | None = Field(None, description="Documents that have all of these")
     since: Time | None = Field(None, description="Stored then or later")
     until: Time | None = Field(None, description="Stored then or before")
+    company: Company | None = Field(None, description="Whose documents, by their facts")
+    kind: Kind | None = Field(None, description="Of which kind, by their facts: 10-Q")
 
 
 class QueryRequest(BaseModel):
@@ -114,6 +121,8 @@ class QueryRequest(BaseModel):
             filters.tags,
             filters.since,
             filters.until,
+            tuple(company_keys(filters.company)) if filters.company else None,
+            kind_key(filters.kind) if filters.kind else None,
         )
 
 

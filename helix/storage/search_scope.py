@@ -40,12 +40,17 @@ set_config('enable_mergejoin', 'off', true),
 set_config('max_parallel_workers_per_gather', '0', true)
 """
 
+_NAMED = """EXISTS (
+    SELECT FROM document_names n WHERE n.tenant_id = %(tenant)s AND n.document_id = documents.id
+    AND n.kind = '{kind}' AND n.name {condition})"""
 _CONDITIONS = {
     "document_ids": "id = ANY(%(document_ids)s::bigint[])",
     "source_prefix": "starts_with(source_uri, %(source_prefix)s::text)",
     "tags": "tags @> %(tags)s::text[]",
     "since": "updated_at >= %(since)s::timestamptz",
     "until": "updated_at <= %(until)s::timestamptz",
+    "company": _NAMED.format(kind="company", condition="= ANY(%(company)s::text[])"),
+    "kind": _NAMED.format(kind="kind", condition="= %(kind)s::text"),
 }
 # `few`: so few chunks that comparing them all costs less than the index may, which has to go past
 # those that are not wanted: about 150 N / n tuples of a table of N for n that lie among them at

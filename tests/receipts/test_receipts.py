@@ -82,7 +82,7 @@ async def test_a_receipt_says_how_its_answer_came_about(database_url: str) -> No
         assert receipt["support"] == done.proof.to_json() and receipt["support"]["ratio"] == 1
         assert receipt["debug"] == done.debug and receipt["top_k"] == 3
         assert receipt["scope"] == dict.fromkeys(
-            ("document_ids", "source_prefix", "tags", "since", "until")
+            ("document_ids", "source_prefix", "tags", "since", "until", "company", "kind")
         )
         assert receipt["models"]["llm"].startswith("offline")
         assert receipt["settings"]["RETRIEVAL_MAX_DISTANCE"] == receipt["debug"]["gate"]["ceiling"]

@@ -78,7 +78,7 @@ def test_an_answer_is_found_again_under_its_id(client: httpx.Client) -> None:
     assert (receipt["question"], receipt["top_k"]) == (ASKED, 2)
     assert receipt["scope"] == {
         "document_ids": None, "source_prefix": "depots/", "tags": None,
-        "since": "2020-01-01T00:00:00+00:00", "until": None,
+        "since": "2020-01-01T00:00:00+00:00", "until": None, "company": None, "kind": None,
     }  # fmt: skip
     system, user = receipt["prompt"]
     assert (system["role"], user["role"]) == ("system", "user")

@@ -10,12 +10,14 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from helix.domain.facts import EDITABLE
 from helix.domain.file_kinds import KINDS
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Connected, Row
+from helix.library.document_edits import edit_document
 from helix.library.documents import (
     Sort,
     Status,
@@ -25,7 +27,6 @@ from helix.library.documents import (
     get_file,
     list_documents,
     remove_document,
-    tag_document,
 )
 from helix.library.paging import check_text
 from helix.library.runs import create_run, find_open_run
@@ -47,12 +48,37 @@ class PageImport(BaseModel):
 
 
 class DocumentChange(BaseModel):
-    """What of a document can be changed. A title is part of what was embedded: upload again."""
+    """What of a document can be changed; what is left out stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
 
-    tags: list[str]
+    title: str | None = None
+    file_name: str | None = None
+    facts: dict[str, str | None] | None = Field(None, description="Texts by name; null removes one")
+    tags: list[str] | None = None
     tenant_id: str | None = None
+
+    def changes(self) -> Row:
+        """The keys that are given, checked; raises BadRequest."""
+        found: Row = {}
+        for name, most in (("title", 500), ("file_name", 300)):
+            if (text := getattr(self, name)) is not None:
+                found[name] = check_text(name, text, most).strip()
+                if not found[name]:
+                    raise BadRequest(f"{name} is empty: leave it out to keep the one there is")
+        if self.facts is not None:
+            found["facts"] = {name: _fact(name, text) for name, text in self.facts.items()}
+        if self.tags is not None:
+            found["tags"] = list(checked_tags(self.tags))
+        if not found:
+            raise BadRequest("nothing to change: send title, file_name, facts or tags")
+        return found
+
+
+def _fact(name: str, text: str | None) -> str | None:
+    if name not in EDITABLE:
+        raise BadRequest(f"{name[:80]} is no fact: there are {', '.join(EDITABLE)}")
+    return check_text(name, text, 500).strip() or None if text is not None else None
 
 
 @router.post("/documents/url", summary="Bring in a web page", status_code=202)
@@ -104,14 +130,19 @@ async def documents(
     caller: CurrentCaller,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
-    q: Annotated[str, Query(description="A part of title or source_uri")] = "",
+    q: Annotated[str, Query(description="A part of title, source_uri or file_name")] = "",
     status: Annotated[Status | None, Query()] = None,
     sort: Annotated[Sort, Query(description="updated and size: largest first")] = "updated",
     tag: Annotated[list[str] | None, Query(description="Of several, all must be there")] = None,
+    company: Annotated[str, Query(description="Whose documents, by their facts")] = "",
+    kind: Annotated[str, Query(description="Of which kind, by their facts: 10-Q")] = "",
 ) -> JSONResponse:
     """A page of the documents that match."""
     tags = checked_tags(tag) if tag else None
-    wanted = Wanted(limit, after, check_text("q", q, 500), status, sort, tags)
+    wanted = Wanted(
+        limit, after, check_text("q", q, 500), status, sort, tags,
+        check_text("company", company, 200), check_text("kind", kind, 100),
+    )  # fmt: skip
     return JSONResponse(await list_documents(caller.library, wanted))
 
 
@@ -137,15 +168,18 @@ async def file(caller: CurrentCaller, document_id: int) -> Response:
     )
 
 
-@router.patch("/documents/{document_id}", summary="Tag a document")
+@router.patch("/documents/{document_id}", summary="Change a document")
 async def change(caller: CurrentCaller, document_id: int, changed: DocumentChange) -> Row:
-    """Make these its tags, all of them; questions that are asked from now on see them."""
+    """Change its title, file name, facts (null takes one away) or tags (all of them at once).
+
+    Questions that are asked from now on see it, and it stays when the document is read again.
+    """
     library = caller.for_tenant(changed.tenant_id).library
-    tags = checked_tags(changed.tags)
+    changes = changed.changes()
     await library.change(
-        partial(tag_document, document_id=document_id, tags=tags, tenant=library.tenant)
+        partial(edit_document, document_id=document_id, changes=changes, tenant=library.tenant)
     )
-    return {"id": document_id, "tags": tags}
+    return {"id": document_id, **changes}
 
 
 @router.delete(

@@ -1,0 +1,63 @@
+"""What people change of a document: its title, its file's name, its facts, its tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
+from helix.library.documents import no_document, tag_document
+from helix.storage.connections import Connected
+from helix.storage.document_names import write_names
+
+TAGS = "tags"
+_STORED = """
+SELECT title, file_name, facts, edits FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE
+"""
+# Its title and facts are in front of what is embedded: with no recipe it is read again when it is
+# next ingested. Until then what it is found by by name is up to date, and its vectors are not.
+_CHANGE = """
+UPDATE documents SET title = %(title)s, file_name = %(file_name)s, facts = %(facts)s,
+    edits = %(edits)s, recipe = ''
+WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+
+
+def edit_document(
+    connection: Connected, document_id: int, changes: Mapping[str, Any], tenant: str
+) -> None:
+    """Change the tenant's document, inside the caller's transaction; later versions keep it so.
+
+    ``changes`` may have ``title`` and ``file_name`` (texts), ``facts`` (texts by name; None takes
+    one away) and ``tags``.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    if TAGS in changes:
+        tag_document(connection, document_id, changes[TAGS], tenant)
+    if not {TITLE, FILE_NAME, FACTS} & changes.keys():
+        return
+    reading = connection.cursor(row_factory=dict_row)
+    stored = reading.execute(_STORED, (tenant, document_id)).fetchone()
+    if stored is None:
+        raise no_document(document_id)
+    edits = dict(stored["edits"])
+    for name in (TITLE, FILE_NAME):
+        if name in changes:
+            edits[name] = changes[name]
+    if FACTS in changes:
+        edits[FACTS] = {**edits.get(FACTS, {}), **changes[FACTS]}
+    connection.execute(
+        _CHANGE,
+        {
+            "title": edits.get(TITLE) or stored["title"],
+            "file_name": edits.get(FILE_NAME) or stored["file_name"],
+            "facts": Jsonb(with_edits(stored["facts"], edits)),
+            "edits": Jsonb(edits), "tenant": tenant, "id": document_id,
+        },
+    )  # fmt: skip
+    write_names(connection, tenant, document_id)
