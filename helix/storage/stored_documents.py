@@ -15,7 +15,8 @@ SELECT node_id, metadata_ ->> 'embedding_key' FROM chunks c JOIN documents d ON 
 WHERE d.tenant_id = %s AND source_uri = %s AND metadata_ ? 'embedding_key'
 """
 _FINGERPRINTS = """
-SELECT source_uri, content_hash, recipe, title FROM documents d
+SELECT source_uri, content_hash, recipe, CASE WHEN edits ? 'title' THEN '' ELSE title END AS title
+FROM documents d
 WHERE tenant_id = %s AND source_uri = ANY(%s)
     AND EXISTS (SELECT FROM chunks WHERE document_id = d.id)
 """
@@ -33,6 +34,9 @@ def known_nodes(connection: Connected, tenant: str, source_uri: str) -> dict[str
 def fingerprints(
     connection: Connected, tenant: str, source_uris: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    """(content_hash, recipe, title) of each of a tenant's sources that has chunks."""
+    """(content_hash, recipe, title) of each of a tenant's sources that has chunks.
+
+    The title is '' where people gave it: none that a run gives takes its place.
+    """
     rows = connection.execute(_FINGERPRINTS, (tenant, list(source_uris))).fetchall()
     return {uri: (content_hash, recipe, title) for uri, content_hash, recipe, title in rows}

@@ -16,7 +16,7 @@ FACTS = {
 @pytest.mark.parametrize(
     ("company", "name"),
     [
-        ("Apple Inc.", "apple"), ("The Coca-Cola Company", "coca cola"), 
+        ("Apple Inc.", "apple"), ("The Coca-Cola Company", "coca cola"),
         ("Amazon.com, Inc.", "amazon"),
         ("NORDVIK SHIPPING ASA", "nordvik shipping"), ("Boreal GmbH & Co. KG", "boreal"),
     ],

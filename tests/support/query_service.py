@@ -28,8 +28,8 @@ Gift cards cannot be returned once they were opened by the buyer.
 Opened software stays with whoever bought it, süß ☃ 𝕏 and all."""
 SHIPPING = "Standard parcels take four working days to Norway.\n\nExpress parcels take one day."
 KEYS = [
-    "answer", "citations", "abstained", "reason", "clarifying_question", "support",
-    "reason_text", "closest", "answer_id", "trace_id",
+    "answer", "citations", "abstained", "reason", "clarifying_question", "suggested_scope",
+    "support", "reason_text", "closest", "answer_id", "trace_id",
 ]  # fmt: skip
 LONG = [
     "n", "chunk_id", "document_id", "title", "heading_path", "page", "label", "snippet",
