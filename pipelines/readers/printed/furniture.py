@@ -17,11 +17,13 @@ from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipelines.readers.printed.page_numbers import labels_of
 from pipelines.readers.printed.words import PageWords
 
 _DEEP = 4  # rows looked at from each edge
+_MOST_WORDS_LOOKED_AT = 240  # in them
 _LEAST_PAGES = 3  # with the same
 _LEAST_SHARE = 0.27  # of all pages; "See accompanying notes" below each statement is no footer
 _SET_APART = 1.55  # of the line's height from its foot to that of the next row
@@ -75,29 +77,34 @@ class Furniture:
 
 def edge_rows(page: PageWords, number: int) -> tuple[EdgeRow, ...]:
     """The first and the last rows of a page from its edges inwards; ``number`` is the page's."""
-    edges = _Edges(page, number)
-    feet = page.boxes[:, 3]
-    order = np.argsort(feet, kind="stable")
+    order = np.argsort(page.boxes[:, 3], kind="stable")
     if page.aside.any():
         order = order[~page.aside[order]]
-    ascending: list[int] = order.tolist()
-    first, last = edges.rows(ascending), edges.rows(ascending[::-1])
-    return (*edges.described(first, at_top=True), *edges.described(last, at_top=False))
+    first, last = order[:_MOST_WORDS_LOOKED_AT], order[: -_MOST_WORDS_LOOKED_AT - 1 : -1]
+    return (
+        *_Edge(page, number, first).described(at_top=True),
+        *_Edge(page, number, last).described(at_top=False),
+    )
 
 
-class _Edges:
-    """The rows at the edges of a page."""
+class _Edge:
+    """The words nearest to an edge of a page, in their order from there, as rows."""
 
-    def __init__(self, page: PageWords, number: int) -> None:
+    def __init__(self, page: PageWords, number: int, order: NDArray[np.intp]) -> None:
         self._page, self._number = page, number
-        self._boxes: list[list[float]] = page.boxes.tolist()
-        self._sizes: list[float] = page.sizes.tolist()
+        self._order: list[int] = order.tolist()
+        self._boxes: dict[int, list[float]] = dict(
+            zip(self._order, page.boxes[order].tolist(), strict=True)
+        )
+        self._sizes: dict[int, float] = dict(
+            zip(self._order, page.sizes[order].tolist(), strict=True)
+        )
 
-    def rows(self, order: Sequence[int]) -> list[list[int]]:
-        """The first rows in that order of words, one more than are looked at."""
+    def _rows(self) -> list[list[int]]:
+        """The first rows, one more than are looked at."""
         rows: list[list[int]] = []
         foot, least = 0.0, -1.0
-        for word in order:
+        for word in self._order:
             if abs(self._boxes[word][3] - foot) > least:
                 if len(rows) > _DEEP:
                     break
@@ -106,9 +113,9 @@ class _Edges:
             rows[-1].append(word)
         return rows
 
-    def described(self, rows: Sequence[list[int]], *, at_top: bool) -> Iterator[EdgeRow]:
+    def described(self, *, at_top: bool) -> Iterator[EdgeRow]:
         """The rows that are looked at; one more may be there for the distance to it."""
-        boxes, sizes, page = self._boxes, self._sizes, self._page
+        boxes, sizes, page, rows = self._boxes, self._sizes, self._page, self._rows()
         for index, row in enumerate(rows[:_DEEP]):
             row.sort(key=lambda word: boxes[word][0])
             foot, size = boxes[row[0]][3], sizes[row[len(row) // 2]]

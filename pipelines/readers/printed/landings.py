@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -13,7 +14,8 @@ from pipelines.readers.printed.passages import Spans
 from pipelines.readers.printed.tables import Origin
 from pipelines.readers.printed.words import Word
 
-_MOST_MARKS = 2  # words of an entry that are footnote marks, which a table keeps apart
+_AROUND = ":.…*†‡⁰¹²³⁴⁵⁶⁷⁸⁹"
+_MARK = re.compile(r"[(\[]?\w{1,2}[)\]]?|\W+")  # of a footnote, which a table keeps apart
 
 
 @dataclass(slots=True)
@@ -32,8 +34,8 @@ class Landed:
 def landed_words(
     landings: Iterable[Landing], text: str, start: int
 ) -> tuple[Mapping[int, Landed], set[Word]]:
-    """The words of the entries that landed in ``text``, which begins at ``start``, by page; and all
-    words of entries that are there but for a footnote's mark."""
+    """The words of the entries that landed in ``text``, which begins at ``start``, by page; and
+    which words those are, with the marks of footnotes beside them."""
     pages: dict[int, Landed] = {}
     whole: set[Word] = set()
     for landing in landings:
@@ -41,20 +43,27 @@ def landed_words(
         if not isinstance(origin, Origin):
             continue
         page = pages.setdefault(origin.page, Landed())
-        missing = 0
         at, end = landing.start - start, landing.end - start
         for word in origin.words:
-            found = text.find(word.text, at, end) if word.text else -1
-            if found < 0:
-                missing += 1
+            first, last = _place(word.text, text, at, end)
+            if first < 0:
+                if _MARK.fullmatch(word.text):
+                    whole.add(word)
                 continue
-            at = found + len(word.text)
-            page.spans.append((start + found, start + at))
+            at = last
+            page.spans.append((start + first, start + last))
             page.boxes.append(word.box)
             whole.add(word)
-        if missing <= _MOST_MARKS:
-            whole.update(origin.words)
     return pages, whole
+
+
+def _place(word: str, text: str, at: int, end: int) -> tuple[int, int]:
+    """Where a word is in an entry's text, which may lack the colon after it; -1 if it is not."""
+    for part in (word, word.strip(_AROUND)):
+        found = text.find(part, at, end) if part else -1
+        if found >= 0:
+            return found, found + len(part)
+    return -1, -1
 
 
 def words_of_grid(grid: Grid) -> Iterator[Word]:
