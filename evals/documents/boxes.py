@@ -11,10 +11,12 @@ import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from evals.documents.read_cells import squeezed
-from helix.domain.pages import PrintedPage, WordBox, unpack_words
+from helix.domain.boxes import Box, boxes_of
+from helix.domain.pages import PrintedPage, unpack_words
 from helix.language.sentences import sentence_spans
 from pipelines.readers import ReadText
 
+_UNCOUNTED = re.compile("[\u00ad\ufffe\x02®™¹²³⁴⁵]")
 _SHORTEST = 20
 _LONGEST = 400
 """Characters of a sentence that is cited."""
@@ -38,12 +40,15 @@ class Drawn:
 
     @property
     def same(self) -> bool:
-        """Whether they are the same letters, digits and signs in the same order."""
+        """Whether they are the same letters, digits and signs in the same order.
+
+        Raised marks (®, ¹) do not count: pdfium gives them after the line that they stand in.
+        """
         return _compared(self.quote) == _compared(self.inside)
 
 
 def _compared(text: str) -> str:
-    return re.sub(r"[\s\u00ad\ufffe\x02-]+", "", squeezed(text))
+    return re.sub(r"[\s-]+", "", squeezed(_UNCOUNTED.sub("", text)))
 
 
 def quotes(read: ReadText, count: int, seed: int) -> list[Quote]:
@@ -72,8 +77,7 @@ def drawn(data: bytes, read: ReadText, cited: Sequence[Quote]) -> Iterator[Drawn
         for quote in cited:
             inside = []
             for page, boxes in words:
-                hit = [box for box in boxes if box.start < quote.end and quote.start < box.end]
-                if not hit:
+                if not (hit := boxes_of(boxes, quote.start, quote.end)):
                     continue
                 if page.number not in letters:
                     letters[page.number] = _letters(document[page.number - 1], page)
@@ -110,7 +114,7 @@ def _letters(page: pypdfium2.PdfPage, printed: PrintedPage) -> list[_Letter]:
     return found
 
 
-def _text_in(boxes: Sequence[WordBox], letters: Sequence[_Letter]) -> str:
+def _text_in(boxes: Sequence[Box], letters: Sequence[_Letter]) -> str:
     """The characters whose middle is inside one of the boxes, box by box."""
     return "".join(
         letter.text

@@ -39,7 +39,7 @@ def drawn_pdf(seed: int, *, turn: int, columns: int) -> bytes:
     canvas = Canvas(out, pagesize=shown, invariant=1)
     for _ in range(3):
         canvas.setPageRotation(turn)
-        canvas.setFont("Times-Bold", 14)
+        canvas.setFont("Times-Bold", 11)
         canvas.drawString(_MARGIN, letter[1] - _MARGIN, sentence(draw).rstrip("."))
         canvas.setFont(_STYLE.fontName, _STYLE.fontSize)
         width = (letter[0] - 2 * _MARGIN - (columns - 1) * _GAP) / columns

@@ -45,7 +45,8 @@ RULES = {
     "2023 Q2 MSFT.pdf": FurnitureRule((r"PART I{1,2}", r"Item [\dA, ]+")),
     "2023 Q1 INTC.pdf": FurnitureRule(
         ("Table of Contents", r"(Financial Statements .+|MD&A|Other Key Information) \d+"),
-        first_page=3,  # the second has the contents themselves
+        either=("Table of Contents",),  # the title of the second page
+        first_page=3,
     ),
     "2023 Q2 AMZN.pdf": FurnitureRule(("Table of Contents",)),
     "2022 Q3 NVDA.pdf": FurnitureRule(
@@ -159,4 +160,6 @@ def _letters(text: str) -> str:
 
 
 def _words(line: str) -> list[str]:
-    return [letters for word in line.split() if (letters := _letters(word))]
+    """The words of a line, without raised marks; both parts of one that ends a printed line."""
+    parts = re.split(r"[\s\ufffe]+", re.sub("[¹²³⁴⁵]", "", line))
+    return [letters for part in parts if (letters := _letters(part))]
