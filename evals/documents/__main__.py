@@ -46,7 +46,8 @@ from helix.errors import HelixError
 from helix.telemetry.logs import configure_logging
 
 WIDTH = 150
-DRAWN_CITATIONS = 200
+DRAWN_CITATIONS, DRAWN_FILES = 200, 8
+"""Without data: a file of every turn with one column and with two."""
 
 
 def _tatqa_tables(data: Path, filings: Filings, every: int) -> Part:
@@ -131,7 +132,7 @@ def _measured(given: argparse.Namespace) -> Part:
     part = Part()
     if given.data is None:
         part.join(tables_without_data())
-        part.join(boxes(None, DRAWN_CITATIONS))
+        part.join(boxes(None, DRAWN_CITATIONS, DRAWN_FILES))
         return part
     filings = Filings(given.data, given.sample)
     try:

@@ -158,10 +158,10 @@ def furniture_of(filings: Filings) -> Part:
     return part
 
 
-def boxes(filings: Filings | None, citations: int) -> Part:
-    """Citations whose rectangles hold the quote, of the filings and of pages drawn."""
+def boxes(filings: Filings | None, citations: int, pdfs: int = DRAWN_PDFS) -> Part:
+    """Citations whose rectangles hold the quote, of the filings and of ``pdfs`` drawn here."""
     part = Part()
-    files = [(name, data, read("pdf", data)) for name, data in drawn_pdfs(DRAWN_PDFS)]
+    files = [(name, data, read("pdf", data)) for name, data in drawn_pdfs(pdfs)]
     if filings:
         files += [(path.name, path.read_bytes(), filings.read(path)) for path in filings.paths]
     same, count, failed = 0, 0, []
