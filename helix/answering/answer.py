@@ -147,7 +147,7 @@ def answer_of(
     retrieval, reason = stream.retrieval, stream.reason
     text = REFUSAL if reason else stream.answer
     proof = NOTHING_TO_PROVE
-    if reason is None:
+    if reason is None and not retrieval.is_reply:
         proof = with_relevance(
             prove(text, retrieval.sources), question.text, text, retrieval.sources
         )

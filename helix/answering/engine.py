@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -17,6 +18,7 @@ from helix.answering.guardrails import Hygiene
 from helix.contract import REFUSAL, Citation
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite, is_refusal
+from helix.domain.intents import Intent, intent_of, summary_topic
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
@@ -24,7 +26,11 @@ from helix.domain.scope import Scope
 from helix.errors import HelixError, UpstreamError
 from helix.providers.base import LanguageModel
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
+from helix.retrieval.overview import bare_retrieval, library_reply, overview
 from helix.telemetry.tracing import stream_span, within
+
+GREETING = "Hello! Ask me something that your documents may answer."
+"""The reply to a greeting."""
 
 _logger = logging.getLogger(__name__)
 
@@ -153,8 +159,24 @@ class CitationQueryEngine(BaseQueryEngine):
             UpstreamError: embedding or model failed before the first delta.
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
-        retrieval = await self.retriever.search(question, scope, top_k, deep=deep)
+        intent, within = intent_of(question), scope or Scope(self.retriever.store.tenant)
+        if intent is Intent.GREETING:
+            return await self._reply(GREETING)
+        if intent is Intent.DOCUMENTS:
+            return await self._reply(await library_reply(self.retriever, within))
+        retrieval = None
+        if (topic := summary_topic(question)) is not None:
+            retrieval = await overview(self.retriever, topic, within)
+        if retrieval is None:
+            retrieval = await self.retriever.search(question, scope, top_k, deep=deep)
         return await self.answer_from(question, retrieval)
+
+    async def _reply(self, text: str) -> AnswerStream:
+        """What Helix says of itself and the library: no model is asked, and nothing is claimed."""
+        retrieval = replace(bare_retrieval(self.retriever), is_reply=True)
+        stream = AnswerStream(_said(text), retrieval)
+        await stream.prime()
+        return stream
 
     async def answer_from(self, question: str, retrieval: Retrieval) -> AnswerStream:
         """The answer from a finished ``retrieval``; its first delta is in hand on return.
@@ -164,7 +186,7 @@ class CitationQueryEngine(BaseQueryEngine):
         """
         hygiene, prompt = None, None
         if retrieval.reason:
-            deltas = _refusal()
+            deltas = _said(REFUSAL)
         else:
             places = [source.place for source in retrieval.sources] if self._reads_places else None
             messages = chat_messages(question, retrieval.sources, places)
@@ -231,8 +253,8 @@ class CitationQueryEngine(BaseQueryEngine):
         return stream
 
 
-async def _refusal() -> AsyncGenerator[str, None]:
-    yield REFUSAL
+async def _said(text: str) -> AsyncGenerator[str, None]:
+    yield text
 
 
 async def _filtered(

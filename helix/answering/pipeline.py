@@ -208,7 +208,8 @@ class AnswerRequest:
         return task
 
     async def _finish(self, answer: Answer, withhold: bool) -> Answer:
-        if not answer.abstained and (self.has_verdict or withhold):
+        claims = not (answer.abstained or answer.retrieval.is_reply)
+        if claims and (self.has_verdict or withhold):
             answer = replace(answer, verdict=await self._verdict_on(answer), judged=True)
             if withhold and not (answer.verdict and answer.verdict.grounded):
                 _logger.info("an answer was withheld")

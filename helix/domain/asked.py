@@ -50,7 +50,9 @@ _TIME = re.compile(
     r"|\bwhat(?: is| was)?(?: the| your| our)?(?: \w+){0,2} (?:period|window|deadline|duration)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
+_NAME = re.compile(
+    r"^(?:(?!\b(?:how|why|what|which|when|where)\b).)*\b(?:who|whom|whose)\b", re.IGNORECASE
+)
 # `Don't you ship to Norway?` expects a yes: a contraction that opens the question denies nothing.
 _NEGATED = re.compile(
     r"\b(?:not|never|no longer|without|cannot)\b|(?<!^)(?<=\s)\w+n['’]t\b", re.IGNORECASE
@@ -74,6 +76,15 @@ _COUNTED = re.compile(
     r"|would|of|in|per|a|each|on|for|to|from|that|who|which|with|at|by|between|\w+ed)\b))",
     re.IGNORECASE,
 )
+_NEXT_PART = re.compile(
+    r"\?\s+(?=\w)|,?\s+and\s+(?=(?:to |from |by |at |in |for )?"
+    r"(?:what|who|whom|when|where|why|which|how)\b)",
+    re.IGNORECASE,
+)
+_LEADING_IN = re.compile(
+    r"\b(?:in|for|during|as of|as at|at|on|of)\b(?: [\w-]+){0,5}? ?\Z", re.IGNORECASE
+)
+_POINTING = re.compile(r"\b(?:its|it|they|their|them|his|her|he|she)\b", re.IGNORECASE)
 _NO_SUBJECT = word_lists("tables")["of_time"] | word_lists("tables")["asking"]
 _VALUE = re.compile(
     r"\b(?:what|which)(?:['’]s| is| was| were| are| did| does| has| had)\b|\bhow (?:much|many)\b"
@@ -150,6 +161,35 @@ def read_question(text: str) -> Question:
         asks_for_value=bool(_VALUE.search(text)),
         is_definition=bool(_DEFINITION.search(text)),
     )
+
+
+def parts_of(text: str) -> list[str]:
+    """A question as the questions that it puts together, `When …, and how long …?` as two.
+
+    A part without a period, or without a name, is asked of those of the whole.
+    """
+    parts = [part.strip(" ,.;") for part in _NEXT_PART.split(text.strip())]
+    whole = read_question(text)
+    if len(parts) < 2 or not all(read_question(part).subject for part in parts):
+        return [text]
+    told = [f"{_led_in(text[: one.start])}{text[one.start : one.end]}" for one in whole.periods]
+    found = (word.removesuffix("'s") for word in words(text))
+    names = [word for word in found if whole.named.intersection(meanings(word))]
+    return [_complete(part, told, names) for part in parts]
+
+
+def _led_in(before: str) -> str:
+    """`in the quarter ended`, of what stands before a period."""
+    found = _LEADING_IN.search(before)
+    return found[0] if found else ""
+
+
+def _complete(part: str, told: Sequence[str], names: Sequence[str]) -> str:
+    asked = read_question(part)
+    more = [] if asked.periods else list(told)
+    if _POINTING.search(part) and not asked.named:
+        more += [name.capitalize() for name in names]
+    return " ".join([part.rstrip("? "), *more]) + "?"
 
 
 def numbers_in(text: str) -> set[str]:

@@ -60,3 +60,5 @@ class Retrieval:
     sources: list[Source] = field(default_factory=list)
     reason: Reason | None = None
     named: list[tuple[int, str]] | None = None
+    is_reply: bool = False
+    """Whether the answer is Helix's own word of itself or the library, which claims nothing."""

@@ -145,6 +145,11 @@ def scope_ctes(narrowed_by: tuple[str, ...]) -> str:
     return few + _ALLOWED.format(conditions=" AND ".join(_CONDITIONS[n] for n in narrowed_by))
 
 
+def scope_condition(narrowed_by: tuple[str, ...]) -> str:
+    """The condition on ``documents`` of a scope that these fields narrow."""
+    return " AND ".join(_CONDITIONS[name] for name in narrowed_by) or "true"
+
+
 def near_ctes(narrowed_by: tuple[str, ...]) -> str:
     """CTEs after ``scope_ctes``: ``near`` (id, distance), the nearest chunks of what they allow."""
     if not narrowed_by:

@@ -79,5 +79,5 @@ def _write(store: ChunkStore, embedder: Embedder, documents: tuple[DocumentRecor
 async def ask(services: Services, asked: str, tenant: str = "default", **more: Any) -> Answer:
     """The whole answer, its receipt kept."""
     top_k = more.pop("top_k", None)
-    question = Question(asked, Scope(tenant), top_k)
+    question = Question(asked, more.pop("scope", None) or Scope(tenant), top_k)
     return await AnswerRequest(services.answering, question, **more).run()

@@ -9,12 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from helix.contract import REFUSAL
-from helix.domain.asked import Question, any_of, numbers_in, read_question
+from helix.domain.asked import Kind, Question, any_of, numbers_in, parts_of, read_question
+from helix.domain.intents import is_summary
 from helix.domain.relevance import companies_of, is_of_another
+from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
-from helix.providers.offline.cells import cell_answer
-from helix.providers.offline.evidence import Evidence, Floats, Sentence, weigh_evidence
+from helix.providers.offline.cells import MOST_WORDS, cell_answer
+from helix.providers.offline.evidence import (
+    Evidence,
+    Floats,
+    Sentence,
+    kind_words,
+    weigh_evidence,
+)
 from helix.providers.offline.gates import may_answer
+from helix.providers.offline.leads import lead_sentences
 from helix.providers.offline.reading import PromptSource
 
 ENOUGH = 1.5
@@ -26,12 +35,15 @@ _WORTH_ADDING = 0.15  # and meets this share of the question that was not yet co
 _FAR = 0.5  # one that scores this part of the best is quoted only
 _OTHER_HALF = 0.25  # for this share of the question: `the costs of shipping and of wrapping`
 _LIST_ITEMS = 20
-_LONGEST_LIST = 800  # characters of a list quoted with the sentence that announces it
+NOT_FOUND = "Not found in the documents:"
+"""In front of a part of the question that nothing answers, where another part is answered."""
+PARAGRAPH = "\n\n"
 _FOREIGN_NAME = 0.5  # taken off when a name in the question is nowhere in the source
 _NAME_MET = 0.55  # a coverage that another name of its kind does not reach
 _NEGATION = re.compile(
     rf"\b(?:{any_of('negations')})\b|n['’]t\b|\b(?:un|non|dis)-?[a-z]{{4,}}", re.IGNORECASE
 )
+_CLAUSE = re.compile(r"[^;:,]+[;:,]*\s*|[;:,]+\s*")
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _LINE_BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
@@ -48,14 +60,33 @@ class Quote:
 
 
 def extract(question: str, sources: Sequence[PromptSource]) -> str:
-    """The sentences that answer, each followed by its marker, or exactly the refusal."""
+    """The sentences that answer, each followed by its marker, or exactly the refusal.
+
+    Each part of a question is answered for itself; one that is not is named, if another is.
+    """
+    if is_summary(question):
+        return lead_sentences(sources) or REFUSAL
+    parts = parts_of(question)
+    answers = [_answer(part, sources) for part in parts]
+    if not any(answers):
+        return (_answer(question, sources) if len(parts) > 1 else "") or REFUSAL
+    if len(parts) == 1:
+        return answers[0]
+    told = [
+        answer or f"{NOT_FOUND} {without_periods(part)}"
+        for part, answer in zip(parts, answers, strict=True)
+    ]
+    return PARAGRAPH.join(dict.fromkeys(told))
+
+
+def _answer(question: str, sources: Sequence[PromptSource]) -> str:
     asked = read_question(question)
     if cell := cell_answer(asked, sources):
         return f"{cell.text} [{sources[cell.source].number}]"
     evidence = weigh_evidence(asked, sources)
     chosen = choose_sentences(asked, evidence, sources)
     quotes = [_with_announced_list(evidence.sentences, place) for place in chosen]
-    return " ".join(_cited(each, sources) for each in quotes) or REFUSAL
+    return " ".join(_cited(each, sources, asked) for each in quotes)
 
 
 def choose_sentences(
@@ -111,15 +142,45 @@ def _with_announced_list(sentences: Sequence[Sentence], place: int) -> Quote:
     if first.text.rstrip("*_ ").endswith(":"):
         for following in sentences[place + 1 : place + 1 + _LIST_ITEMS]:
             is_item = following.source == first.source and _BULLET.match(following.text)
-            if not is_item or following.end - first.start > _LONGEST_LIST:
+            if not is_item or _words(sentences, first, following) > MOST_WORDS:
                 break
             last = following
     return Quote(first.source, first.start, last.end)
 
 
-def _cited(each: Quote, sources: Sequence[PromptSource]) -> str:
+def _words(sentences: Sequence[Sentence], first: Sentence, last: Sentence) -> int:
+    """The words from one sentence to another of the same source."""
+    between = (s for s in sentences if s.source == first.source)
+    return sum(len(s.text.split()) for s in between if first.start <= s.start <= last.start)
+
+
+def _cited(each: Quote, sources: Sequence[PromptSource], question: Question) -> str:
     source = sources[each.source]
-    return f"{quote(source.text[each.start : each.end])} [{source.number}]"
+    text = source.text[each.start : each.end]
+    if len(text.split()) > MOST_WORDS:
+        text = _answering_part(text, question)
+    return f"{quote(text)} [{source.number}]"
+
+
+def _answering_part(text: str, question: Question) -> str:
+    """The clauses of a long sentence, at most 60 words, that have most of the question's words.
+
+    One that has no marks is cut between words.
+    """
+    pieces = [piece for piece in _CLAUSE.findall(text) if piece.strip()]
+    asked = frozenset(question.subject)
+    best, most = " ".join(text.split()[:MOST_WORDS]), -1.0
+    for first in range(len(pieces)):
+        run = ""
+        for piece in pieces[first:]:
+            run += piece
+            if len(run.split()) > MOST_WORDS:
+                break
+            met = len(asked.intersection(meanings(run))) - len(run.split()) / 1000
+            has_kind = question.kind is Kind.OPEN or bool(kind_words(question.kind, run))
+            if met + has_kind > most:
+                best, most = run, met + has_kind
+    return best.strip()
 
 
 def _penalty(

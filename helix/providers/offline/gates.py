@@ -31,11 +31,16 @@ def may_answer(question: Question, evidence: Evidence, place: int, source: Promp
     text = evidence.sentences[place].text
     if question.kind is not Kind.OPEN and not _has_kind(question, text):
         return False
-    if _FURNITURE.fullmatch(text) or (not question.is_definition and _ENTRY.match(text)):
+    if is_furniture(text) or (not question.is_definition and _ENTRY.match(text)):
         return False
     if INWARDS in text and read_row(text, (0, len(text))):
         return False
     return not question.counted or _counts(question, evidence, place)
+
+
+def is_furniture(text: str) -> bool:
+    """Whether a sentence is a page number, a running header or footer, or a legal line."""
+    return bool(_FURNITURE.fullmatch(text))
 
 
 def _has_kind(question: Question, text: str) -> bool:

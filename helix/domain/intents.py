@@ -1,0 +1,62 @@
+"""Questions that are about the library, or about nothing: told by their words alone. Pure."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+_GREETING = re.compile(
+    r"\W*(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day)|greetings|thanks|thank you)"
+    r"(?:,? (?:there|helix|everyone|all|again|very much|a lot))?\W*",
+    re.IGNORECASE,
+)
+_THINGS = r"(?:documents?|files?|sources?|papers?|reports?)"
+_DOCUMENTS = re.compile(
+    rf"\W*(?:please )?(?:(?:what|which) {_THINGS} (?:do you (?:have|know)|have you(?: got)?"
+    r"|are there|are (?:stored|available|loaded|here|in (?:here|the library))|can i ask(?: about)?"
+    r"|do i have|have i (?:added|uploaded))"
+    rf"|(?:list|show)(?: me)?(?: all| the| your| my| of)* {_THINGS}(?: you have)?"
+    r"|what can i ask(?: you)?(?: about)?|what is in (?:the|your|my) library)\W*",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(
+    r"\W*(?:please |can you |could you )*(?:summari[sz]e|sum up|(?:give|write)(?: me)? an? "
+    r"(?:short |brief )?(?:summary|overview) of|(?:a |the )?summary of|what is)"
+    r" (?P<topic>.+?)(?P<about> about)?\W*",
+    re.IGNORECASE,
+)
+_THIS = re.compile(r"(?:this|the|that|my) (?:document|file|report|paper|contract|manual)|it|this",
+                   re.IGNORECASE)  # fmt: skip
+
+
+class Intent(Enum):
+    """What is asked for beside an answer from passages that fit the question."""
+
+    GREETING = "greeting"
+    DOCUMENTS = "documents"
+    SUMMARY = "summary"
+
+
+def intent_of(question: str) -> Intent | None:
+    """The intent of a question; None of one that is asked of the passages, as nearly all are."""
+    if _GREETING.fullmatch(question):
+        return Intent.GREETING
+    if _DOCUMENTS.fullmatch(question):
+        return Intent.DOCUMENTS
+    return Intent.SUMMARY if summary_topic(question) is not None else None
+
+
+def is_summary(question: str) -> bool:
+    """Whether a question asks for a summary of a document."""
+    return summary_topic(question) is not None
+
+
+def summary_topic(question: str) -> str | None:
+    """What is to be summed up, '' for `this document`; None where no summary is asked for."""
+    found = _SUMMARY.fullmatch(question)
+    if not found:
+        return None
+    opening = question[: found.start("topic")].strip().casefold()
+    if opening.endswith("what is") and not (found["about"] and _THIS.fullmatch(found["topic"])):
+        return None  # `What is the lease about to replace?` is a question like any other
+    return "" if _THIS.fullmatch(found["topic"]) else found["topic"]

@@ -1,0 +1,35 @@
+"""A summary by quoting: the lead sentence of each section, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from helix.domain.citations import MARKER
+from helix.language.rows import BESIDE
+from helix.language.sentences import sentence_spans
+from helix.providers.offline.gates import is_furniture
+from helix.providers.offline.reading import PromptSource
+
+_MOST = 6
+_FEWEST_WORDS, _MOST_WORDS = 6, 60
+
+
+def lead_sentences(sources: Sequence[PromptSource]) -> str:
+    """The first sentence of prose of each source with its marker, of six sources at most."""
+    found: list[str] = []
+    for source in sources:
+        if len(found) < _MOST and (lead := _lead(source.text)):
+            cited = f"{lead} [{source.number}]"
+            found += [cited] if lead not in " ".join(found) else []
+    return " ".join(found)
+
+
+def _lead(text: str) -> str:
+    for start, end in sentence_spans(text):
+        sentence = " ".join(text[start:end].split())
+        is_prose = sentence.endswith((".", "!", "。")) and not sentence.startswith(("#", "|", "-"))
+        if not is_prose or BESIDE in sentence or MARKER.search(sentence) or is_furniture(sentence):
+            continue
+        if _FEWEST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
+            return sentence
+    return ""
