@@ -30,6 +30,10 @@ def ingest(
     ] = None,
     tag: Tags = None,
     tenant: Tenant = DEFAULT_TENANT,
+    keep_files: Annotated[
+        bool,
+        typer.Option("--keep-files", help="Keep the files' bytes too, to show pages as printed."),
+    ] = False,
     detach: Detach = False,
 ) -> None:
     """Ingest files and folders: read, split, embed, store.
@@ -42,9 +46,11 @@ def ingest(
         settings = load_settings()
         configure_logging("warning")
         options = _options(paths, title) | tags_option(tag)
+        if keep_files:
+            options["keep_files"] = True
         whose = tenant_name(tenant)
         hashes = FileHashes()
-        if not detach and not tag and _is_unchanged(settings, options, whose, hashes):
+        if not (detach or tag or keep_files) and _is_unchanged(settings, options, whose, hashes):
             return
         # it takes seconds, which a run that has nothing to do saves
         from pipelines.runs.foreground import start_and_follow

@@ -14,19 +14,21 @@ UPDATE documents SET file_name = regexp_replace(source_uri, '^.*[/\\]', '')
     WHERE source_uri !~ '^https?://';
 
 -- Where else the bytes of a document came from: an upload of a file that had been ingested by its
--- path, or the other way round, is the same document (docs/ingestion.md).
+-- path, or the other way round, is the same document (docs/decisions/0034).
 CREATE TABLE document_sources (
-    tenant_id   text        NOT NULL CHECK (tenant_id <> '')
-                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
-    source_uri  text        NOT NULL CHECK (source_uri <> ''),
-    document_id bigint      NOT NULL,
-    created_at  timestamptz NOT NULL DEFAULT now(),
+    tenant_id    text        NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    source_uri   text        NOT NULL CHECK (source_uri <> ''),
+    document_id  bigint      NOT NULL,
+    content_hash text        NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, source_uri),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
 );
 ALTER TABLE document_sources ENABLE ROW LEVEL SECURITY;
 CREATE INDEX document_sources_document ON document_sources (tenant_id, document_id);
 COMMENT ON COLUMN document_sources.source_uri IS 'not the one that documents.source_uri is';
+COMMENT ON COLUMN document_sources.content_hash IS 'of the bytes that came from there';
 
 -- The printed pages of a PDF: their sizes in points, as shown, and where each word is.
 CREATE TABLE document_pages (

@@ -259,6 +259,8 @@ def retag(connection: Connected, tenant: str, source_uri: str, tags: Sequence[st
     """Give the stored document of a source other tags; None leaves it those that it has."""
     if tags is not None:
         connection.execute(
-            "UPDATE documents SET tags = %s WHERE tenant_id = %s AND source_uri = %s",
-            (list(tags), tenant, source_uri),
+            "UPDATE documents SET tags = %(tags)s WHERE tenant_id = %(tenant)s"
+            " AND (source_uri = %(source_uri)s OR id IN (SELECT document_id FROM document_sources"
+            " WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s))",
+            {"tags": list(tags), "tenant": tenant, "source_uri": source_uri},
         )

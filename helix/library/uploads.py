@@ -18,7 +18,9 @@ from helix.library.errors import Conflict
 from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
 from helix.storage.connections import Connected
+from helix.storage.document_sources import UPLOADED, add_source
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
+from helix.storage.stored_documents import keep_file
 
 _LONGEST_NAME = 255
 REPLACED = "replaced by a later upload"
@@ -39,12 +41,13 @@ ORDER BY f.run_id DESC LIMIT 1
     open=str(OPEN_FILE),
 )
 _STORED = """
-SELECT id, title, source_uri, status FROM documents
+SELECT id, title, source_uri, status, file_hash IS NULL AS unkept FROM documents
 WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
-    AND CASE WHEN %(asked)s::text IS NULL THEN file_hash = content_hash
-             ELSE source_uri = %(asked)s END
-ORDER BY status = 'ready' DESC, id LIMIT 1
+    AND (%(asked)s::text IS NULL OR source_uri = %(asked)s)
+ORDER BY status = 'ready' DESC, file_hash IS NULL, id LIMIT 1
 """
+# Documents are locked before files, as a deletion and a write do.
+_LOCK_DOCUMENT = "SELECT FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
 _BEFORE = """
 SELECT id, file_hash FROM documents
 WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
@@ -100,7 +103,7 @@ class Upload:
     @property
     def uri(self) -> str:
         """The source_uri it is stored under when its bytes are new."""
-        return self.source_uri or f"upload:{self.content_hash[:16]}/{self.name}"
+        return self.source_uri or f"{UPLOADED}{self.content_hash[:16]}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,10 @@ def clean_name(sent: str) -> str:
 def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str) -> Stored:
     """Store what is new of ``uploads`` and start one run for it, in the caller's transaction.
 
-    Bytes that are a document already, or on the way to be one, are that document, whatever they
-    are called now; a document that failed is tried again. An upload that asks for a source_uri is
-    compared with the document of that alone, and replaces it.
+    Bytes that are a document already, or on the way to be one, are that document, wherever it came
+    from and whatever they are called now; they are kept from then on. A document that failed is
+    tried again. An upload that asks for a source_uri is compared with the document of that alone,
+    and replaces it.
     """
     # in one order, or two requests with the same files would deadlock
     for lock in sorted({u.content_hash for u in uploads} | {u.uri for u in uploads}):
@@ -160,9 +164,21 @@ def _known_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row | N
             return None
         # an upload of other bytes that waits to replace it came before this one
         cancel_document(cursor.connection, found["id"], REPLACED, tenant)
+        _keep(cursor, upload, found, tenant)
     if upload.tags is not None:
         tag_document(cursor.connection, found["id"], upload.tags, tenant)
     return {**found, "duplicate": True}
+
+
+def _keep(cursor: Cursor[Row], upload: Upload, document: Row, tenant: str) -> None:
+    """Keep the bytes of an upload that is a document already, and record that it came."""
+    connection = cursor.connection
+    if document.pop("unkept"):
+        cursor.execute(_LOCK_DOCUMENT, (tenant, document["id"]))
+        keep_bytes(connection, tenant, upload.content_hash, upload.data())
+        keep_file(connection, tenant, document["source_uri"], upload.content_hash)
+    if document["source_uri"] != upload.uri:
+        add_source(connection, tenant, document["id"], upload.uri, upload.content_hash)
 
 
 def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> Row:

@@ -23,6 +23,7 @@ from helix.storage.cache_rows import purge_unused
 from helix.storage.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
 from helix.storage.connections import Connected
 from helix.storage.document_names import write_names
+from helix.storage.document_sources import settle_sources
 from helix.storage.layout_rows import replace_layout
 from helix.storage.stored_bytes import drop_bytes
 from helix.storage.term_rows import write_terms
@@ -183,6 +184,7 @@ def replace_document(
     document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
     replace_layout(connection, tenant, document_id, record.pages, record.tables)
     write_names(connection, tenant, document_id)
+    settle_sources(connection, tenant, document_id, record.source_uri, record.content_hash)
     counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"])
     if stored and stored["language"] != columns["language"]:
         write_terms(connection, nodes, tenant, columns["language"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from llama_index.core.ingestion import IngestionPipeline
@@ -27,8 +27,10 @@ from helix.library.runs import stop_for_fault
 from helix.providers.base import Embedder
 from helix.retrieval.vector_space import current_embedder
 from helix.storage.connections import Connected
+from helix.storage.document_sources import source_of_same_bytes
 from helix.storage.document_writes import Written
 from helix.storage.stored_bytes import read_bytes
+from helix.storage.stored_documents import keep_file
 from helix.store import ChunkStore
 from pipelines import readers
 from pipelines.facts import facts_of
@@ -107,10 +109,14 @@ class FileIngestion:
                 await self._database(stop_for_fault, self._key[0], str(error))
 
     async def _ingest(self, file: FileRow) -> None:
+        file = await self._as_stored(file)
         store = self._tools.store.of(file.tenant)
         stored = await _patiently(store.fingerprints, [file.source_uri])
         fingerprint = stored.get(file.source_uri)
         if not file.force and is_unchanged(fingerprint, file.content_hash, file.title):
+            if file.keep_file:  # it was ingested before without
+                own = (file.tenant, file.source_uri, file.content_hash)
+                await self._database(keep_file, *own)
             await self._database(retag, file.tenant, file.source_uri, file.tags)
             await self._tell("unchanged")
             return
@@ -125,6 +131,14 @@ class FileIngestion:
             # Another writer took away what was to stay, or the database went over to another
             # embedder: all is embedded, by the one that it has now.
             await self._split_embed_write(file, record, reference, {}, status)
+
+    async def _as_stored(self, file: FileRow) -> FileRow:
+        """The file as a source of the document that its bytes are already; mostly as it is."""
+        own = (file.tenant, file.source_uri, file.content_hash)
+        source_uri = await self._database(source_of_same_bytes, *own)
+        if source_uri == file.source_uri:
+            return file
+        return replace(file, source_uri=source_uri, keep_file=True)  # as the upload's are
 
     async def _read(self, file: FileRow) -> ReadText:
         async with self._tools.reading:  # the bytes of a file that waits need not be in memory

@@ -28,7 +28,7 @@ from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.storage.database import open_url
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
-from helix.storage.stored_documents import fingerprints
+from helix.storage.stored_documents import fingerprints, sources_without_file
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
 
@@ -130,14 +130,19 @@ def plan_paths(
         set_stage(connection, run_id, "scan", ignored=walked.ignored)
         uris = [source.source_uri for source in walked.sources]
         stored = fingerprints(connection, store.tenant, uris)
+        keeping = bool(options.get("keep_files"))
+        unkept = sources_without_file(connection, store.tenant, uris) if keeping else set()
     tags = options.get("tags")
     add_planned(store, run_id, [PlannedFile(uri, reason=why) for uri, why in walked.problems])
     inspected = (
-        inspect(source, stored.get(source.source_uri), options.get("title"), largest, hashes)
+        inspect(
+            source, stored.get(source.source_uri), options.get("title"), largest, hashes,
+            with_bytes=source.source_uri in unkept,
+        )
         for source in walked.sources
-    )
+    )  # fmt: skip
     for batch in _batches(inspected):
-        add_planned(store, run_id, batch, tags)
+        add_planned(store, run_id, batch, tags, keeping)
 
 
 def inspect(
@@ -146,8 +151,12 @@ def inspect(
     title: str | None,
     largest: int,
     hashes: FileHashes,
+    with_bytes: bool = False,
 ) -> PlannedFile:
-    """Look at a file and say what is to be done with it; ``largest`` is in bytes."""
+    """Look at a file and say what is to be done with it; ``largest`` is in bytes.
+
+    With ``with_bytes`` they are brought along even where they have not changed.
+    """
     uri = source.source_uri
     try:
         status = source.path.stat()
@@ -156,7 +165,7 @@ def inspect(
         if status.st_size > largest:
             reason = f"{status.st_size / 2**20:.0f} MB; the limit is {largest // 2**20}"
             return PlannedFile(uri, reason=f"{reason} (HELIX_MAX_FILE_MB)")
-        if stored:  # its bytes are needed only where they are others
+        if stored and not with_bytes:  # its bytes are needed only where they are others
             content_hash = hashes.of(source.path, status)
             if is_unchanged(stored, content_hash, title):
                 return PlannedFile(uri, content_hash=content_hash, unchanged=True)
@@ -185,8 +194,11 @@ def add_planned(
     run_id: int,
     files: Sequence[PlannedFile],
     tags: Sequence[str] | None = None,
+    keep_files: bool = False,
 ) -> None:
     """Write a batch to the run in one transaction, with its bytes, outcomes and ``tags``.
+
+    With ``keep_files`` the bytes stay for as long as their documents.
 
     Raises:
         RunCancelled: the run is to stop.
@@ -209,6 +221,7 @@ def add_planned(
                     size=len(file.data),
                     content_hash=file.content_hash,
                     file_hash=file.content_hash if file.media else None,
+                    keep_file=keep_files,
                     origin=file.origin or {},
                     tags=None if tags is None else tuple(tags),
                 )

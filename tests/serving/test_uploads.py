@@ -153,7 +153,7 @@ def test_an_upload_under_a_source_uri_replaces_the_one_before(
     assert elsewhere["documents"][0]["id"] != document_id
 
 
-def test_an_upload_of_what_was_ingested_from_a_path_is_that_only_if_it_says_so(
+def test_an_upload_of_what_was_ingested_from_a_path_is_that_document(
     client: httpx.Client, sql: psycopg.Connection
 ) -> None:
     data = new_content()
@@ -164,8 +164,9 @@ def test_an_upload_of_what_was_ingested_from_a_path_is_that_only_if_it_says_so(
     same = upload(client, data, source_uri="docs/t.txt")
     assert (same.status_code, same.json()["run_id"]) == (200, None)
     assert same.json()["documents"][0]["duplicate"]
-    assert not upload(client, data).json()["documents"][0]["duplicate"]
-    assert count(sql, "documents") == 2
+    again = upload(client, data).json()
+    assert again["run_id"] is None and again["documents"] == same.json()["documents"]
+    assert count(sql, "documents") == 1
 
 
 def test_several_files_are_one_run(client: httpx.Client, sql: psycopg.Connection) -> None:

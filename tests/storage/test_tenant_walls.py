@@ -86,8 +86,8 @@ def _add_file_and_run(own: ChunkStore) -> None:
     digest = sha256(data).hexdigest()
     with own.transaction() as connection:
         connection.execute(
-            "INSERT INTO document_sources (source_uri, document_id)"
-            " SELECT 'also.txt', min(id) FROM documents"
+            "INSERT INTO document_sources (source_uri, document_id, content_hash)"
+            " SELECT 'also.txt', min(id), '' FROM documents"
         )
         connection.execute(
             "INSERT INTO document_pages (document_id, number, width, height, start_char, end_char)"
