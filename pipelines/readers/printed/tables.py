@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pipelines.readers.grids import NO_ENTRY, Entry, Grid, GridHead, GridRow, Path, texts_of
 from pipelines.readers.printed.rules import Rule
 from pipelines.readers.printed.table_blocks import levels_of
 from pipelines.readers.printed.table_body import label_side, rows_of, with_text_columns
+from pipelines.readers.printed.table_gutters import groups_of
 from pipelines.readers.printed.table_header import cells_of, header_above, labels_end
 from pipelines.readers.printed.table_lines import Line, Piece, lines_of
 from pipelines.readers.printed.table_matrix import Matrix, Row, together
@@ -64,9 +65,25 @@ def find_tables(words: Sequence[Word], rules: Sequence[Rule], page: int) -> list
     if not words or len(words) > _MOST_WORDS:
         return []
     drawn = drawn_of(rules)
+    lines = lines_of(words)
+    groups = groups_of(words, lines)
+    if len(groups) == 1:
+        return _tables(words, lines, drawn, page)
+    found: list[FoundTable] = []
+    for group in groups:
+        members = [words[index] for index in group]
+        found += [
+            replace(table, words=frozenset(group[index] for index in table.words))
+            for table in _tables(members, lines_of(members), drawn, page)
+        ]
+    return sorted(found, key=lambda table: table.top)
+
+
+def _tables(
+    words: Sequence[Word], lines: Sequence[Line], drawn: Drawn, page: int
+) -> list[FoundTable]:
     found: list[FoundTable] = []
     taken: set[int] = set()
-    lines = lines_of(words)
     for ruled in ruled_tables(words, drawn):
         if taken.isdisjoint(ruled.words):
             taken |= ruled.words

@@ -227,3 +227,27 @@ def test_a_chart_and_a_list_of_exhibits_are_no_tables() -> None:
             put(canvas, 90, 40 + 14 * number, "Certification of the chief executive officer")
 
     assert tables_of(chart) == tables_of(exhibits) == []
+
+
+def test_a_table_in_one_of_two_columns_of_text_has_no_cells_in_the_other() -> None:
+    text = ["Patients who were treated early had", "better outcomes than those who were"] * 3
+    rows = {"Age (years)": ("54.2", "51.9"), "Male": ("120", "98"), "Smokers": ("33", "41")}
+
+    def page(canvas: Canvas) -> None:
+        put(canvas, 40, 40, *text * 4)
+        put(canvas, 320, 40, *text)
+        put_right(canvas, 480, 124, "Treated")
+        put_right(canvas, 550, 124, "Control")
+        for number, (label, (one, other)) in enumerate(rows.items()):
+            put(canvas, 320, 136 + 12 * number, label)
+            put_right(canvas, 480, 136 + 12 * number, one)
+            put_right(canvas, 550, 136 + 12 * number, other)
+        put(canvas, 320, 210, *text)
+
+    (table,) = tables_of(page)
+    assert cells_of(table) == {
+        ((label,), (name,)): value
+        for label, values in rows.items()
+        for name, value in zip(("Treated", "Control"), values, strict=True)
+    }
+    assert table.left > 300
