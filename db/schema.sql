@@ -157,6 +157,26 @@ COMMENT ON COLUMN document_tables.row_paths IS 'headers of each row from the out
 COMMENT ON COLUMN document_tables.cells IS
     '[row, column, start, end] of each cell that is not empty; rows and columns count from 0';
 
+-- Questions that a tenant's documents suggest, each asked once when they changed.
+CREATE TABLE suggested_questions (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id    text    NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id  bigint  NOT NULL,
+    question     text    NOT NULL CHECK (question <> ''),
+    is_supported boolean NOT NULL,
+    library      text    NOT NULL,
+    UNIQUE (tenant_id, question),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE suggested_questions ENABLE ROW LEVEL SECURITY;
+CREATE INDEX suggested_questions_document ON suggested_questions (tenant_id, document_id);
+COMMENT ON COLUMN suggested_questions.document_id IS 'that suggested it';
+COMMENT ON COLUMN suggested_questions.is_supported IS
+    'every statement of its answer was; the others are kept so as not to be asked again';
+COMMENT ON COLUMN suggested_questions.library IS
+    'the tenant''s documents when it was asked: how many, and the last change of one';
+
 -- What questions may call a document: its company, authors, title, file, periods and identifiers,
 -- in folded words (helix/domain/names.py), and its facts of a few values to narrow a search by.
 CREATE TABLE document_names (

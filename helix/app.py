@@ -31,6 +31,7 @@ from helix.serving.routes import (
     query,
     receipts,
     runs,
+    suggestions,
     uploads,
     web,
 )
@@ -43,7 +44,8 @@ from helix.telemetry.metrics import Metrics
 _logger = logging.getLogger(__name__)
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
-    uploads.router, documents.router, pages.router, runs.router, operations.router,
+    uploads.router, documents.router, pages.router, runs.router, suggestions.router,
+    operations.router,
 )  # fmt: skip
 
 

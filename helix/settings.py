@@ -106,6 +106,8 @@ class Settings(BaseSettings):
     """Room for vectors already paid for; 0 keeps none."""
     embed_parallel: int = Field(4, ge=1, le=64, alias="HELIX_EMBED_PARALLEL")
     """Embedding requests that one worker has under way at most."""
+    suggestions: Literal["auto", "on", "off"] = Field("auto", alias="HELIX_SUGGESTIONS")
+    """Whether questions are suggested; ``auto``: where asking them costs nothing."""
     workers: int = Field(1, ge=0, le=64, alias="HELIX_WORKERS")
     """Worker processes that a server starts when there is something to ingest."""
     allow_hosts: Annotated[tuple[Host, ...], NoDecode] = Field((), alias="HELIX_ALLOW_HOSTS")
@@ -150,7 +152,15 @@ class Settings(BaseSettings):
         return () if guards == ("none",) else guards
 
     @field_validator(
-        "fusion", "auth", "retrieval", "gate", "tracing", "log_format", "log_level", mode="before"
+        "fusion",
+        "auth",
+        "suggestions",
+        "retrieval",
+        "gate",
+        "tracing",
+        "log_format",
+        "log_level",
+        mode="before",
     )
     @classmethod
     def _lower(cls, value: object) -> object:

@@ -168,9 +168,11 @@ class AnswerRequest:
                 asked.text, asked.scope, asked.top_k, deep=self.debug
             )
         except BaseException as error:
-            self.outcome.fail(error)
+            if self.recorded:
+                self.outcome.fail(error)
             raise
-        self.outcome.first_token()
+        if self.recorded:
+            self.outcome.first_token()
         return stream
 
     async def conclude(self, stream: AnswerStream) -> Answer:

@@ -1,4 +1,4 @@
-"""What a server does besides answering: it starts workers, drops old receipts, counts contacts."""
+"""What a server does besides answering: workers, old receipts, suggestions, contacts counted."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from helix.library.runs import any_open_run
 from helix.privacy.contacts import counting
 from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.services import Services
+from helix.serving.suggesting import suggest
 from helix.store import ChunkStore
 from helix.telemetry.logs import where
 
@@ -26,7 +27,7 @@ _logger = logging.getLogger(__name__)
 async def housekeeping(services: Services) -> AsyncIterator[None]:
     """Do all of it while the block lasts; afterwards none of it is under way."""
     async with (
-        in_background(_start_workers(services), _drop_receipts(services)),
+        in_background(_start_workers(services), _drop_receipts(services), suggest(services)),
         counting(services.store, "serving"),
     ):
         yield

@@ -23,6 +23,7 @@ export const api = {
   documents: (query, signal) => call("GET /v1/documents", { query, signal }),
   document: (document_id, query, signal) =>
     call("GET /v1/documents/{document_id}", { path: { document_id }, query, signal }),
+  suggestions: (query, signal) => call("GET /v1/suggestions", { query, signal }),
   chunk: (chunk_id, signal) => call("GET /v1/chunks/{chunk_id}", { path: { chunk_id }, signal }),
   query: (body, signal) => stream("POST /v1/query", { body: { ...body, stream: true }, signal }),
   askImage: (form, signal) => call("POST /ask-image", { form, signal }),

@@ -87,6 +87,10 @@ export const ENDPOINTS = {
   },
   "GET /v1/answers/{answer_id}/verify": { "reads": ["status"] },
   "POST /v1/answers/{answer_id}/feedback": { "body": ["rating", "note"] },
+  "GET /v1/suggestions": {
+    "query": ["document_id", "tag"],
+    "reads": ["questions[].question"]
+  },
   "GET /v1/privacy": {
     "reads": [
       "since", "outside", "contacts[].host", "contacts[].port", "contacts[].where",

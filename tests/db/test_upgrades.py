@@ -28,7 +28,8 @@ FILLED = {
 
 
 ADDED = {
-    "document_names", "document_pages", "document_sources", "document_tables", "schema_version"
+    "document_names", "document_pages", "document_sources", "document_tables", "schema_version",
+    "suggested_questions",
 }  # fmt: skip
 """The tables that steps after version 1 make."""
 FILE_NAMES = {

@@ -89,7 +89,7 @@ def keyed(module_database_url: str, off: World) -> Iterator[World]:
 
 WALLED = ("files", "documents", "chunks", "chunk_terms", "term_counts", "term_changes", "runs",
           "run_files", "answers", "feedback", "document_pages", "document_tables",
-          "document_sources")  # fmt: skip
+          "document_sources", "suggested_questions")  # fmt: skip
 
 
 @pytest.fixture(params=["keys", "off", "off and no policies"])

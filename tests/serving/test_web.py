@@ -197,8 +197,16 @@ def served(module_database_url: str) -> Iterator[httpx.Client]:
         DATABASE_URL=module_database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
-    with live(module_database_url) as client, psycopg.connect(module_database_url) as sql:
+    options = {"suggestions": "off"}  # or those below would be replaced
+    with (
+        live(module_database_url, **options) as client,
+        psycopg.connect(module_database_url) as sql,
+    ):
         replace_layout(sql, "default", _id_of(client, "Refund Policy"), PAGES, (TABLE,))
+        sql.execute(
+            "INSERT INTO suggested_questions (document_id, question, is_supported, library)"
+            " SELECT min(id), 'What is it?', true, '' FROM documents"
+        )
         sql.commit()
         yield client
 
@@ -241,6 +249,7 @@ def _read_of(client: httpx.Client) -> dict[str, object]:
         "POST /v1/query": answer,
         "GET /v1/answers/{answer_id}": client.get(receipt).json(),
         "GET /v1/answers/{answer_id}/verify": client.get(f"{receipt}/verify").json(),
+        "GET /v1/suggestions": client.get("/v1/suggestions").json(),
         "GET /v1/privacy": client.get("/v1/privacy").json(),
     }
 

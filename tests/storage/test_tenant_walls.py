@@ -26,7 +26,7 @@ WITHOUT_POLICY = {"api_keys"}
 WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_names", "document_sources", "document_pages", "document_tables",
-    "documents", "files", "gate_fits",
+    "suggested_questions", "documents", "files", "gate_fits",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "any_chunks", "purge_cache", "lexical_chunks", "forget_in_answers",
@@ -100,6 +100,10 @@ def _add_file_and_run(own: ChunkStore) -> None:
         connection.execute(
             "INSERT INTO document_names (document_id, kind, name)"
             " SELECT min(id), 'company', 'acme' FROM documents"
+        )
+        connection.execute(
+            "INSERT INTO suggested_questions (document_id, question, is_supported, library)"
+            " SELECT min(id), 'Which river?', true, '2' FROM documents"
         )
         connection.execute("INSERT INTO files (content_hash, data) VALUES (%s, %s)", (digest, data))
         connection.execute("UPDATE documents SET file_hash = %s", (digest,))

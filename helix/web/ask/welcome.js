@@ -1,13 +1,11 @@
 // What is there before the first question: how much there is to ask, and questions that the
-// documents' own headings suggest. They are made of titles and headings, by no model.
+// documents suggest, each of which the server asked once and answered with proof.
 import { api } from "../api.js";
 import { Icon, Notice } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address } from "../router.js";
-import { shortened } from "../text.js";
 
-const DOCUMENTS = 4;
-const QUESTIONS = 4;
+const QUESTIONS = 6;
 
 export function Welcome({ scope, onAsk }) {
   const { total, questions, error } = useLibrary(scope);
@@ -36,30 +34,10 @@ function useLibrary(scope) {
 }
 
 async function look({ documents: ids, tags }, signal) {
-  const wanted = { status: "ready", limit: DOCUMENTS, tag: tags };
-  const { documents, total } = await api.documents(wanted, signal);
-  const asked = ids.length ? ids.slice(0, DOCUMENTS) : documents.map((document) => document.id);
-  const read = await Promise.all(asked.map((id) => api.document(id, { text: false }, signal).catch(() => null)));
-  return { total: ids.length || total, questions: questionsOf(read.filter(Boolean)), error: "" };
-}
-
-// One heading of each document in turn, until there are enough.
-export function questionsOf(documents) {
-  const lists = documents.map((document) => ({ title: shortened(document.title, 60), headings: headingsOf(document) }));
-  const questions = [];
-  for (let n = 0; questions.length < QUESTIONS && n < QUESTIONS; n += 1) {
-    for (const { title, headings } of lists) {
-      // a heading that is a question, as in an FAQ, asks itself
-      if (headings[n]?.endsWith("?")) questions.push(headings[n]);
-      else if (headings[n]) questions.push(`What does “${title}” say about “${headings[n]}”?`);
-      else if (n === 0) questions.push(`What does “${title}” say?`);
-    }
-  }
-  return questions.slice(0, QUESTIONS);
-}
-
-function headingsOf({ title, outline }) {
-  const same = title.toLowerCase();
-  const headings = (outline || []).map((section) => section.heading_path?.at(-1)).filter(Boolean);
-  return [...new Set(headings.map((heading) => shortened(heading, 60)))].filter((heading) => heading.toLowerCase() !== same);
+  const [{ total }, { questions }] = await Promise.all([
+    api.documents({ status: "ready", limit: 1, tag: tags }, signal),
+    api.suggestions({ document_id: ids, tag: tags }, signal),
+  ]);
+  const asked = questions.slice(0, QUESTIONS).map(({ question }) => question);
+  return { total: ids.length || total, questions: asked, error: "" };
 }

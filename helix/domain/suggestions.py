@@ -1,0 +1,173 @@
+"""Questions that a library suggests of itself, by rule: candidates, which are asked before shown.
+
+A rule may be wrong; what no passage answers is never shown (helix/serving/suggesting.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice, zip_longest
+
+from helix.domain.tables import Cell, HeaderPath, Table
+
+_MOST_OF_A_RULE = 4  # candidates a document
+_MOST_OF_A_TABLE = 2
+_LONGEST_LABEL = 60
+_LONGEST_HEADING = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What questions of one document are made from; ``tables`` have spans of ``text``."""
+
+    document_id: int
+    title: str
+    text: str
+    facts: Mapping[str, object] = field(default_factory=dict)
+    headings: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question, and the document that suggested it."""
+
+    document_id: int
+    question: str
+
+
+def candidates(materials: Sequence[Material], most: int) -> list[Candidate]:
+    """At most ``most`` questions, each once, of each document in turn."""
+    lists = [[Candidate(one.document_id, text) for text in _questions(one)] for one in materials]
+    turns = (one for turn in zip_longest(*lists) for one in turn if one)
+    found: dict[str, Candidate] = {}
+    for one in turns:
+        found.setdefault(one.question.lower(), one)
+    return list(islice(found.values(), most))
+
+
+def _questions(material: Material) -> Iterator[str]:
+    """Of each rule in turn, the ones that ask for most first."""
+    rules = (_of_tables, _of_headings, _of_limits, _of_terms, _of_authors)
+    lists = [list(islice(rule(material), _MOST_OF_A_RULE)) for rule in rules]
+    yield from filter(None, chain.from_iterable(zip_longest(*lists)))
+
+
+# --- tables
+
+_NUMBER = re.compile(r"[($€£¥\s-]*\d[\d.,]*[\s%)]*")
+_MARKS = re.compile(r"\s*(?:\(\d+\)|[*†‡])+$|[\s.:]+$")
+_YEAR = re.compile(r"(?:fiscal (?:year )?)?(?:19|20)\d\d", re.IGNORECASE)
+_DAY = re.compile(r"[A-Z][a-z]{2,8}\.? \d{1,2}, (?:19|20)\d\d")
+_SPAN = re.compile(
+    r"((?:three|six|nine|twelve|\d+|fiscal|the)?\s?(?:months?|weeks?|years?|quarters?)) ended"
+    r".{0,30}(?:19|20)\d\d",
+    re.IGNORECASE,
+)
+_SPAN_WORDS = re.compile(
+    r"\b(?:the|three|six|nine|twelve|months?|weeks?|years?|quarters?|fiscal|ended)\b", re.IGNORECASE
+)
+_LOWERED = frozenset(
+    "total net gross operating cost costs income revenue revenues sales cash other research"
+    " selling general interest provision earnings basic diluted long-term current deferred".split()
+)
+
+
+def _of_tables(material: Material) -> Iterator[str]:
+    for table in material.tables:
+        cells = (
+            cell for cell in table.cells if _NUMBER.fullmatch(material.text[slice(*cell.span)])
+        )
+        firsts = {cell.row: cell for cell in reversed(list(cells))}
+        asked = (_of_cell(material, table, firsts[row]) for row in sorted(firsts))
+        yield from islice(filter(None, asked), _MOST_OF_A_TABLE)
+
+
+def _of_cell(material: Material, table: Table, cell: Cell) -> str | None:
+    label, column = _label(table.rows[cell.row]), " ".join(table.columns[cell.column])
+    if not label or not column or len(column) > _LONGEST_HEADING:
+        return None
+    verb = "were" if re.search(r"[^s]s$", label) else "was"
+    whose = _possessive(str(material.facts.get("company") or ""))
+    if when := _when(column):
+        return f"What {verb} {whose} {label} {when}?"
+    if whose != "the":
+        return None
+    return f"What is the {_lowered(column)} of {label}?"
+
+
+def _label(path: HeaderPath) -> str:
+    """What a row is of: "products net sales" for the label "Products" of "Net sales"."""
+    if not path:
+        return ""
+    label = _lowered(_MARKS.sub("", path[-1]))
+    if len(path) > 1 and len(path[-2].split()) <= 3:
+        label = f"{label} {_MARKS.sub('', path[-2]).lower()}"
+    is_name = re.search(r"[^\W\d_]{3}", label) and not re.search(r"[|›\"“]", label)
+    return label if is_name and len(label) <= _LONGEST_LABEL else ""
+
+
+def _lowered(text: str) -> str:
+    """Without the capital that begins a label, where it is of an ordinary word."""
+    first = text.split(" ", 1)[0]
+    return text[0].lower() + text[1:] if first.lower() in _LOWERED else text
+
+
+def _when(column: str) -> str:
+    if _SPAN.search(column):
+        said = _SPAN_WORDS.sub(lambda found: found.group().lower(), column)
+        return f"for the {said.removeprefix('the ')}"
+    if _YEAR.fullmatch(column):
+        return f"in {column}"
+    return f"as of {column}" if _DAY.fullmatch(column) else ""
+
+
+def _possessive(company: str) -> str:
+    form = r",?\s+(?:inc|corp|corporation|company|co|ltd|plc|llc|ag|se|n\.v|s\.a)\.?$"
+    name = re.sub(form, "", company.strip(), flags=re.IGNORECASE).title()
+    if not name:
+        return "the"
+    return f"{name}'" if name.endswith("s") else f"{name}'s"
+
+
+# --- text
+
+
+_LIMIT = re.compile(
+    r"(?:^|(?<=[.!?] ))(?P<what>(?:The |All |Any |Each )?[A-Za-z][\w '-]{2,60}?)"
+    r" (?P<verb>is|are|must be|can be|may be|will be)"
+    r" (?P<done>(?:\w+ed|paid|made|given|sent|taken|held)(?: \w+){0,3}?)"
+    r" within (?:\w+ \()?(?P<count>\d+)\)? (?P<unit>(?:business |working |calendar )?"
+    r"(?:days|hours|weeks|months))\b",
+    re.MULTILINE,
+)
+_TERM = re.compile(r"[“\"](?P<term>[A-Z][\w &-]{2,40})[”\"] (?:means|refers to|shall mean)\b")
+
+
+def _of_headings(material: Material) -> Iterator[str]:
+    """A heading that is a question, as in an FAQ, asks itself."""
+    yield from (text for text in material.headings if text.endswith("?") and " " in text)
+
+
+def _of_limits(material: Material) -> Iterator[str]:
+    for found in _LIMIT.finditer(material.text):
+        what, modal = found["what"], found["verb"].split()
+        what = what if what.isupper() else what[0].lower() + what[1:]
+        rest = " ".join((*modal[1:], found["done"]))
+        yield f"Within how many {found['unit']} {modal[0]} {what} {rest}?"
+
+
+def _of_terms(material: Material) -> Iterator[str]:
+    for found in _TERM.finditer(material.text):
+        yield f"What does “{found['term']}” mean?"
+
+
+def _of_authors(material: Material) -> Iterator[str]:
+    if material.facts.get("author"):
+        yield f"Who wrote “{material.title[:_LONGEST_HEADING]}”?"
+    short = [text for text in material.headings if 2 <= len(text.split()) <= 7]
+    for heading in short:
+        if "?" not in heading and len(heading) <= _LONGEST_HEADING:
+            yield f"What does “{material.title[:_LONGEST_HEADING]}” say about {heading}?"

@@ -1,0 +1,96 @@
+"""Suggested questions: made when documents changed, asked once, kept where the answer is proven.
+
+Nobody waits for it: one question at a time, with a pause after each, and none while files are
+being ingested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from helix.answering.answer import Answer, Question
+from helix.answering.pipeline import AnswerRequest
+from helix.contract import OPEN_RUN
+from helix.domain.scope import Scope
+from helix.domain.suggestions import Candidate, candidates
+from helix.errors import HelixError
+from helix.library.suggestions import changed_libraries, read_materials, store_suggestions
+from helix.services import Services
+from helix.telemetry.logs import where
+
+_LOOK_SECONDS = 15.0
+_PAUSE_SECONDS = 0.5
+_MOST_KEPT, _MOST_ASKED = 6, 24
+_MOST_ASKED_OF_A_SERVICE = 6  # its answers cost money
+
+_logger = logging.getLogger(__name__)
+
+
+async def suggest(services: Services) -> None:
+    """Look now and then whether a tenant's documents changed, and renew its suggestions."""
+    if not _is_wanted(services):
+        return
+    given_up: dict[str, str] = {}  # what failed, or suggested nothing, is not tried again
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        try:
+            for tenant, library in await asyncio.to_thread(_changed, services):
+                if given_up.get(tenant) != library:
+                    given_up[tenant] = library
+                    await renew(services, tenant, library)
+        except HelixError as error:
+            _logger.warning("no questions were suggested: %s", error)
+        except Exception as error:  # noqa: BLE001  the next round tries again
+            _logger.warning("no questions were suggested: %s", where(error))
+
+
+def _is_wanted(services: Services) -> bool:
+    settings = services.settings
+    if settings.suggestions == "auto":
+        return settings.llm == settings.embedder == "offline"
+    return settings.suggestions == "on"
+
+
+def _changed(services: Services) -> list[tuple[str, str]]:
+    with services.store.connection() as connection:
+        return changed_libraries(connection, OPEN_RUN)
+
+
+async def renew(
+    services: Services, tenant: str, library: str, pause: float = _PAUSE_SECONDS
+) -> None:
+    """Ask what the tenant's documents suggest, and store what came of it.
+
+    ``library`` is what ``changed_libraries`` told of them. ``pause``: seconds after each question.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    documents = services.library.of(tenant)
+    is_free = services.settings.llm == "offline"
+    most = _MOST_ASKED if is_free else _MOST_ASKED_OF_A_SERVICE
+    asked: list[tuple[Candidate, bool]] = []
+    for candidate in candidates(await read_materials(documents), most):
+        if sum(good for _, good in asked) == _MOST_KEPT:
+            break
+        asked.append((candidate, await _is_answered(services, tenant, candidate.question)))
+        await asyncio.sleep(pause)
+    await store_suggestions(documents, asked, library)
+
+
+async def _is_answered(services: Services, tenant: str, question: str) -> bool:
+    asked = Question(question, Scope(tenant))
+    try:
+        answer = await AnswerRequest(services.answering, asked, recorded=False).run()
+    except HelixError:
+        return False
+    return is_proven(answer)
+
+
+def is_proven(answer: Answer) -> bool:
+    """Whether every statement of an answer is supported, and none is beside the question."""
+    statements = answer.proof.statements
+    return bool(statements) and all(
+        statement.problem is None and statement.irrelevance is None for statement in statements
+    )

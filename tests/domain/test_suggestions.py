@@ -1,0 +1,97 @@
+"""Suggested questions: what tables, headings, limits and terms ask, each once, in turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.domain.suggestions import Material, candidates
+from helix.domain.tables import Cell, Table
+
+
+def tabled(
+    company: str, rows: tuple[tuple[str, ...], ...], column: tuple[str, ...], value: str = "$39,669"
+) -> Material:
+    text = " ".join([value] * len(rows))
+    width = len(value) + 1
+    cells = tuple(Cell(n, 0, n * width, n * width + len(value)) for n in range(len(rows)))
+    table = Table(0, len(text), rows, (column,), cells)
+    return Material(1, "Report", text, {"company": company} if company else {}, (), (table,))
+
+
+def questions(*materials: Material, most: int = 24) -> list[str]:
+    return [one.question for one in candidates(materials, most)]
+
+
+@pytest.mark.parametrize(
+    ("company", "row", "column", "question"),
+    [
+        (
+            "Apple Inc.",
+            ("Total net sales",),
+            ("Three Months Ended", "July 1, 2023"),
+            "What were Apple's total net sales for the three months ended July 1, 2023?",
+        ),
+        (
+            "APPLE INC.",
+            ("Net sales:", "iPhone (1)"),
+            ("2023",),
+            "What were Apple's iPhone net sales in 2023?",
+        ),
+        (
+            "",
+            ("Cash and cash equivalents",),
+            ("July 1, 2023",),
+            "What were the cash and cash equivalents as of July 1, 2023?",
+        ),
+        ("", ("Team",), ("Price",), "What is the Price of Team?"),
+    ],
+)
+def test_a_cell_asks_for_its_row_and_column(
+    company: str, row: tuple[str, ...], column: tuple[str, ...], question: str
+) -> None:
+    assert questions(tabled(company, (row,), column)) == [question]
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value"),
+    [
+        (("Team",), ("Price",), "on request"),
+        ((), ("Price",), "$1"),
+        (("12",), ("2023",), "$1"),
+        (("x" * 70,), ("2023",), "$1"),
+        (("Team",), (), "$1"),
+    ],
+)
+def test_what_is_no_number_of_something_asks_nothing(
+    row: tuple[str, ...], column: tuple[str, ...], value: str
+) -> None:
+    assert questions(tabled("", (row,), column, value)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (
+            "Note. Refunds are accepted within 30 days of purchase.",
+            "Within how many days are refunds accepted?",
+        ),
+        (
+            "All invoices must be paid within thirty (30) business days.",
+            "Within how many business days must all invoices be paid?",
+        ),
+        ("“Effective Date” means May 1.", "What does “Effective Date” mean?"),
+    ],
+)
+def test_limits_and_terms_ask(text: str, question: str) -> None:
+    assert questions(Material(1, "Policy", text)) == [question]
+
+
+def test_documents_take_turns_and_a_question_is_asked_once() -> None:
+    first = Material(1, "FAQ", "", headings=("May I return it?", "How long does it take?"))
+    second = Material(2, "Old FAQ", "", headings=("may I return it?", "Who pays?"))
+    found = candidates([first, second], 3)
+    assert [(one.document_id, one.question) for one in found] == [
+        (1, "May I return it?"),
+        (1, "How long does it take?"),
+        (2, "Who pays?"),
+    ]
