@@ -43,6 +43,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
+_BY_EVENT = frozenset(("before", "after", "until"))  # `until the oil shock` is a time
 _VISIBLE = re.compile(r"\S")
 _UNDERLINE = re.compile(r"\|(?:[ \t]*+:?-++:?[ \t]*+\|)++")  # below a table's header, in Markdown
 _ENDS = re.compile(r"[.!?…:;。！？।؟][\"'”’»)\]*_]*$")
@@ -189,7 +190,7 @@ def kind_words(kind: Kind, text: str) -> list[str]:
     """The numbers, times or names of a text, as the kind of an answer asks for them."""
     pattern = {Kind.NUMBER: _NUMBER, Kind.TIME: _TIME, Kind.NAME: _CAPITAL}[kind]
     found = (match.group().lower().rstrip(".,") for match in pattern.finditer(text))
-    return [word for word in found if word not in STOP_WORDS]
+    return [word for word in found if word not in STOP_WORDS or word in _BY_EVENT]
 
 
 def _has_kind(question: Question, text: str) -> float:

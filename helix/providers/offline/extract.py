@@ -95,15 +95,14 @@ def choose_sentences(
     """Places of the sentences to quote, best first, none when the evidence is too weak."""
     scores = evidence.scores.copy()
     for place, sentence in enumerate(evidence.sentences):
-        if (
-            sentence.is_heading
-            or REFUSAL in sentence.text
-            or not may_answer(question, evidence, place, sources[sentence.source])
-        ):
+        if sentence.is_heading or REFUSAL in sentence.text:
             scores[place] = -np.inf
     if not len(scores):
         return []
     best = int(scores.argmax())
+    while scores[best] >= ENOUGH and not may_answer(question, evidence, best):
+        scores[best] = -np.inf
+        best = int(scores.argmax())
     if scores[best] - _penalty(question, evidence, sources, best) < ENOUGH:
         return []
     return [best, *_additional_sentences(question, evidence, scores, best)]
@@ -124,7 +123,9 @@ def _additional_sentences(
         adds = gain >= (_WORTH_ADDING if close else _OTHER_HALF) or (
             close and question.asks_for_several
         )
-        if adds and not _repeats(evidence.sentences, chosen, place):
+        if adds and not (
+            _repeats(evidence.sentences, chosen, place) or not may_answer(question, evidence, place)
+        ):
             chosen.append(place)
             covered = gained
     return chosen[1:]
@@ -176,7 +177,7 @@ def _answering_part(text: str, question: Question) -> str:
             run += piece
             if len(run.split()) > MOST_WORDS:
                 break
-            met = len(asked.intersection(meanings(run))) - len(run.split()) / 1000
+            met = len(asked.intersection(meanings(run))) + len(run.split()) / 1000
             has_kind = question.kind is Kind.OPEN or bool(kind_words(question.kind, run))
             if met + has_kind > most:
                 best, most = run, met + has_kind

@@ -9,7 +9,6 @@ from helix.domain.asked import Kind, Question
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
 from helix.providers.offline.evidence import Evidence, kind_words
-from helix.providers.offline.reading import PromptSource
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
@@ -22,7 +21,7 @@ _ENTRY = re.compile(
 )
 
 
-def may_answer(question: Question, evidence: Evidence, place: int, source: PromptSource) -> bool:
+def may_answer(question: Question, evidence: Evidence, place: int) -> bool:
     """Whether the sentence at ``place`` may be quoted: it holds what is asked for, and is prose.
 
     Furniture of a page, an entry of a glossary where no meaning is asked for, and a row of a table
