@@ -82,7 +82,7 @@ def extract(question: str, sources: Sequence[PromptSource]) -> str:
 def _answer(question: str, sources: Sequence[PromptSource]) -> str:
     asked = read_question(question)
     if cell := cell_answer(asked, sources):
-        return f"{cell.text} [{sources[cell.source].number}]"
+        return f"{quote(cell.text)} [{sources[cell.source].number}]"
     evidence = weigh_evidence(asked, sources)
     chosen = choose_sentences(asked, evidence, sources)
     quotes = [_with_announced_list(evidence.sentences, place) for place in chosen]
