@@ -76,7 +76,7 @@ function Picture({ id, page, scale, onFail }) {
     return () => controller.abort();
   }, [id, page.number, scale, state.wanted]);
   useEffect(() => () => shown.current && URL.revokeObjectURL(shown.current), []);
-  if (state.url) return html`<img src=${state.url} alt="" draggable="false" />`;
+  if (state.url) return html`<img src=${state.url} alt="" draggable=${false} />`;
   if (!state.error) return html`<p class="sheet-wait">${page.number}</p>`;
   return html`<p class="sheet-wait">${state.error} <button type="button" class="text-button" onClick=${() => setState({ ...state, error: "", wanted: state.wanted + 1 })}>Try again</button></p>`;
 }
