@@ -9,7 +9,7 @@ export const ENDPOINTS = {
       "total", "next", "documents[].id", "documents[].title", "documents[].source_uri",
       "documents[].status", "documents[].error", "documents[].media", "documents[].size",
       "documents[].chunks", "documents[].pages", "documents[].warnings", "documents[].tags",
-      "documents[].file", "documents[].updated_at"
+      "documents[].file", "documents[].updated_at", "documents[].file_name", "documents[].facts"
     ]
   },
   "POST /v1/documents": { "body": ["file"], "reads": ["run_id", "documents[].duplicate"] },
@@ -17,12 +17,13 @@ export const ENDPOINTS = {
   "GET /v1/documents/{document_id}": {
     "query": ["text"],
     "reads": [
-      "id", "title", "text", "outline[].start", "outline[].end", "outline[].page",
+      "id", "title", "file_name", "facts", "source_uri", "media", "file", "text",
+      "outline[].start", "outline[].end", "outline[].page",
       "outline[].heading_path", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
       "chunks[].heading_path"
     ]
   },
-  "PATCH /v1/documents/{document_id}": { "body": ["tags"], "reads": ["tags"] },
+  "PATCH /v1/documents/{document_id}": { "body": ["tags", "title", "file_name", "facts"], "reads": ["tags"] },
   "DELETE /v1/documents/{document_id}": {},
   "GET /v1/documents/{document_id}/file": {},
   "GET /v1/documents/{document_id}/pages": {
@@ -65,7 +66,7 @@ export const ENDPOINTS = {
       "citations[].n", "citations[].title", "citations[].document_id",
       "citations[].chunk_id", "citations[].quote", "citations[].start",
       "citations[].end", "citations[].snippet", "citations[].heading_path",
-      "citations[].page", "citations[].label", "done.reason_text", "done.closest",
+      "citations[].page", "citations[].label", "done.reason_text", "done.closest", "done.suggested_scope",
       "done.support.ratio", "done.support.statements[].start",
       "done.support.statements[].end", "done.support.statements[].supported",
       "done.support.statements[].problem", "done.support.statements[].relevant",

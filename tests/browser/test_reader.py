@@ -1,0 +1,246 @@
+"""The reader: pages with the quote marked on them, clean text, tables, slides, search, outline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+
+from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
+from tests.support.printed_pages import HEIGHT, WIDTH, drawn, put
+from tests.support.sample_documents import Bullet, Heading, Slide, Table, docx, pptx
+from tests.support.service_process import run
+
+PAGES = 120
+FRONT = 2  # pages before the one that "1" is printed on
+TABLE_PAGE = 12
+QUOTE = "The windmill of Ostend ground 4,180 tonnes of barley in the year 2019."
+QUOTE_PAGE = 40
+_ROWS = (("Barley", "4,180", "3,950"), ("Spelt", "1,220", "1,175"), ("Rye", "860", "915"))
+
+
+_PLACES = ("Ostend", "Bredene", "Knokke", "De Haan", "Zeebrugge", "Nieuwpoort", "Veurne")
+_WORK = ("grinds rye", "saws oak for ships", "pumps the polder dry", "presses linseed", "rests")
+_WINDS = ("westerly", "storm", "light breeze from the sea", "gusty autumn wind", "calm", "squall")
+
+
+def _story(number: int) -> list[str]:
+    """The lines of a page's text: no two pages have the same."""
+    place, work = _PLACES[number % 7], _WORK[number % 5]
+    wind, other = _WINDS[number % 6], _WINDS[(number * 5 + 1) % 6]
+    lines = [f"Near {place} the mill of village {number} {work} whenever there is a {wind}."]
+    lines += [f"A {other} stops it, and {place} waits."] * (number % 3 > 0)
+    return [*lines, f"Its {number} farmers come with their carts before the {wind} is over."]
+
+
+def _page(canvas: Canvas, number: int) -> None:
+    put(canvas, 60, 30, "Mills of the Coast: Annual Report", size=8)
+    title = f"Chapter {number}: The {_WINDS[number % 6]} of {_PLACES[number % 7]}"
+    put(canvas, 60, 80, title, size=18, bold=True)
+    lines = [QUOTE] if number == QUOTE_PAGE else []
+    put(canvas, 60, 130, *lines, *_story(number), size=11, leading=16)
+    if number == TABLE_PAGE:
+        _table(canvas)
+    if number > FRONT:
+        put(canvas, WIDTH / 2, HEIGHT - 40, str(number - FRONT), size=8)
+
+
+def _table(canvas: Canvas) -> None:
+    put(canvas, 60, 220, "Grain milled by kind (in tonnes)", size=11, bold=True)
+    for n, row in enumerate((("Grain", "2019", "2018"), *_ROWS)):
+        for column, text in enumerate(row):
+            put(canvas, 65 + 150 * column, 244 + 20 * n, text, size=11)
+    canvas.setLineWidth(0.5)
+    across = [60 + 150 * n for n in range(4)]
+    down = [HEIGHT - 240 - 20 * n for n in range(len(_ROWS) + 2)]
+    canvas.grid(across, down)
+
+
+@pytest.fixture(scope="module")
+def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server over a report of 120 pages whose bytes are kept, one whose are not, and others."""
+    kept, other = tmp_path_factory.mktemp("kept"), tmp_path_factory.mktemp("other")
+    report = drawn(*(partial(_page, number=n) for n in range(1, PAGES + 1)), title="Mills")
+    (kept / "mills-2019.pdf").write_bytes(report)
+    (kept / "plan.pptx").write_bytes(_slides())
+    (kept / "travel.docx").write_bytes(_word())
+    lost = drawn(lambda canvas: put(canvas, 60, 80, "The lamp oil is kept in the cellar."))
+    (other / "cellar.pdf").write_bytes(lost)
+    _ingest(module_database_url, kept, "--keep-files")
+    _ingest(module_database_url, other)
+    with serving(module_database_url) as url:
+        yield url
+
+
+def _slides() -> bytes:
+    second = Slide("Budget", ("What it costs",), table=(("Item", "Cost"), ("Desk", "400")))
+    return pptx(Slide("Plan", ("Hire two", "Open the office in Ghent"), notes="Say why."), second)
+
+
+def _word() -> bytes:
+    rows = Table((("Grade", "Days"), ("A", "20"), ("B", "25")))
+    nights = "A hotel room may cost 140 euros a night at most."
+    return docx(Heading("Travel"), Heading("Hotels", 2), nights, Bullet("Book early"), rows)
+
+
+def _ingest(url: str, folder: Path, *options: str) -> None:
+    told = run(
+        "-m", "pipelines.ingest", *options, str(folder),
+        DATABASE_URL=url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
+    )  # fmt: skip
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+@pytest.fixture
+def page(context: BrowserContext, shelf: str) -> Iterator[Page]:
+    with watched(context, shelf) as opened:
+        opened.wait_for_selector(".welcome h1")
+        yield opened
+
+
+def document(shelf: str, name: str) -> dict[str, Any]:
+    """The document whose source ends like this, with its text."""
+    found = httpx.get(f"{shelf}/v1/documents", params={"q": name}).json()["documents"]
+    whole: dict[str, Any] = httpx.get(f"{shelf}/v1/documents/{found[0]['id']}").json()
+    return whole
+
+
+def open_at(page: Page, shelf: str, name: str, quote: str) -> None:
+    """The reader on its own, at ``quote`` of that document."""
+    one = document(shelf, name)
+    start = one["text"].index(quote)
+    page.goto(f"{shelf}/#/source/{one['id']}?start={start}&end={start + len(quote)}")
+
+
+def test_a_citation_opens_the_printed_page_at_its_box(page: Page, shelf: str) -> None:
+    ask(page, "How many tonnes of barley did the windmill of Ostend grind in 2019?")
+    page.locator(".chip:enabled").first.click()
+    sheet = page.get_by_role("figure", name=f"Page {QUOTE_PAGE} (printed {QUOTE_PAGE - FRONT})")
+    expect(sheet.locator("img")).to_be_visible()
+    expect(sheet.locator(".box.quote").first).to_be_in_viewport()
+    expect(sheet.locator("mark.quote")).to_have_text(QUOTE)
+    expect(page.locator(".jump")).to_contain_text(f"of {PAGES} (printed {QUOTE_PAGE - FRONT})")
+    box = sheet.locator(".box.quote").first.bounding_box()
+    whole = sheet.bounding_box()
+    assert box is not None and whole is not None
+    # it is drawn 130 points from the top of the page
+    top = (box["y"] - whole["y"]) / whole["height"] * HEIGHT
+    assert 120 < top < 140
+    page.screenshot(path=screenshots() / "reader.png")
+    assert serious(page) == []
+
+
+def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "mills-2019", QUOTE)
+    field = page.get_by_label("Go to page")
+    expect(field).to_have_value(str(QUOTE_PAGE))
+    field.fill("100")
+    field.press("Enter")
+    expect(page.get_by_role("figure", name="Page 100 ").locator("img")).to_be_in_viewport()
+    expect(field).to_have_value("100")
+    page.locator(".source-body").hover()
+    page.mouse.wheel(0, 1600)
+    expect(page.get_by_role("figure", name="Page 101 ").locator("img")).to_be_in_viewport()
+    # the others are empty places of the right size
+    expect(page.locator(".sheets .leaf")).to_have_count(PAGES)
+    assert page.locator(".sheet").count() < 12
+    page.get_by_label("Back to the marked passage").click()
+    expect(page.locator(".box.quote").first).to_be_in_viewport()
+    page.get_by_label("Larger").click()
+    expect(page.locator(".zoom-value")).to_have_text("125%")
+    expect(page.locator(".box.quote").first).to_be_in_viewport()
+    assert fits(page)
+
+
+def test_text_beside_the_page_is_remembered_and_searched(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "mills-2019", QUOTE)
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.locator("mark.quote")).to_have_text(QUOTE)
+    page.reload()
+    expect(page.locator(".document-text mark.quote")).to_be_in_viewport()
+    page.locator(".source-body").press("/")
+    page.keyboard.type("mill of village 77")
+    expect(page.locator("mark.now")).to_be_in_viewport()
+    page.locator(".find input").press("Escape")
+    page.locator(".source-body").press("v")
+    expect(page.get_by_role("figure", name="Page 77 ").locator("img")).to_be_visible()
+    page.get_by_label("Search within the document").click()
+    page.keyboard.type("farmers come")
+    expect(page.locator(".find")).to_contain_text(f"of {PAGES}")
+    expect(page.locator(".box.now")).to_be_in_viewport()
+    page.emulate_media(color_scheme="dark")
+    assert serious(page) == []
+
+
+def test_a_table_is_a_table_with_the_cell_marked(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "mills-2019", "1,175")
+    expect(page.locator(".box.quote")).to_be_in_viewport()
+    page.locator(".source-body").press("v")
+    table = page.get_by_role("table")
+    expect(table.locator("mark.quote")).to_have_text("1,175")
+    expect(table.get_by_role("row", name="Spelt")).to_contain_text("1,220")
+    expect(table.get_by_role("columnheader", name="2018")).to_be_visible()
+    assert serious(page) == []
+    assert fits(page)
+
+
+def test_the_outline_leads_to_a_chapter(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "mills-2019", QUOTE)
+    expect(page.locator(".box.quote")).to_be_in_viewport()
+    page.locator(".source-body").press("o")
+    outline = page.get_by_role("navigation", name="Outline")
+    outline.get_by_text("Chapter 90:").click()
+    expect(page.get_by_role("figure", name="Page 90 ").locator("img")).to_be_in_viewport()
+
+
+def test_the_original_is_downloaded(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "mills-2019", QUOTE)
+    with page.expect_download() as download:
+        page.get_by_label("Download the original").click()
+    assert download.value.suggested_filename == "mills-2019.pdf"
+    assert Path(download.value.path()).read_bytes().startswith(b"%PDF")
+
+
+def test_without_the_bytes_there_is_the_text_and_it_says_so(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "cellar", "lamp oil")
+    expect(page.locator("mark.quote")).to_have_text("lamp oil")
+    expect(page.locator(".reader-note")).to_contain_text("--keep-files")
+    expect(page.get_by_role("button", name="Page", exact=True)).to_have_count(0)
+    expect(page.get_by_label("Download the original")).to_have_count(0)
+
+
+def test_slides_and_word_documents_look_like_what_they_are(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "plan.pptx", "Ghent")
+    first = page.get_by_role("article", name="Slide 1")
+    expect(first.locator("mark.quote")).to_have_text("Ghent")
+    expect(first.get_by_role("heading", name="Plan")).to_be_visible()
+    expect(page.get_by_role("article", name="Slide 2").get_by_role("table")).to_contain_text("400")
+    assert serious(page) == []
+    open_at(page, shelf, "travel.docx", "140 euros")
+    expect(page.locator("mark.quote")).to_have_text("140 euros")
+    expect(page.get_by_role("heading", name="Hotels")).to_be_visible()
+    expect(page.get_by_role("row", name="B")).to_contain_text("25")
+    assert fits(page)
+
+
+def test_title_and_facts_are_put_right(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "travel.docx", "140 euros")
+    page.get_by_label("Edit title, file name and facts").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Title").fill("Travel rules")
+    dialog.get_by_label("Company").fill("Northwind")
+    assert serious(page) == []
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.locator(".source-title")).to_contain_text("Travel rules")
+    expect(page.locator(".source-title")).to_contain_text(re.compile(r"travel\.docx.*Northwind"))
+    page.goto(f"{shelf}/#/library")
+    row = page.locator(".document", has_text="Travel rules")
+    expect(row).to_contain_text("travel.docx")
+    expect(row).to_contain_text("Northwind")
