@@ -20,7 +20,7 @@ from pathlib import Path
 import typer
 
 COVERED = "How long do I have to request a refund?"
-IN_A_TABLE = "How much revenue did Brightwater make with flow sensors in 2025?"
+IN_A_TABLE = "What were Brightwater's inventories at 31 December 2025?"
 UNCOVERED = "What is the capital of Mongolia?"
 START_SECONDS = 60
 
