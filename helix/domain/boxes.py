@@ -8,7 +8,7 @@ from typing import NamedTuple
 from helix.domain.pages import WordBox
 from helix.language.sentences import Span
 
-_WIDEST_GAP = 1.0  # line heights between two words of a line; a justified line has up to 0.8
+_WIDEST_GAP = 1.0  # line heights between two words of a line; the cells of a row are further apart
 _SAME_LINE = 0.5  # of the lower one's height, that two words of a line share
 
 
