@@ -151,7 +151,11 @@ def _authors(text: str) -> Iterator[str]:
 def _periods(title: str, file_name: str, facts: Mapping[str, Any]) -> Iterator[str]:
     name = _SUFFIX.sub("", file_name).replace("_", " ")
     for text in (facts.get("period", ""), facts.get("fiscal", ""), title, name):
-        yield from reported(str(text))[0]
+        for key in reported(str(text))[0]:
+            yield key
+            quarter, _, number = key.rpartition("-")
+            if quarter.startswith("quarter:") and number in "24":  # its report tells of the half
+                yield f"half:{quarter.partition(':')[2]}-{int(number) // 2}"
 
 
 def _words(text: str) -> list[str]:

@@ -103,7 +103,7 @@ class GatedRetriever(BaseRetriever):
         with trace.stage("rewrite"):
             trace.terms = await self._rewriter.terms(question) if self._rewriter else None
         mismatches: list[EmbedderMismatch] = []
-        named = await named_documents(self.store, question, scope)
+        named = await named_documents(self.store.of(scope.tenant), question, scope)
         for space, store in self._spaces:
             try:
                 result = await self._find(space, store, question, scope, depth, trace, deep, named)

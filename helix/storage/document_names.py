@@ -38,12 +38,17 @@ pointed AS MATERIALIZED (
         SELECT *, count(*) OVER (PARTITION BY name, kind) AS n FROM called) counted
     WHERE n <= %(most)s
 ),
-of_period AS MATERIALIZED (
+timed AS MATERIALIZED (
     SELECT n.name, n.kind, n.document_id FROM unnest(%(periods)s::text[]) AS asked (name)
     CROSS JOIN LATERAL (
         SELECT name, kind, document_id FROM document_names
         WHERE tenant_id = %(tenant)s AND name = asked.name AND NOT EXISTS (SELECT FROM pointed)
         LIMIT %(most)s + 1) n
+),
+of_period AS MATERIALIZED (
+    SELECT name, kind, document_id FROM (
+        SELECT *, count(*) OVER (PARTITION BY name) AS n FROM timed) counted
+    WHERE n <= %(most)s
     UNION
     SELECT n.name, n.kind, n.document_id
     FROM (SELECT DISTINCT document_id FROM pointed) p JOIN document_names n

@@ -147,3 +147,15 @@ async def test_what_people_change_is_found_and_survives_reading_again(library: C
     assert row["file_name"] == "refund-policy.txt"
     assert row["facts"] == {"company": "Acme"}
     assert library.fingerprints(["refund-policy.txt"])["refund-policy.txt"][2] == ""
+
+
+async def test_a_tenants_own_documents_are_named_whoever_holds_the_store(
+    library: ChunkStore,
+) -> None:
+    facts = {"company": "Quarry Works Ltd.", "kind": "policy"}
+    document = replace(record("stone.txt", "Stone is cut.", "Stone"), facts=facts)
+    await asyncio.to_thread(write, library.of("other"), document)
+    retriever = GatedRetriever(library, Space(word_embedder(), 2.0, fusion=Fusion(0.2)))
+    found = await retriever.search("What does Quarry Works cut?", Scope("other"))
+    assert [title for _, title in found.named or ()] == ["Stone"]
+    assert (await retriever.search("What does Quarry Works cut?")).named is None

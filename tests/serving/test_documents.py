@@ -265,3 +265,31 @@ def test_every_endpoint_is_documented(client: httpx.Client) -> None:
         shown = re.sub(r"\{\w+_id\}", "{id}", path).replace("{number}", "{n}")
         for method in methods:
             assert f"`{method.upper()} {shown}" in told, (method, path)
+
+
+def test_what_people_change_is_listed_and_found(
+    client: httpx.Client, sql: psycopg.Connection
+) -> None:
+    number = upload_ready(client, sql, b"Pumps are sold in spring.")
+    facts = {"company": "Meridian Harbor, Inc.", "kind": "10-Q", "period": "Q3 2023"}
+    change = {"title": "Pumps", "file_name": "pumps 7.pdf", "facts": facts}
+    changed = client.patch(f"/v1/documents/{number}", json=change)
+    assert changed.json() == {"id": number, **change}
+    document = client.get(f"/v1/documents/{number}").json()
+    assert (document["title"], document["file_name"]) == ("Pumps", "pumps 7.pdf")
+    assert document["facts"] == facts | {"period_end": "2023-09-28"}
+
+    def listed(**params: str) -> list[int]:
+        found = client.get("/v1/documents", params=params).json()["documents"]
+        return [each["id"] for each in found]
+
+    for params in (
+        {"q": "pumps 7"}, {"company": "MERIDIAN HARBOR"}, {"kind": "10-q"},
+        {"company": "Meridian Harbor Inc", "kind": "10-Q"},
+    ):  # fmt: skip
+        assert listed(**params) == [number], params
+    for params in ({"company": "Meridian"}, {"kind": "policy"}, {"q": "pumps 8"}):
+        assert listed(**params) == [], params
+    client.patch(f"/v1/documents/{number}", json={"facts": {"company": None}})
+    assert listed(company="Meridian Harbor") == []
+    assert client.patch("/v1/documents/999999999", json=change).status_code == 404

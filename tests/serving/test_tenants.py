@@ -356,7 +356,11 @@ def test_tags_are_sent_listed_and_changed(off: World, module_database_url: str) 
         {"tags": "a"},
         {"tags": ["x" * 101]},
         {"tags": ["a\n"] * 2 + ["\0"]},
-        {"tags": [], "title": "T"},
+        {"tags": [], "titel": "T"},
+        {"title": " "},
+        {"file_name": "a\0b"},
+        {"facts": {"weight": "3 kg"}},
+        {"facts": {"company": 3}},
         {"tags": [str(n) for n in range(51)]},
     ):
         assert client.patch(document, json=body | whose).status_code == 400, body
