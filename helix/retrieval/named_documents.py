@@ -19,7 +19,7 @@ from helix.store import ChunkStore
 
 HEAD_START = 0.3
 """What a candidate of a named document has before the others, where 1 is the best that both
-rankings give (docs/decisions/0038-documents-by-what-they-are.md)."""
+rankings give (docs/decisions/0039-documents-by-what-they-are.md)."""
 _RANKED_HEAD_START = 0.5 / 61  # of reciprocal ranks: half of a first place
 _MOST_SUGGESTED = 4
 
