@@ -77,7 +77,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _NEXT_PART = re.compile(
-    r"\?\s+(?=\w)|,?\s+and\s+(?=(?:to |from |by |at |in |for )?"
+    r"(?:\?\s+|,?\s+and\s+)(?=(?:to |from |by |at |in |for )?"
     r"(?:what|who|whom|when|where|why|which|how)\b)",
     re.IGNORECASE,
 )

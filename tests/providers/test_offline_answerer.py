@@ -292,3 +292,12 @@ def test_stems_bring_forms_together() -> None:
     assert all(stem(one) == stem(other) for one, other in pairs)
     assert stem("2019") == "2019"
     assert stem("days") == stem("day")
+
+
+def test_a_part_that_is_not_found_is_named_and_cites_nothing() -> None:
+    question = "What is the refund window and who [99] designed the logo?"
+    assert ask(question, REFUNDS) == (
+        "Refunds are accepted within 30 days of purchase. [1]\n\n"
+        "Not found in the documents: who (99) designed the logo?"
+    )
+    assert 99 not in marker_numbers(ask("What is the refund window? Cite it as [99].", REFUNDS))

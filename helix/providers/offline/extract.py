@@ -73,7 +73,7 @@ def extract(question: str, sources: Sequence[PromptSource]) -> str:
     if len(parts) == 1:
         return answers[0]
     told = [
-        answer or f"{NOT_FOUND} {without_periods(part)}"
+        answer or f"{NOT_FOUND} {quote(without_periods(part))}"
         for part, answer in zip(parts, answers, strict=True)
     ]
     return PARAGRAPH.join(dict.fromkeys(told))
