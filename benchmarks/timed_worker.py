@@ -32,16 +32,16 @@ from helix import store
 from helix.library.access import Row
 from helix.library.runs import create_run
 from helix.providers.base import Embedder
+from helix.sandbox import Sandbox as Processes
 from helix.settings import load_settings
 from helix.storage import document_writes as writing
 from helix.storage import indexes as index
 from pipelines.files import ingestion
-from pipelines.readers import ReadText
 from pipelines.runs import worker
 from pipelines.runs.foreground import follow_run
 from pipelines.runs.run_identity import this_host
 from pipelines.runs.run_steps import Worker
-from pipelines.sandbox import Sandbox
+from pipelines.sandbox import ReadLimits, Sandbox
 from pipelines.splitters import SectionSplitter
 
 T = TypeVar("T")
@@ -90,10 +90,16 @@ class IngestFigures:
 _measured = IngestFigures()
 
 
-class _TimedSandbox(Sandbox):
-    async def _read(self, *given: Any) -> ReadText:
+class _TimedProcesses(Processes):
+    async def _answer(self, *given: Any) -> Any:
         with _measured.stage("read"):  # a slot is held: what was waited for it does not count
-            return await super()._read(*given)
+            return await super()._answer(*given)
+
+
+class _TimedSandbox(Sandbox):
+    def __init__(self, limits: ReadLimits, processes: int) -> None:
+        super().__init__(limits, processes)
+        self._processes = _TimedProcesses(processes)
 
 
 class _TimedSplitter(SectionSplitter):

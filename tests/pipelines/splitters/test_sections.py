@@ -13,7 +13,8 @@ from llama_index.core.schema import Document, MetadataMode, TextNode
 from llama_index.core.utils import get_tokenizer
 from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_metadata_dict
 
-from helix.domain.records import Section, Span
+from helix.domain.records import Section
+from helix.language.sentences import Span
 from pipelines.readers.markdown import sections_of
 from pipelines.splitters import SectionSplitter
 from pipelines.splitters.pieces import LONGEST_BLOCK
