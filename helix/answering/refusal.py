@@ -62,16 +62,18 @@ def closest_passages(
 ) -> list[Passage] | None:
     """The passages that the model was given, in that order, or that were found; None of an answer.
 
-    At most five.
+    At most five; none of an answer that was withheld, of which nothing is told.
     """
     if reason is None:
         return None
+    if reason == "ungrounded":
+        return []
     asked = frozenset(read_question(question).subject)
     return [_passage(hit, asked) for hit in _passages(retrieval, reason)[:_MOST]]
 
 
 def _passages(retrieval: Retrieval, reason: Reason) -> list[Hit]:
-    if reason in ("model_refused", "ungrounded"):
+    if reason == "model_refused":
         return [source.hit for source in retrieval.sources]
     return retrieval.hits
 

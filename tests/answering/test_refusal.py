@@ -51,6 +51,7 @@ def test_the_closest_open_at_their_best_sentence_with_the_question_s_words_marke
     assert (first["start"], first["end"]) == (start, start + len(best))
     assert [first["text"][slice(*mark)] for mark in first["marks"]] == ["lamp"]
     assert closest_passages("Who?", retrieval(*TEXTS), None) is None
+    assert closest_passages("Who?", retrieval(*TEXTS), "ungrounded") == [], "it was withheld"
 
 
 def test_a_long_passage_is_told_around_its_best_sentence() -> None:
