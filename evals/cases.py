@@ -54,12 +54,12 @@ class Within(BaseModel):
     tags: tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    company: tuple[str, ...] | None = None
+    kind: str | None = None
 
     def of(self, tenant: str) -> Scope:
         """The scope within a tenant's documents."""
-        return Scope(
-            tenant, self.document_ids, self.source_prefix, self.tags, self.since, self.until
-        )
+        return Scope(tenant, **dict(self))
 
 
 class Case(BaseModel):
