@@ -30,7 +30,8 @@ MOST_WORDS = 60
 """Words of one quote at most: more is no answer but a block."""
 _CLOSE = 0.01
 _INNER = 1.0  # a word of the question in the row's own label
-_OUTER = 0.75  # in its group, the caption, the column's header
+_GROUP = 0.9  # in its group
+_OUTER = 0.75  # in the caption, the column's header
 _ABOUT = 0.5  # in the headings above, the title, the facts
 
 
@@ -123,7 +124,8 @@ def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Ca
             header = frozenset(meanings(without_periods(cell.header))) - _OF_TIME
             told = (
                 frozenset(label),
-                path | caption | header | frozenset(meanings(row.corner)),
+                path,
+                caption | header | frozenset(meanings(row.corner)),
                 about,
             )
             asked_for = _share_asked(subject, told, row, cell)
@@ -150,12 +152,15 @@ def _label_share(label: Sequence[str], subject: Sequence[str], is_list: bool) ->
 
 def _share_asked(
     subject: Sequence[str],
-    told: tuple[frozenset[str], frozenset[str], frozenset[str]],
+    told: Sequence[frozenset[str]],
     row: TableRow,
     cell: Named,
 ) -> float:
-    """How much of what is asked about the cell's row, table and document say, 0 to 1."""
-    label, outer, about = told
+    """How much of what is asked about the cell's row, table and document say, 0 to 1.
+
+    ``told``: what the label, the groups, the caption with the headers, and the document say.
+    """
+    label, group, outer, about = told
     beside = frozenset(
         word for other in row.cells if other is not cell for word in meanings(other.value)
     )
@@ -163,6 +168,8 @@ def _share_asked(
     for word in subject:
         if word in label or word in beside:
             total += _INNER
+        elif word in group:
+            total += _GROUP + 0.1 * (word in _GENERIC)
         elif word in outer:
             total += _OUTER + 0.25 * (word in _GENERIC)
         elif word in about or word in _GENERIC:
@@ -178,7 +185,8 @@ def _is_of_kind(asked: _Asked, row: TableRow, cell: Named) -> bool:
     if asked.kind is Kind.NAME:
         return value is None and cell.value[:1].isupper()
     if value is None:
-        return asked.kind is Kind.OPEN and bool(cell.header) and len(cell.value.split()) <= 30
+        told = any(map(str.isalnum, cell.value)) and len(cell.value.split()) <= 30
+        return asked.kind is Kind.OPEN and bool(cell.header) and told  # a dash tells nothing
     is_change = bool(_CHANGE.search(cell.header)) or cell.header.strip(" %").casefold() == "chg"
     if asked.change:
         return (is_change or bool(_CHANGE.search(row.label))) and (

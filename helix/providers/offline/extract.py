@@ -64,6 +64,7 @@ def extract(question: str, sources: Sequence[PromptSource]) -> str:
 
     Each part of a question is answered for itself; one that is not is named, if another is.
     """
+    question = _without_orders(question)
     if is_summary(question):
         return lead_sentences(sources) or REFUSAL
     parts = parts_of(question)
@@ -77,6 +78,12 @@ def extract(question: str, sources: Sequence[PromptSource]) -> str:
         for part, answer in zip(parts, answers, strict=True)
     ]
     return PARAGRAPH.join(dict.fromkeys(told))
+
+
+def _without_orders(question: str) -> str:
+    """The text up to its last question mark: an order that follows asks nothing of a document."""
+    asked, mark, _ = question.rpartition("?")
+    return f"{asked}{mark}" if mark and read_question(asked).subject else question
 
 
 def _answer(question: str, sources: Sequence[PromptSource]) -> str:
