@@ -21,6 +21,7 @@ _OF_TIME = _LISTS["of_time"]
 _CHANGE = re.compile(r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|fell|drop)\w*|[%]\s*chg",
                      re.IGNORECASE)  # fmt: skip
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
+_SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
 _PARENTHESES = re.compile(r"\([^()]{0,40}\)")
 _ENOUGH_LABEL = 0.6
 """Share of a row's label that the question has to have: `Mac` is not asked for by `iPhone`."""
@@ -51,6 +52,7 @@ class CellAnswer:
 class _Asked:
     """What a question asks of tables: its subject without period and company."""
 
+    text: str
     subject: tuple[str, ...]
     named: tuple[Period, ...]
     months: int | None
@@ -99,7 +101,7 @@ def _asked(question: Question) -> _Asked:
     if change:
         subject = [word for word in subject if not _CHANGE.match(word)]
     percent = bool(_PERCENT.search(text))
-    return _Asked(tuple(subject), question.periods, months, change, percent, question.kind)
+    return _Asked(text, tuple(subject), question.periods, months, change, percent, question.kind)
 
 
 def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Candidate]:
@@ -192,6 +194,8 @@ def _is_of_kind(asked: _Asked, row: TableRow, cell: Named) -> bool:
         return (is_change or bool(_CHANGE.search(row.label))) and (
             value.is_share or "%" in cell.header or not asked.percent
         )
+    if _SHARE.search(asked.text) and not (value.is_share or _SHARE.search(cell.header + row.label)):
+        return False
     return not is_change
 
 
@@ -204,9 +208,9 @@ def _period_score(
     if not own:
         own = _keys_of(source.text[above], source) or source.place.period_keys
         told = ""
-    months = months_in(told)
-    if asked.months and months and asked.months != months:
-        return None
+    months = months_in(told) or months_in(source.text[above])
+    if asked.months and asked.months != months and (months or any(dates(cell.header))):
+        return None  # a column that names its last day alone may be of any length
     order = 0.1 * (1 - row.cells.index(cell) / (len(row.cells) + 1))  # the newest stands first
     if not asked.named:
         current = source.place.period_end is not None and f"day:{source.place.period_end}" in own

@@ -9,6 +9,7 @@ from helix.domain.asked import Kind, Question
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
 from helix.providers.offline.evidence import Evidence, kind_words
+from helix.providers.offline.figures import has_figure
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
@@ -29,6 +30,8 @@ def may_answer(question: Question, evidence: Evidence, place: int) -> bool:
     """
     text = evidence.sentences[place].text
     if question.kind is not Kind.OPEN and not _has_kind(question, text):
+        return False
+    if not has_figure(question, text):
         return False
     if is_furniture(text) or (not question.is_definition and _ENTRY.match(text)):
         return False

@@ -1,0 +1,45 @@
+"""What a question for a figure accepts of a sentence: money, counts, names, and never a date."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.domain.asked import read_question
+from helix.providers.offline.figures import has_figure
+
+PRICE = "How much did the harbour pay for the second crane?"
+COUNT = "How many shares did the mill buy back in the third quarter of 2024?"
+CHIEF = "Who is the chief executive officer of the mill?"
+REVENUE = "What was the mill's revenue in the first half of 2023?"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (PRICE, "It paid $4.1 million for the second crane."),
+        (PRICE, "The harbour paid 90,000 euros."),
+        (COUNT, "The mill bought back 1.2 million shares."),
+        (CHIEF, "/s/ Petra M. Lindqvist, Chief Executive Officer"),
+        (REVENUE, "Revenue was 14.2 million in the first half of 2023."),
+        ("What share of the mills is closed?", "A third is."),
+    ],
+)
+def test_a_figure_of_the_kind_is_accepted(question: str, text: str) -> None:
+    assert has_figure(read_question(question), text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (PRICE, "In February 2022 the harbour announced the purchase."),
+        (PRICE, "As of April 1, 2023, the harbour held 94% of the crane's maker."),
+        (PRICE, "The harbour paid $1.5 million for the first crane."),
+        (COUNT, "In the third quarter of 2024 it returned $3.7 billion in share repurchases."),
+        (CHIEF, "Chief Executive Officer, Director and Principal Executive Officer"),
+        (CHIEF, "Certification under Section 906 of the Sarbanes-Oxley Act of 2002"),
+        (REVENUE, "We expect revenue to improve throughout 2023, mostly in the second half."),
+        (REVENUE, "(2) Revenue includes what the mill earns with grain."),
+    ],
+)
+def test_another_kind_or_a_date_is_not(question: str, text: str) -> None:
+    assert not has_figure(read_question(question), text)
