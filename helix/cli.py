@@ -1,4 +1,4 @@
-"""The ``helix`` command. What takes time to load is loaded by the command that needs it."""
+"""The ``helix`` command: a table of commands, each loaded when it is called."""
 
 from __future__ import annotations
 
@@ -10,58 +10,28 @@ import typer
 
 from helix import __version__
 from helix.commands import programs
-from helix.commands.answers import ask, replay
-from helix.commands.cache import cache
-from helix.commands.console import OneLineErrors
-from helix.commands.demo import demo
-from helix.commands.doctor import doctor
-from helix.commands.keys import keys
-from helix.commands.runs import runs
-from helix.commands.tenants import tenants
-from helix.settings import load_settings
+from helix.commands.lazy import LazyCommand, lazy_typer
 
+COMMANDS = {
+    "demo": LazyCommand("helix.commands.demo:demo", "See it work: no key, no Docker, no trace."),
+    "serve": LazyCommand("helix.server:serve", "Serve the page and the HTTP API."),
+    "ask": LazyCommand("helix.commands.answers:ask", "Ask the documents."),
+    "replay": LazyCommand("helix.commands.answers:replay", "Ask again what an answer was asked."),
+    "doctor": LazyCommand("helix.commands.doctor:doctor", "Check all that answering needs."),
+    "runs": LazyCommand("helix.commands.runs:runs", "What is being brought in: follow, cancel."),
+    "keys": LazyCommand("helix.commands.keys:keys", "Keys to the HTTP API: make, list, revoke."),
+    "tenants": LazyCommand("helix.commands.tenants:tenants", "Whose documents there are: erase."),
+    "cache": LazyCommand("helix.commands.cache:cache", "The embedding cache: its size, empty it."),
+}
+"""Every command but the programs, in the order of `helix --help`."""
 
-def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
-) -> None:
-    """Serve over HTTP until SIGTERM or Ctrl-C; running answers may finish.
-
-    What is uploaded is ingested by HELIX_WORKERS processes that it starts when there is something.
-    """
-    settings = load_settings()
-    import uvicorn
-
-    from helix.app import create_app
-    from helix.serving.disconnects import DRAIN_SECONDS
-
-    uvicorn.run(
-        create_app(settings),
-        host=host,
-        port=port,
-        log_level=settings.log_level,
-        access_log=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS + 5,
-    )
-
-
-COMMANDS = (demo, serve, ask, replay, doctor)
-GROUPS = (runs, keys, tenants, cache)
-"""Commands with subcommands."""
-
-cli = typer.Typer(
+cli = lazy_typer(
+    COMMANDS,
     name="helix",
     help="Answers from your own documents, each citation resolving, or one honest refusal.",
-    cls=OneLineErrors,
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
 )
-for command in COMMANDS:
-    cli.command()(command)
 programs.add_to(cli)
-for group in GROUPS:
-    cli.add_typer(group)
 
 
 @cli.callback(invoke_without_command=True)

@@ -39,6 +39,7 @@ FLOORS = (
     {"commands", "privacy"},
     {"serving"},
     {"app"},
+    {"server"},
     {"cli"},
 )
 """The rooms of ``helix``, lowest first: a room imports only rooms of lower floors."""
@@ -144,6 +145,17 @@ def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
         cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert asked.stdout.strip() == "[]", asked.stderr
+
+
+def test_the_list_of_commands_loads_no_command() -> None:
+    heavy = ("helix.settings", "pydantic", "rich", "psycopg", "asyncio", "llama_index")
+    listed = "import sys; sys.argv = ['helix', '--help']; from helix.cli import cli"
+    told = f"[name for name in {heavy!r} if name in sys.modules]"
+    asked = subprocess.run(
+        [sys.executable, "-c", f"{listed}; cli(standalone_mode=False); print({told})"],
+        cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "\n  ask " in asked.stdout and asked.stdout.splitlines()[-1] == "[]", asked.stderr
 
 
 def test_importing_the_app_reads_no_setting(imported: subprocess.CompletedProcess[str]) -> None:

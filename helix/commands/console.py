@@ -1,21 +1,18 @@
-"""What the commands share: one-line errors, a database connection, safe text, tables."""
+"""What the commands share: a database connection, safe text, tables."""
 
 from __future__ import annotations
 
 import asyncio
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psycopg
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
-from typer.core import TyperGroup
 
-from helix.errors import BadRequest, HelixError
 from helix.settings import load_settings
 from helix.storage.connections import Connected, unavailable
 from helix.storage.database import open_url
@@ -25,24 +22,6 @@ LARGEST_ID = 2**63 - 1
 
 # Zero-width joiners are part of words in some scripts, and of emoji.
 _PRINTED_CONTROLS = "\n\t\u200c\u200d"
-
-
-class OneLineErrors(TyperGroup):
-    """The root group: a known error of any command is one line on standard error.
-
-    The exit status is 2 for a request that cannot be answered as it is, 1 for any other known
-    error, and 130 after Ctrl-C.
-    """
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that ``ctx`` names."""
-        try:
-            return super().invoke(ctx)
-        except HelixError as error:
-            typer.echo(f"helix: {error}", err=True)
-            raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
 
 
 def in_database(action: Callable[[Connected], Result]) -> Result:

@@ -1,0 +1,33 @@
+"""``helix serve``: the application on a port, until it is told to end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from helix.settings import load_settings
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+) -> None:
+    """Serve over HTTP until SIGTERM or Ctrl-C; running answers may finish.
+
+    What is uploaded is ingested by HELIX_WORKERS processes that it starts when there is something.
+    """
+    settings = load_settings()
+    import uvicorn
+
+    from helix.app import create_app
+    from helix.serving.disconnects import DRAIN_SECONDS
+
+    uvicorn.run(
+        create_app(settings),
+        host=host,
+        port=port,
+        log_level=settings.log_level,
+        access_log=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS + 5,
+    )

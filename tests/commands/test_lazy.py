@@ -1,0 +1,31 @@
+"""The table of commands: what it names is there, and is loaded only when it is called."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.cli import COMMANDS
+from tests.support.cli_runner import helix
+
+SHOWN = 60
+"""Characters of help that a terminal of 80 columns shows beside the longest name."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_is_there(name: str) -> None:
+    done = helix(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"Usage: helix {name} ")
+
+
+def test_every_command_is_listed_with_its_whole_help() -> None:
+    listed = helix("--help").stdout.splitlines()
+    for name, command in COMMANDS.items():
+        assert len(command.help) <= SHOWN, name
+        assert [name, command.help] in [line.split(maxsplit=1) for line in listed]
+
+
+def test_a_mistyped_command_is_told_the_one_that_is_meant() -> None:
+    done = helix("aks")
+    assert done.returncode == 2
+    assert done.stderr.endswith("Error: No such command 'aks'. Did you mean 'ask'?\n")
