@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
-from dotenv import dotenv_values
 
 from db.embedded import embedded_directory
+from db.env_files import read_env_files
 from db.errors import DatabaseError
 from db.url import HOW, explain, is_embedded, open_database, redact
 
@@ -203,11 +203,8 @@ def _primary(error: psycopg.Error) -> str:
 
 
 def database_url() -> str:
-    """DATABASE_URL from the environment, else from ``.env`` in the working directory."""
-    try:
-        value = os.environ.get("DATABASE_URL") or dotenv_values(".env").get("DATABASE_URL")
-    except (OSError, UnicodeDecodeError):
-        raise DatabaseError("the file .env cannot be read: it must be UTF-8 text") from None
+    """DATABASE_URL from the environment, else from the files of ``db.env_files``."""
+    value = os.environ.get("DATABASE_URL") or read_env_files().get("DATABASE_URL")
     if not value:
         raise DatabaseError(f"DATABASE_URL is not set: {HOW}")
     return value
@@ -217,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Migrate and say so in one line; 1, with one line on stderr, when it cannot be done."""
     parser = argparse.ArgumentParser(
         prog="python -m db.migrate",
-        description="Bring the database of DATABASE_URL (or of .env) to Helix's schema."
+        description="Bring the database of DATABASE_URL to Helix's schema."
         " Safe to run at any time, any number of times, from any number of places.",
     )
     parser.parse_args(arguments)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
-from dotenv import dotenv_values
 from psycopg import sql
 
 from db.embedded import DATABASE, acquire
+from db.env_files import read_env_files
 from db.migrate import migrate
 from evals.cases import CaseError
 from evals.metrics.retrieval import Chunk
@@ -41,13 +41,14 @@ SELECT row_to_json(x) FROM (
 def settings_of_run(keep: bool = False) -> Iterator[Settings]:
     """The settings of a run; a database of its own unless the environment has DATABASE_URL.
 
-    What ``.env`` names as the database is somebody's, and left alone. Provider: as set, else Gemini
-    where there is a key, else offline. With ``keep`` the own database stays, and is named.
+    What a file of settings names as the database is somebody's, and left alone. Provider: as set,
+    else Gemini where there is a key, else offline. With ``keep`` the own database stays, and is
+    named.
 
     Raises:
         SettingsError: as load_settings does.
     """
-    named = {**dotenv_values(".env"), **os.environ}
+    named = read_env_files() | os.environ
     kind = "gemini" if named.get("GEMINI_API_KEY") else "offline"
     values = {name: named.get(name) or kind for name in ("HELIX_LLM", "HELIX_EMBEDDER")}
     overrides: dict[str, object] = {

@@ -1,13 +1,13 @@
 """Settings from the environment: read once, frozen, passed down; never a module global.
 
 docs/settings.md and ``.env.example`` list every variable, and a test holds both against this class.
-A ``.env`` file in the working directory is read too, and the environment wins over it.
+``.env`` of the working directory and the user's own file are read too (``db.env_files``).
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -22,6 +22,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from db.env_files import env_files, read_env_file
+from db.errors import DatabaseError
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import SettingsError
 
@@ -30,6 +32,8 @@ Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$"
 Guard = Literal["injection", "hygiene", "verdict"]
 """The guardrails there are (helix/answering/guardrails)."""
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
+Server = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")]
+"""A server's address: ``http://localhost:8080``, or with a path in front of the API's."""
 Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
 
 _REMEDIES = {
@@ -50,17 +54,28 @@ _REMEDIES = {
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
+    "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
+    "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",
     "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
 }
 """How to set the variables whose type and bounds do not say it all."""
 
 
-class Settings(BaseSettings):
-    """Everything a process is configured by. Distances are cosine distances, 0 to 2."""
+class ClientSettings(BaseSettings):
+    """How a command reaches a running server."""
 
     model_config = SettingsConfigDict(
-        frozen=True, env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True
+        frozen=True, env_ignore_empty=True, extra="ignore", populate_by_name=True
     )
+
+    server: Server | None = Field(None, alias="HELIX_SERVER")
+    """The server that commands ask instead of the database."""
+    api_key: SecretStr | None = Field(None, alias="HELIX_API_KEY")
+    """The key that they show to it."""
+
+
+class Settings(ClientSettings):
+    """Everything a process is configured by. Distances are cosine distances, 0 to 2."""
 
     database_url: str = Field(repr=False)  # it may hold a password
     gemini_api_key: SecretStr | None = None
@@ -216,15 +231,36 @@ def _first_problem(error: ValidationError) -> str:
     return _line(variable, "is not set" if first["type"] == "missing" else "is malformed")
 
 
+Read = TypeVar("Read", bound=ClientSettings)
+
+
 def load_settings(**overrides: object) -> Settings:
-    """Read the environment (and ``.env``); keyword arguments win over both.
+    """Read the environment, ``.env`` and the user's file; keyword arguments win over them.
 
     Raises:
         SettingsError: one line that names the variable and how to set it.
     """
+    return _read(Settings, overrides)
+
+
+def load_client_settings() -> ClientSettings:
+    """The settings of a command that asks a running server, which needs no other.
+
+    Raises:
+        SettingsError: as load_settings does.
+    """
+    return _read(ClientSettings, {})
+
+
+def _read(kind: type[Read], overrides: dict[str, object]) -> Read:
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]
+        return kind(_env_file=env_files(), **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         raise SettingsError(_first_problem(error)) from None
     except (OSError, UnicodeDecodeError):
-        raise SettingsError("the file .env cannot be read: it must be UTF-8 text") from None
+        for file in env_files():  # the one that it was
+            try:
+                read_env_file(file)
+            except DatabaseError as error:
+                raise SettingsError(str(error)) from None
+        raise

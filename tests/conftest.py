@@ -28,6 +28,9 @@ settings.load_profile("seeded")
 # Servers of tests start no workers of their own, but where a test asks for them.
 os.environ["HELIX_WORKERS"] = "0"
 
+# The settings file of whoever runs the tests is not read.
+os.environ["XDG_CONFIG_HOME"] = str(Path(__file__).parent / "no-settings-here")
+
 
 # A file is one process's: those that take longest begin first, or one is waited for at the end.
 _LONG = (

@@ -14,7 +14,8 @@ import typer
 
 from db.errors import DatabaseError
 from db.migrate import schema_ready
-from db.url import explain, open_database
+from db.url import explain, is_embedded, open_database
+from helix.commands.setting_sources import missing_files, setting_sources
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import HelixError
 from helix.settings import load_settings
@@ -63,9 +64,13 @@ async def examine() -> AsyncGenerator[Check, None]:
         settings = load_settings()
     except HelixError as error:
         yield Check("settings", False, str(error))
+        for check in _sources():
+            yield check
         return
     key = "set" if settings.gemini_api_key else "not needed"
     yield Check("settings", True, f"llm {settings.llm}, embedder {settings.embedder}, key {key}")
+    for check in _sources():
+        yield check
 
     async with AsyncExitStack() as stack:
         database_ok = True
@@ -73,7 +78,8 @@ async def examine() -> AsyncGenerator[Check, None]:
             database = open_database(settings.database_url)
             url = await asyncio.to_thread(database.__enter__)
             stack.push(database.__exit__)
-            for check in await asyncio.to_thread(_database, url):
+            embedded = is_embedded(settings.database_url)
+            for check in await asyncio.to_thread(_database, url, embedded=embedded):
                 database_ok = database_ok and check.ok
                 yield check
         except DatabaseError as error:
@@ -100,19 +106,34 @@ async def examine() -> AsyncGenerator[Check, None]:
             yield Check("model", False, str(error))
 
 
-def _database(url: str) -> list[Check]:
+def _sources() -> list[Check]:
+    """Where the settings come from; a name that is none is a mistake worth a look."""
+    try:
+        sources = setting_sources()
+    except DatabaseError:  # told by the settings themselves
+        return []
+    found = [Check(f"from {each.place}", not each.unknown, each.told()) for each in sources]
+    if missing := missing_files():
+        found.append(Check("no settings file", True, " and ".join(map(str, missing))))
+    return found
+
+
+def _database(url: str, *, embedded: bool) -> list[Check]:
     try:
         with psycopg.connect(url, connect_timeout=5) as connection:
             version = connection.info.server_version // 10_000
-            return [Check("database", True, f"Postgres {version}"), *_schema(connection)]
+            checks = _schema(connection, embedded=embedded)
+            return [Check("database", True, f"Postgres {version}"), *checks]
     except psycopg.Error as error:
         raise explain(url, error) from None
 
 
-def _schema(connection: psycopg.Connection) -> list[Check]:
+def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:
     row = connection.execute(
         "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
     ).fetchone()
+    if row is None and embedded:
+        return [Check("schema", True, "none yet: the first command that needs it makes it")]
     if row is None or not schema_ready(connection):
         seen = f"pgvector {row[0]}" if row else "no pgvector in this database"
         return [Check("schema", False, f"missing or old ({seen}): run `python -m db.migrate`")]
