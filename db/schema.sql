@@ -573,13 +573,13 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
             THEN receipt -> 'verdict' || '{"unsupported_claims": []}' END,
         'citations', (
             SELECT coalesce(jsonb_agg(CASE WHEN (c ->> 'document_id')::bigint = ANY(gone) THEN c ||
-                '{"title": null, "heading_path": [], "snippet": null, "quote": null}'
+                '{"title": null, "heading_path": [], "label": "", "snippet": null, "quote": null}'
                 ELSE c END ORDER BY n), '[]')
             FROM jsonb_array_elements(receipt -> 'citations') WITH ORDINALITY AS x (c, n)),
         'support', receipt -> 'support' || jsonb_build_object('statements', (
             SELECT coalesce(jsonb_agg(s || jsonb_build_object('spans', (
                 SELECT coalesce(jsonb_agg(CASE WHEN (p ->> 'document_id')::bigint = ANY(gone)
-                    THEN p || '{"quote": null}' ELSE p END ORDER BY m), '[]')
+                    THEN p || '{"label": "", "quote": null}' ELSE p END ORDER BY m), '[]')
                 FROM jsonb_array_elements(s -> 'spans') WITH ORDINALITY AS y (p, m))) ORDER BY n),
                 '[]')
             FROM jsonb_array_elements(receipt #> '{support,statements}')

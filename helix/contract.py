@@ -21,6 +21,8 @@ QUESTION_PREFIX = "Question: "
 
 SNIPPET_CHARS = 160
 """A citation's snippet is at most this many characters of its chunk, plus an ellipsis."""
+LONGEST_SNIPPET_CHARS = 200
+"""Of GET /ask, whose snippets begin with their chunk, so that the cited sentence ends within it."""
 
 EMBEDDING_DIMENSIONS = 1536
 """Width of every stored vector; at most 2,000, pgvector's limit for an HNSW index on `vector`."""

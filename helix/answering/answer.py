@@ -15,11 +15,11 @@ from helix.answering.clarification import clarifying_question
 from helix.answering.debug import debug_block
 from helix.answering.engine import AnswerStream
 from helix.answering.guardrails import Flag
-from helix.answering.proof import Proof, prove, with_relevance
+from helix.answering.proof import Proof, Support, prove, with_relevance
 from helix.answering.refusal import Passage, closest_passages, reason_text
-from helix.contract import REFUSAL, Citation, Verdict
+from helix.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.attribution import attribute_citations
-from helix.domain.citations import cite
+from helix.domain.citations import cite, snippet
 from helix.domain.context import Source
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
@@ -34,6 +34,7 @@ class LongCitation(TypedDict):
 
     ``quote`` is ``documents.text[start:end]``, in characters: the first span, inside the chunk,
     that a statement citing the source rests on. All three are None where no statement does.
+    ``snippet`` is a piece of the chunk that begins with the quote, or else with the chunk.
     """
 
     n: int
@@ -111,13 +112,17 @@ class Answer:
 
     @property
     def short_citations(self) -> list[Citation]:
-        """The citations with the four keys of GET /ask."""
+        """The citations with the four keys of GET /ask; a snippet begins with its chunk.
+
+        It ends with the quote where that lies at the beginning of the chunk.
+        """
+        contents = {hit.chunk_id: hit for source in self.retrieval.sources for hit in source.hits}
         return [
             Citation(
                 n=citation["n"],
                 chunk_id=citation["chunk_id"],
                 document_title=citation["title"],
-                snippet=citation["snippet"],
+                snippet=_first_of(contents[citation["chunk_id"]], citation["end"]),
             )
             for citation in self.citations
         ]
@@ -189,13 +194,26 @@ def long_citations(
                 heading_path=list(hit.heading_path),
                 page=hit.page,
                 label=hit.label,
-                snippet=citation["snippet"],
+                snippet=_snippet_at(hit, support) if support else citation["snippet"],
                 quote=support.quote if support else None,
                 start=support.start if support else None,
                 end=support.end if support else None,
             )
         )
     return citations
+
+
+def _snippet_at(hit: Hit, support: Support) -> str:
+    """What of a chunk a reader is shown: the quote, with what follows it where it is short."""
+    return snippet(hit.content, start=support.start - (hit.start_char or 0))
+
+
+def _first_of(hit: Hit, end: int | None) -> str:
+    """The beginning of a chunk, up to ``end`` in its document where that is not far."""
+    reach = 0 if end is None else end - (hit.start_char or 0)
+    return snippet(
+        hit.content, max(reach, SNIPPET_CHARS) if reach <= LONGEST_SNIPPET_CHARS else SNIPPET_CHARS
+    )
 
 
 def _cited_hits(answer: str, sources: Sequence[Source], proof: Proof) -> list[Hit]:

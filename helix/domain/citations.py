@@ -70,8 +70,10 @@ def cite(answer: str, sources: Sequence[Hit]) -> list[Citation]:
     ]
 
 
-def snippet(content: str, limit: int = SNIPPET_CHARS) -> str:
-    """The first ``limit`` characters or so, cut between words, with an ellipsis where cut."""
+def snippet(content: str, limit: int = SNIPPET_CHARS, start: int = 0) -> str:
+    """``limit`` characters or so from ``start``, cut between words, with an ellipsis where cut."""
+    if start:
+        return "…" + snippet(content[start:], limit)
     if len(content) <= limit:
         return content
     head = content[:limit]

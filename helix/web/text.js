@@ -39,13 +39,9 @@ export function shortened(text, length) {
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
 }
 
-// "Travel › Refunds, page 5 (printed 3)": where a passage stands, for people
+// Where a passage stands, for people: "Travel › Refunds, page 12 (printed 9)", "Budget, slide 2",
+// "sheet Rates, rows 2-21". The server's label says it; a heading that the label has is left out.
 export function placeOf({ heading_path, page, label }, title = "") {
-  const path = (heading_path || []).filter((heading) => heading && heading !== title);
-  return [path.join(" › "), page ? pageOf(page, label) : ""].filter(Boolean).join(", ");
-}
-
-// A label says more than the number where another is printed on the page: "page 12 (printed 9)".
-function pageOf(page, label) {
-  return label && new RegExp(`^(page|slide) ${page}( \\(|$)`).test(label) ? label : `page ${page}`;
+  const path = (heading_path || []).filter((heading) => heading && heading !== title && !(label || "").startsWith(`sheet ${heading}`));
+  return [path.join(" › "), label || (page ? `page ${page}` : "")].filter(Boolean).join(", ");
 }

@@ -222,7 +222,7 @@ def test_json_of_a_proof() -> None:
             {"start": 32, "end": 65, "supported": True, "numbers": [2], "problem": None,
              "relevant": True, "reason": None,
              "spans": [{"n": 2, "chunk_id": 2, "document_id": 1, "start": start, "end": start + 29,
-                        "quote": "Unused days are not paid out.", "page": None}]},
+                        "quote": "Unused days are not paid out.", "page": None, "label": ""}]},
         ],
     }  # fmt: skip
 

@@ -95,6 +95,9 @@ def test_every_row_is_kept_and_the_schema_ends_as_a_fresh_one(
         for row in after["documents"]
     }
     assert added == {number: (name, {}, {}) for number, name in FILE_NAMES.items()}
+    for row in before["documents"]:  # of version 3, which has them already
+        for name in ("file_name", "facts", "edits"):
+            row.pop(name, None)
     kept = [{table: rows for table, rows in all_.items() if table not in ADDED}
             for all_ in (before, after)]  # fmt: skip
     assert [_sorted(rows) for rows in kept[0].values()] == [

@@ -82,6 +82,14 @@ def test_a_citation_quotes_the_first_span_inside_the_chunk_it_names() -> None:
         assert quote in hit.content
 
 
+def test_a_snippet_begins_with_the_quote() -> None:
+    sources = sources_of(_hits(), apart=0)
+    (citation,) = long_citations("Gift cards cannot be refunded. [1]", sources)
+    assert citation["snippet"].lstrip("…").startswith("Gift cards cannot be refunded.")
+    (hit,) = (hit for hit in sources[0].hits if hit.chunk_id == citation["chunk_id"])
+    assert citation["snippet"].startswith("…") == (not hit.content.startswith("Gift cards"))
+
+
 def test_a_citation_that_no_statement_rests_on_has_no_quote() -> None:
     (citation,) = long_citations("Refunds are accepted within 90 days. [1]", sources_of(_hits()))
     assert (citation["quote"], citation["start"], citation["end"]) == (None, None, None)

@@ -32,6 +32,7 @@ from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, fact, question, services
 from tests.support.scripted_model import delete, receipt_of, saying
 
+_LABEL = """UPDATE chunks SET metadata_ = metadata_ || '{"label": "sheet D2"}' RETURNING id"""
 ODD = ("plain", "", "\x00", "a\ud800\udfffb", "\ue000", "\ue0000000", "𝕏\x00\ue000e000", "\\u0000")
 
 
@@ -144,6 +145,7 @@ async def test_a_deleted_document_is_gone_from_receipts_too(database_url: str) -
     async with services(database_url) as opened:
         await bring_in(opened, *map(document, range(4)))
         await bring_in(opened, document(2), tenant="other")
+        rows(database_url, _LABEL)
         done, other = await ask(opened, question(2)), await ask(opened, question(2), "other")
         refused = await ask(opened, "zebra quagga okapi")
         cited = done.citations[0]["document_id"]
@@ -159,6 +161,8 @@ async def test_a_deleted_document_is_gone_from_receipts_too(database_url: str) -
         (citation,) = receipt["citations"]
         assert citation["document_id"] == cited and citation["start"] is not None
         assert [citation[key] for key in ("title", "snippet", "quote")] == [None] * 3
+        (span,) = receipt["support"]["statements"][0]["spans"]
+        assert (citation["label"], span["label"], span["quote"]) == ("", "", None)
         assert receipt["question"] == question(2)
         assert (await receipt_of(opened, refused))["answer"] == REFUSAL
         assert (await receipt_of(opened, other, "other"))["answer"] == other.text

@@ -19,6 +19,7 @@ from tests.support.fake_embedder import rows
 from tests.support.live_server import live
 from tests.support.query_service import (
     KEYS,
+    LABEL,
     LONG,
     QUESTION,
     REFUNDS,
@@ -86,6 +87,9 @@ def test_an_answer_and_the_exact_characters_it_cites(
     assert citation["quote"].startswith("Refunds are accepted")
     assert (citation["document_id"], citation["title"]) == (stored["refunds"], "Refund Policy")
     assert (citation["heading_path"], citation["page"]) == (["Refund Policy", "Rules"], 3)
+    assert citation["snippet"].startswith(citation["quote"])
+    (statement,) = answer["support"]["statements"]
+    assert {citation["label"], *(span["label"] for span in statement["spans"])} == {LABEL}
 
 
 def test_a_chunk_without_marks_has_no_quote(client: httpx.Client) -> None:

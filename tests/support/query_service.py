@@ -27,6 +27,7 @@ Gift cards cannot be returned once they were opened by the buyer.
 
 Opened software stays with whoever bought it, süß ☃ 𝕏 and all."""
 SHIPPING = "Standard parcels take four working days to Norway.\n\nExpress parcels take one day."
+LABEL = "page 3 (printed 1)"
 KEYS = [
     "answer", "citations", "abstained", "reason", "clarifying_question", "suggested_scope",
     "support", "reason_text", "closest", "answer_id", "trace_id",
@@ -51,7 +52,7 @@ def store_text(
     nodes: list[TextNode] = nodes_of(document, str(reference))
     for node in nodes:
         node.id_ = f"{reference}-{node.id_}"
-        node.metadata |= {"page": 3, "heading_path": [title, "Rules"]}
+        node.metadata |= {"page": 3, "heading_path": [title, "Rules"], "label": LABEL}
         if model:
             node.embedding = model.get_text_embedding(node.text)
     store.stage(str(reference), document)

@@ -24,7 +24,7 @@ class Support:
     """One span that a statement rests on: ``documents.text[start:end] == quote``.
 
     It lies within the chunk ``chunk_id`` of source ``n``, which counts from 1. ``page`` counts
-    from 1.
+    from 1; ``label`` says for people where the chunk lies: "page 12 (printed 9)", "slide 2".
     """
 
     n: int
@@ -34,6 +34,7 @@ class Support:
     end: int
     quote: str
     page: int | None
+    label: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -45,7 +45,7 @@ class Passage:
         hit = self.hit
         quote = self.text[start:end]
         place = at + start, at + end
-        return Support(self.n, hit.chunk_id, hit.document_id, *place, quote, hit.page)
+        return Support(self.n, hit.chunk_id, hit.document_id, *place, quote, hit.page, hit.label)
 
     @cached_property
     def _line(self) -> str:
