@@ -25,7 +25,9 @@ from helix.serving.middleware import OneLineStartup, OwnPagesOnly, RequestLog
 from helix.serving.routes import (
     ask,
     ask_image,
+    batches,
     documents,
+    library,
     operations,
     pages,
     query,
@@ -34,6 +36,7 @@ from helix.serving.routes import (
     suggestions,
     uploads,
     web,
+    web_imports,
 )
 from helix.settings import Settings, load_settings
 from helix.storage.garbage_collection import settle
@@ -44,8 +47,8 @@ from helix.telemetry.metrics import Metrics
 _logger = logging.getLogger(__name__)
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
-    uploads.router, documents.router, pages.router, runs.router, suggestions.router,
-    operations.router,
+    uploads.router, web_imports.router, batches.router, library.router, documents.router,
+    pages.router, runs.router, suggestions.router, operations.router,
 )  # fmt: skip
 
 

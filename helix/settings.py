@@ -127,6 +127,8 @@ class Settings(ClientSettings):
     """Worker processes that a server starts when there is something to ingest."""
     allow_hosts: Annotated[tuple[Host, ...], NoDecode] = Field((), alias="HELIX_ALLOW_HOSTS")
     """Hosts that web imports may reach although their address is private."""
+    web_imports: bool = Field(True, alias="HELIX_WEB_IMPORTS")
+    """Whether pages of the web may be brought in over HTTP."""
     cors_origins: Annotated[tuple[Origin, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
     """How long an answer's receipt is kept."""

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from helix.domain.crawl_limits import DEPTH, PAGES
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import load_settings
 from helix.telemetry.logs import configure_logging
-from pipelines.crawler.options import DELAY_MS, DEPTH, PAGES, CrawlOptions
+from pipelines.crawler.options import DELAY_MS, CrawlOptions
 from pipelines.program import Detach, Tags, Tenant, one_line_errors, run
 from pipelines.runs.run_identity import tags_option
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 
+from helix.errors import HelixError, StoreUnavailable
+from helix.library.watch import Watch
 from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.connections import become
@@ -17,10 +20,13 @@ if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.store import ChunkStore
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 _WRITERS = 3
 """Transactions at once; fewer than the store's connections for it, which others need too."""
 _TRIES = 3
+_AT_ONCE = 50
+"""Items that ``change_each`` deals with on one turn of a connection."""
 
 
 def compose(template: str, **fragments: str) -> str:
@@ -39,6 +45,8 @@ class Library:
         self._store = store
         self._writers = asyncio.Semaphore(_WRITERS)
         self._aside = asyncio.Semaphore(_WRITERS)
+        self.watches: dict[str, Watch] = {}
+        """What is being watched for changes, by tenant (helix/library/watching.py)."""
 
     def of(self, tenant: str) -> Library:
         """The library of another tenant; they share what limits them."""
@@ -78,14 +86,49 @@ class Library:
         async with self._writers:  # waiting here costs neither a thread nor a connection
             return await asyncio.to_thread(self._change, action)
 
+    async def change_each(
+        self, items: Sequence[Item], action: Callable[[Connected, Item], object]
+    ) -> list[HelixError | None]:
+        """Run ``action`` for each item in a transaction of its own; what it raised, or None.
+
+        One that raises is undone, and the others are done all the same. When the database no
+        longer answers, the rest is not tried and has that error.
+        """
+        outcomes: list[HelixError | None] = []
+        try:
+            for at in range(0, len(items), _AT_ONCE):
+                async with self._writers:  # others get their turn in between
+                    some = items[at : at + _AT_ONCE]
+                    await asyncio.to_thread(self._change_some, some, action, outcomes)
+        except StoreUnavailable as error:
+            outcomes += [error] * (len(items) - len(outcomes))
+        return outcomes
+
+    def _change_some(
+        self,
+        items: Sequence[Item],
+        action: Callable[[Connected, Item], object],
+        outcomes: list[HelixError | None],
+    ) -> None:
+        with self._store.connection() as connection:
+            for item in items:
+                try:
+                    self._retried(connection, partial(_on, action, item))
+                    outcomes.append(None)
+                except HelixError as error:
+                    outcomes.append(error)
+
     def _change(self, action: Callable[[Connected], Result]) -> Result:
         with self._store.connection() as connection:
-            for _ in range(_TRIES - 1):
-                try:
-                    return self._attempt(connection, action)
-                except (DeadlockDetected, ForeignKeyViolation):
-                    continue
-            return self._attempt(connection, action)
+            return self._retried(connection, action)
+
+    def _retried(self, connection: Connected, action: Callable[[Connected], Result]) -> Result:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._attempt(connection, action)
+            except (DeadlockDetected, ForeignKeyViolation):
+                continue
+        return self._attempt(connection, action)
 
     def _attempt(self, connection: Connected, action: Callable[[Connected], Result]) -> Result:
         with connection.transaction():
@@ -96,3 +139,7 @@ class Library:
         """Run ``action``, which takes time and memory, in a thread, few at once."""
         async with self._aside:
             return await asyncio.to_thread(action)
+
+
+def _on(action: Callable[[Connected, Item], Result], item: Item, connection: Connected) -> Result:
+    return action(connection, item)

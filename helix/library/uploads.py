@@ -13,8 +13,7 @@ from psycopg.rows import dict_row
 from helix.contract import GOING_RUN, OPEN_FILE
 from helix.domain.file_kinds import title_from_name
 from helix.library.access import Row, compose
-from helix.library.documents import no_document, tag_document
-from helix.library.errors import Conflict
+from helix.library.documents import tag_document
 from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
 from helix.storage.connections import Connected
@@ -68,19 +67,6 @@ ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
     file_hash = CASE WHEN d.status = 'ready' THEN d.file_hash ELSE excluded.file_hash END
 RETURNING id, title, source_uri, status
 """
-_AGAIN = compose(
-    """
-SELECT d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
-       (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
-        WHERE f.document_id = d.id AND f.status IN {open} AND r.status IN {going}
-        ORDER BY f.run_id DESC LIMIT 1) AS run_id,
-       coalesce((SELECT f.title IS NOT NULL FROM run_files f WHERE f.document_id = d.id
-                 ORDER BY f.run_id DESC LIMIT 1), true) AS titled
-FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s FOR UPDATE OF d
-""",
-    going=str(GOING_RUN),
-    open=str(OPEN_FILE),
-)
 
 
 @dataclass(frozen=True)
@@ -210,40 +196,3 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
     )  # fmt: skip
     add_files(connection, run_id, [new])
     return {**document, "duplicate": failed is not None}
-
-
-def read_again(connection: Connected, document_id: int, tenant: str) -> int:
-    """A run that reads the kept bytes of the tenant's document anew, though they have not changed.
-
-    The one under way, if there is one.
-
-    Raises:
-        NotFound: there is no such document.
-        Conflict: its bytes are not kept.
-    """
-    with connection.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(_AGAIN, {"tenant": tenant, "id": document_id}).fetchone()
-    if found is None:
-        raise no_document(document_id)
-    if found["run_id"] is not None:
-        return int(found["run_id"])
-    if found["file_hash"] is None:
-        raise Conflict(
-            f"document {document_id} was not uploaded:"
-            f" ingest {found['source_uri']} again where it lies"
-        )
-    if found["status"] != "ready":
-        connection.execute(
-            "UPDATE documents SET status = 'processing', error = ''"
-            " WHERE tenant_id = %s AND id = %s",
-            (tenant, document_id),
-        )
-    options = {"document_id": document_id, "force": True}
-    run_id = create_run(connection, "upload", options, tenant=tenant)
-    new = NewFile(
-        source_uri=found["source_uri"], title=found["title"] if found["titled"] else None,
-        media=found["media"], size=found["size"], content_hash=found["file_hash"],
-        file_hash=found["file_hash"], keep_file=True, document_id=document_id,
-    )  # fmt: skip
-    add_files(connection, run_id, [new])
-    return run_id

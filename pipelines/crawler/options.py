@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
+from helix.domain.crawl_limits import DEPTH, MOST_DEPTH, MOST_PAGES, PAGES
 from helix.errors import BadRequest
 from pipelines.crawler.urls import normalise
 
-PAGES, DEPTH, DELAY_MS = 200, 5, 300
-MOST_PAGES, MOST_DEPTH, LONGEST_DELAY_MS = 10_000, 50, 60_000
+DELAY_MS, LONGEST_DELAY_MS = 300, 60_000
 
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
 

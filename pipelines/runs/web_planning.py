@@ -32,6 +32,8 @@ WHERE tenant_id = %(tenant)s AND status = 'ready' AND recipe = %(recipe)s
 async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
     """Fetch the pages of a run of kind ``crawl`` or ``url`` and add them to it, one by one.
 
+    A run of kind ``url`` may name several, as ``urls``.
+
     Raises:
         RunCancelled, StoreUnavailable: as they say.
     """
@@ -40,21 +42,22 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
         tags = run.options.get("tags")
         await through_outages(lambda: asyncio.to_thread(add_planned, store, run.id, [file], tags))
 
-    try:
-        options = CrawlOptions.from_dict(run.options).allowing(settings.allow_hosts)
-    except BadRequest as problem:
-        await add(PlannedFile(str(run.options.get("url") or "url"), reason=str(problem)))
-        return
-    limits = FetchLimits(largest=settings.max_file_mb * 2**20)
-    site = origin_of(options.url)
-    known = await in_database(store, known_pages, store.tenant, site)
     ignored = 0
-    async with aclosing(_results(run, options, known, limits)) as results:
-        async for result in results:
-            if isinstance(result, Ignored):
-                ignored += 1
-            else:
-                await add(_planned_file(result))
+    limits = FetchLimits(largest=settings.max_file_mb * 2**20)
+    for url in run.options.get("urls") or [run.options.get("url")]:
+        try:
+            options = CrawlOptions.from_dict({**run.options, "url": url})
+        except BadRequest as problem:
+            await add(PlannedFile(str(url or "url"), reason=str(problem)))
+            continue
+        options = options.allowing(settings.allow_hosts)
+        known = await in_database(store, known_pages, store.tenant, origin_of(options.url))
+        async with aclosing(_results(run, options, known, limits)) as results:
+            async for result in results:
+                if isinstance(result, Ignored):
+                    ignored += 1
+                else:
+                    await add(_planned_file(result))
     await in_database(store, set_stage, run.id, "scan", ignored)
 
 

@@ -57,6 +57,14 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     },
     ("POST", "/v1/documents"): lambda _: {"files": {"file": ("n.txt", b"words")}, "data": {}},
     ("POST", "/v1/documents/url"): lambda _: {"json": {"url": "https://example.com/guide"}},
+    ("POST", "/v1/documents/crawl"): lambda _: {"json": {"url": "https://example.com/guide"}},
+    ("POST", "/v1/documents/samples"): lambda _: {"params": {}},
+    ("POST", "/v1/documents/batch"): lambda ids: {
+        "json": {"action": "delete", "ids": [ids.document]}
+    },
+    ("GET", "/v1/library"): lambda _: {},
+    ("GET", "/v1/library/ids"): lambda _: {},
+    ("GET", "/v1/library/events"): lambda _: {"params": {"most": 1}},
     ("GET", "/v1/documents"): lambda _: {},
     ("GET", "/v1/documents/{document_id}"): lambda _: {},
     ("PATCH", "/v1/documents/{document_id}"): lambda _: {"json": {"tags": ["taken"]}},
@@ -84,7 +92,11 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("GET", "/v1/evals/last"): lambda _: {},
 }
 OPEN = {("GET", path) for path in ("/healthz", "/metrics")}
-BY_ID = [route for route in ROUTES if "{" in route[1] or route[1] in ("/ask", "/v1/query")]
+BY_ID = [
+    route
+    for route in ROUTES
+    if "{" in route[1] or route[1] in ("/ask", "/v1/query", "/v1/documents/batch")
+]
 
 
 @dataclass(frozen=True)

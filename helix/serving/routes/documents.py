@@ -1,12 +1,10 @@
-"""/v1/documents and /v1/chunks: import web pages; list, read, tag and delete documents."""
+"""/v1/documents and /v1/chunks: list, read, change and delete documents."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import partial
 from typing import Annotated
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
@@ -16,35 +14,28 @@ from helix.domain.facts import EDITABLE
 from helix.domain.file_kinds import KINDS
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
-from helix.library.access import Connected, Row
+from helix.library.access import Row
 from helix.library.document_edits import edit_document
+from helix.library.document_list import Order, Page, Sort, list_documents
 from helix.library.documents import (
-    Sort,
-    Status,
-    Wanted,
     get_chunk,
     get_document,
     get_file,
-    list_documents,
     remove_document,
 )
 from helix.library.paging import check_text
-from helix.library.runs import create_run, find_open_run
-from helix.library.uploads import read_again
+from helix.library.rereading import read_again
 from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.document_filters import Narrowed
 
-_MAX_URL = 2000
+SHOWN = {
+    "pdf": "application/pdf",
+    **dict.fromkeys(("text", "markdown", "csv", "html"), "text/plain; charset=utf-8"),
+}
+"""What a browser may show of a file, and as what: never as markup that could run."""
+_VIEWER = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
-
-
-class PageImport(BaseModel):
-    """A web page to bring in."""
-
-    url: str
-    title: str | None = None
-    tags: list[str] | None = None
-    tenant_id: str | None = None
 
 
 class DocumentChange(BaseModel):
@@ -81,69 +72,18 @@ def _fact(name: str, text: str | None) -> str | None:
     return check_text(name, text, 500).strip() or None if text is not None else None
 
 
-@router.post("/documents/url", summary="Bring in a web page", status_code=202)
-async def import_page(caller: CurrentCaller, page: PageImport) -> Row:
-    """Start a run that fetches and reads one page; the one under way for this URL, if there is."""
-    library = caller.for_tenant(page.tenant_id).library
-    options: Row = {"url": _web_address(page.url)}
-    if title := check_text("title", page.title or "", 500):
-        options["title"] = title
-    if page.tags is not None:
-        options["tags"] = checked_tags(page.tags)
-    key = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
-    run_id = await library.change(
-        partial(_start_import, options=options, key=key, tenant=library.tenant)
-    )
-    caller.services.on_run_created()
-    return {"run_id": run_id}
-
-
-def _start_import(connection: Connected, options: Row, key: str, tenant: str) -> int:
-    lock = f"{tenant} {key}"
-    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (lock,))
-    return find_open_run(connection, key, tenant) or create_run(
-        connection, "url", options, key, tenant=tenant
-    )
-
-
-def _web_address(text: str) -> str:
-    """The address, if it can be one at all; where it leads is for the fetch to judge.
-
-    Raises:
-        BadRequest: it is none, not of the web, or carries a password.
-    """
-    url = check_text("url", text, _MAX_URL)
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        host, parts = None, urlsplit("")
-    if parts.scheme not in ("http", "https") or not host or any(c.isspace() for c in url):
-        raise BadRequest("url must be the address of a web page, such as https://example.com/docs")
-    if "@" in parts.netloc:
-        raise BadRequest("url carries a user name or password: leave it out")
-    return url
-
-
 @router.get("/documents", summary="List documents")
 async def documents(
     caller: CurrentCaller,
+    wanted: Narrowed,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
-    q: Annotated[str, Query(description="A part of title, source_uri or file_name")] = "",
-    status: Annotated[Status | None, Query()] = None,
     sort: Annotated[Sort, Query(description="updated and size: largest first")] = "updated",
-    tag: Annotated[list[str] | None, Query(description="Of several, all must be there")] = None,
-    company: Annotated[str, Query(description="Whose documents, by their facts")] = "",
-    kind: Annotated[str, Query(description="Of which kind, by their facts: 10-Q")] = "",
+    order: Annotated[Order | None, Query(description="Another than the sort's own")] = None,
 ) -> JSONResponse:
     """A page of the documents that match."""
-    tags = checked_tags(tag) if tag else None
-    wanted = Wanted(
-        limit, after, check_text("q", q, 500), status, sort, tags,
-        check_text("company", company, 200), check_text("kind", kind, 100),
-    )  # fmt: skip
-    return JSONResponse(await list_documents(caller.library, wanted))
+    page = Page(limit, after, sort, order)
+    return JSONResponse(await list_documents(caller.library, wanted, page))
 
 
 @router.get("/documents/{document_id}", summary="Read a document")
@@ -153,17 +93,25 @@ async def document(caller: CurrentCaller, document_id: int, text: bool = True) -
 
 
 @router.get("/documents/{document_id}/file", summary="Download an upload", response_class=Response)
-async def file(caller: CurrentCaller, document_id: int) -> Response:
+async def file(
+    caller: CurrentCaller,
+    document_id: int,
+    inline: Annotated[bool, Query(description="To be shown: PDF, and text as text")] = False,
+) -> Response:
     """The bytes as they were uploaded."""
     source_uri, media, data = await get_file(caller.library, document_id)
     name = quote(source_uri.rpartition("/")[2], safe="") or "file"
+    shown = inline and media in SHOWN
+    way = "inline" if shown else "attachment"
+    mime = KINDS[media].mime if media in KINDS else "application/octet-stream"
     return Response(
         data,
-        media_type=KINDS[media].mime if media in KINDS else "application/octet-stream",
+        media_type=SHOWN[media] if shown else mime,
         headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+            "Content-Disposition": f"{way}; filename*=UTF-8''{name}",
             "X-Content-Type-Options": "nosniff",
-            "Content-Security-Policy": "sandbox",
+            # the browser's viewer of PDFs does not open in a sandbox, and runs nothing of this site
+            "Content-Security-Policy": _VIEWER if shown else "sandbox",
         },
     )
 

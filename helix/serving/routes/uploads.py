@@ -1,22 +1,24 @@
-"""POST /v1/documents: uploads, examined before any of them is stored."""
+"""POST /v1/documents and …/samples: uploads, examined before any of them is stored."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
 from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 from starlette.datastructures import FormData, UploadFile
 
 from helix.domain.file_kinds import problem, sniff
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest, HelixError
-from helix.library.access import Library
+from helix.library.access import Library, Row
 from helix.library.errors import UnsupportedMedia
 from helix.library.paging import check_text
-from helix.library.uploads import Upload, clean_name, store_uploads
+from helix.library.samples import sample_uploads
+from helix.library.uploads import Stored, Upload, clean_name, store_uploads
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, read_form
@@ -53,13 +55,25 @@ router = APIRouter(prefix="/v1", tags=["documents"], route_class=FormRoute)
         415: {"description": "A file is of no kind that Helix reads"},
     },
 )
-async def upload(request: Request, caller: CurrentCaller) -> JSONResponse:
-    """Store the files and start one run that reads them. The same bytes are stored once."""
+async def upload(
+    request: Request,
+    caller: CurrentCaller,
+    partial_: Annotated[
+        bool, Query(alias="partial", description="Store the others where a file is refused")
+    ] = False,
+) -> JSONResponse:
+    """Store the files and start one run that reads them. The same bytes are stored once.
+
+    With `partial` the answer has `refused`, `[{"name", "reason"}]`; without it all are or none.
+    """
     services = caller.services
     form = await read_form(request, _limits(services.settings.max_file_mb * MEGABYTE))
     try:
         library = caller.for_tenant(_tenant_id(form)).library
-        uploads = await _examine(library, form)
+        uploads, refused = await _examine(library, form)
+        if refused and not partial_:
+            error = type(refused[0][1])
+            raise error("; ".join(str(problem) for _, problem in refused))
         stored = await library.change(
             partial(store_uploads, uploads=uploads, tenant=library.tenant)
         )
@@ -67,10 +81,33 @@ async def upload(request: Request, caller: CurrentCaller) -> JSONResponse:
         await form.close()
     if stored.run_id is not None:
         services.on_run_created()
-    return JSONResponse(
-        {"run_id": stored.run_id, "documents": stored.documents},
-        status_code=200 if stored.run_id is None else 202,
-    )
+    return _answer(stored, refused if partial_ else None)
+
+
+def _answer(stored: Stored, refused: list[tuple[str, HelixError]] | None = None) -> JSONResponse:
+    told: Row = {"run_id": stored.run_id, "documents": stored.documents}
+    if refused is not None:
+        told["refused"] = [{"name": name, "reason": str(problem)} for name, problem in refused]
+    return JSONResponse(told, status_code=200 if stored.run_id is None else 202)
+
+
+@router.post(
+    "/documents/samples",
+    summary="Bring in the samples",
+    status_code=202,
+    responses={
+        200: {"description": "They are there already"},
+        404: {"description": "This installation came without them"},
+    },
+)
+async def samples(caller: CurrentCaller) -> JSONResponse:
+    """Upload the sample documents that come with Helix: a library to try it with."""
+    library = caller.library
+    uploads = await library.aside(sample_uploads)
+    stored = await library.change(partial(store_uploads, uploads=uploads, tenant=library.tenant))
+    if stored.run_id is not None:
+        caller.services.on_run_created()
+    return _answer(stored)
 
 
 def _limits(file_bytes: int) -> FormLimits:
@@ -90,12 +127,15 @@ def _tenant_id(form: FormData) -> str | None:
     return named.pop() if named else None
 
 
-async def _examine(library: Library, form: FormData) -> list[Upload]:
+async def _examine(
+    library: Library, form: FormData
+) -> tuple[list[Upload], list[tuple[str, HelixError]]]:
     """The files of ``form``, each read once in a thread: its kind and its hash.
 
+    Those that are refused are named apart: they are empty, or nothing that Helix reads.
+
     Raises:
-        BadRequest: there is no file, one is empty, or a field is malformed.
-        UnsupportedMedia: Helix does not read what a file is.
+        BadRequest: there is no file, or a field is malformed.
     """
     files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
     if not files:
@@ -106,16 +146,14 @@ async def _examine(library: Library, form: FormData) -> list[Upload]:
         raise BadRequest(f"source_uri is longer than {_MAX_URI_BYTES} bytes")
     tags = _tags(form)
     uploads: list[Upload] = []
-    problems: list[HelixError] = []
+    refused: list[tuple[str, HelixError]] = []
     for file in files:
         try:
             found = await library.aside(partial(_inspect, file))
             uploads.append(replace(found, title=title, source_uri=source_uri, tags=tags))
         except HelixError as error:
-            problems.append(error)
-    if problems:
-        raise type(problems[0])("; ".join(map(str, problems)))
-    return uploads
+            refused.append((clean_name(file.filename or ""), error))
+    return uploads, refused
 
 
 def _text(form: FormData, files: int, name: str, limit: int) -> str | None:

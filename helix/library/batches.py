@@ -1,0 +1,95 @@
+"""Many documents changed by one request: each in a transaction of its own, each with its outcome.
+
+Nothing half-applies: a document is changed as a whole or not at all, and the report says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from helix.domain.scope import checked_tags
+from helix.errors import HelixError
+from helix.library.access import Library
+from helix.library.document_edits import edit_document
+from helix.library.documents import no_document, remove_document, tag_document
+from helix.library.rereading import read_all_again
+from helix.storage.connections import Connected
+
+MOST = 1000
+"""Documents of one request."""
+_TAGS = "SELECT tags FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a request: the error of each document, None where it was changed."""
+
+    errors: dict[int, str | None]
+    runs: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, ids: Sequence[int], outcomes: Sequence[HelixError | None]) -> Report:
+        """From the outcomes of ``Library.change_each``."""
+        told = zip(ids, outcomes, strict=True)
+        return cls({number: None if error is None else str(error) for number, error in told})
+
+
+async def delete_documents(library: Library, ids: Sequence[int]) -> Report:
+    """Delete each with all that only it used."""
+    remove = partial(_remove, tenant=library.tenant)
+    return Report.of(ids, await library.change_each(ids, remove))
+
+
+async def label_documents(
+    library: Library, ids: Sequence[int], add: Sequence[str], remove: Sequence[str]
+) -> Report:
+    """Take the labels ``remove`` from each, and give it those of ``add`` that it lacks."""
+    relabel = partial(_relabel, add=add, remove=remove, tenant=library.tenant)
+    return Report.of(ids, await library.change_each(ids, relabel))
+
+
+async def rename_documents(library: Library, titles: Mapping[int, str]) -> Report:
+    """Give each its title, which it keeps when it is read again."""
+    rename = partial(_rename, titles=titles, tenant=library.tenant)
+    return Report.of(list(titles), await library.change_each(list(titles), rename))
+
+
+async def reread_documents(library: Library, ids: Sequence[int], web_imports: bool) -> Report:
+    """Start a run that reads those whose bytes are kept, and one that fetches pages of the web."""
+    told = await library.change(
+        lambda connection: read_all_again(connection, ids, library.tenant, web_imports)
+    )
+    errors = {number: told.problems.get(number) for number in ids}
+    return Report(
+        {number: None if error is None else str(error) for number, error in errors.items()},
+        sorted(told.runs),
+    )
+
+
+def _remove(connection: Connected, document_id: int, *, tenant: str) -> None:
+    remove_document(connection, document_id, tenant)
+
+
+def _relabel(
+    connection: Connected,
+    document_id: int,
+    *,
+    add: Sequence[str],
+    remove: Sequence[str],
+    tenant: str,
+) -> None:
+    row = connection.execute(_TAGS, (tenant, document_id)).fetchone()
+    if row is None:
+        raise no_document(document_id)
+    kept = [tag for tag in row[0] if tag not in remove]
+    tags = checked_tags([*kept, *add])
+    if list(tags) != row[0]:
+        tag_document(connection, document_id, tags, tenant)
+
+
+def _rename(
+    connection: Connected, document_id: int, *, titles: Mapping[int, str], tenant: str
+) -> None:
+    edit_document(connection, document_id, {"title": titles[document_id]}, tenant)

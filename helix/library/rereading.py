@@ -1,0 +1,124 @@
+"""Documents that are read once more: uploads from their kept bytes, pages of the web anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from psycopg.rows import dict_row
+
+from helix.contract import GOING_RUN, OPEN_FILE
+from helix.errors import HelixError
+from helix.library.access import Row, compose
+from helix.library.documents import no_document
+from helix.library.errors import Conflict
+from helix.library.run_files import NewFile, add_files
+from helix.library.runs import create_run
+from helix.library.web_imports import WebImportsOff, is_web, start_import
+from helix.storage.connections import Connected
+
+_AGAIN = compose(
+    """
+SELECT d.id, d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
+       (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
+        WHERE f.document_id = d.id AND f.status IN {open} AND r.status IN {going}
+        ORDER BY f.run_id DESC LIMIT 1) AS run_id,
+       coalesce((SELECT f.title IS NOT NULL FROM run_files f WHERE f.document_id = d.id
+                 ORDER BY f.run_id DESC LIMIT 1), true) AS titled
+FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(ids)s)
+ORDER BY d.id FOR UPDATE OF d
+""",
+    going=str(GOING_RUN),
+    open=str(OPEN_FILE),
+)
+_ANEW = """
+UPDATE documents SET status = 'processing', error = ''
+WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s) AND status <> 'ready'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rereading:
+    """The runs that read documents again, and why the others of those asked for are not read."""
+
+    runs: set[int] = field(default_factory=set)
+    problems: dict[int, HelixError] = field(default_factory=dict)
+
+
+def read_again(connection: Connected, document_id: int, tenant: str) -> int:
+    """A run that reads the kept bytes of the tenant's document anew, though they have not changed.
+
+    The one under way, if there is one.
+
+    Raises:
+        NotFound: there is no such document.
+        Conflict: its bytes are not kept.
+    """
+    told = _read_files(connection, _documents(connection, [document_id], tenant), tenant)
+    if document_id in told.problems:
+        raise told.problems[document_id]
+    if not told.runs:
+        raise no_document(document_id)
+    return told.runs.pop()
+
+
+def read_all_again(
+    connection: Connected, document_ids: Sequence[int], tenant: str, web_imports: bool
+) -> Rereading:
+    """One run for all kept bytes, one for all pages of the web; in the caller's transaction.
+
+    Without ``web_imports`` a page of the web is a problem, unless its bytes are kept.
+    """
+    found = _documents(connection, document_ids, tenant)
+    pages = [row for row in found if is_web(row["source_uri"])]
+    told = _read_files(connection, [row for row in found if row not in pages], tenant)
+    told.problems.update((n, no_document(n)) for n in set(document_ids) - {r["id"] for r in found})
+    if pages and web_imports:
+        urls = [row["source_uri"] for row in pages]
+        options = {"url": urls[0]} if len(urls) == 1 else {"urls": urls}
+        told.runs.add(start_import(connection, "url", options, tenant))
+    elif pages:
+        told.problems.update((row["id"], WebImportsOff()) for row in pages)
+    return told
+
+
+def _documents(connection: Connected, document_ids: Sequence[int], tenant: str) -> list[Row]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(_AGAIN, {"tenant": tenant, "ids": list(document_ids)}).fetchall()
+
+
+def _read_files(connection: Connected, documents: Sequence[Row], tenant: str) -> Rereading:
+    """One run for those that are kept and not under way; the runs that these are part of."""
+    under_way = {row["id"]: row["run_id"] for row in documents if row["run_id"] is not None}
+    idle = [row for row in documents if row["id"] not in under_way]
+    unkept = [row for row in idle if row["file_hash"] is None]
+    told = Rereading(set(under_way.values()), {row["id"]: _not_kept(row) for row in unkept})
+    kept = [row for row in idle if row["file_hash"] is not None]
+    if kept:
+        ids = [row["id"] for row in kept]
+        connection.execute(_ANEW, {"tenant": tenant, "ids": ids})
+        options = {"document_ids": ids, "force": True}
+        run_id = create_run(connection, "upload", options, tenant=tenant)
+        add_files(connection, run_id, [_file(row) for row in kept])
+        told.runs.add(run_id)
+    return told
+
+
+def _not_kept(document: Row) -> Conflict:
+    return Conflict(
+        f"document {document['id']} was not uploaded:"
+        f" ingest {document['source_uri']} again where it lies"
+    )
+
+
+def _file(document: Row) -> NewFile:
+    return NewFile(
+        source_uri=document["source_uri"],
+        title=document["title"] if document["titled"] else None,
+        media=document["media"],
+        size=document["size"],
+        content_hash=document["file_hash"],
+        file_hash=document["file_hash"],
+        keep_file=True,
+        document_id=document["id"],
+    )

@@ -1,0 +1,87 @@
+"""Whether a tenant's library has changed: looked at once for all who follow it in this process.
+
+Documents come and change by workers, commands and other servers. What they have in common is the
+database, so that is looked at, by a fingerprint of the rows that costs no text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from helix.contract import OPEN_RUN
+from helix.library.access import Library, Row, compose
+from helix.library.watch import Watch
+
+PAUSE_SECONDS = 2.0
+_SHARE = 0.05
+"""Of the time, what looking may take at most: a large library is looked at less often."""
+_MOST_RUNS = 50
+
+# xmin is the transaction that wrote a row: whatever changes of a row changes it.
+_STATE = compose(
+    """
+SELECT json_build_object(
+    'documents', (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s),
+    'version', (SELECT coalesce(sum(hashint8extended(id, xmin::text::bigint)), 0)::text
+                FROM documents WHERE tenant_id = %(tenant)s),
+    'runs', (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM (
+        SELECT id FROM runs WHERE tenant_id = %(tenant)s AND status IN {open}
+        ORDER BY id LIMIT %(most)s) r))
+""",
+    open=str(OPEN_RUN),
+)
+
+
+async def changes(library: Library, pause: float = PAUSE_SECONDS) -> AsyncGenerator[Row, None]:
+    """``{"documents", "version", "runs"}`` of the library, now and after each change.
+
+    ``version`` differs where any document does; ``runs`` are the open ones.
+
+    Raises:
+        StoreUnavailable: the database is gone.
+    """
+    watch = library.watches.setdefault(library.tenant, Watch())
+    watch.followers += 1
+    if watch.task is None:
+        watch.task = asyncio.create_task(_look(library, watch, pause))
+    told: Row | None = None
+    try:
+        while True:
+            async with watch.changed:
+                while watch.error is None and watch.state == told:
+                    await watch.changed.wait()
+                if watch.error:
+                    raise watch.error
+                told = watch.state
+            yield dict(told or {})
+    finally:
+        watch.followers -= 1
+        if not watch.followers:
+            _forget(library, watch)
+            watch.task.cancel()
+
+
+async def _look(library: Library, watch: Watch, pause: float) -> None:
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            started = loop.time()
+            state = await library.row(_STATE, {"most": _MOST_RUNS})
+            taken = loop.time() - started
+            if state != watch.state:
+                async with watch.changed:
+                    watch.state = state
+                    watch.changed.notify_all()
+            await asyncio.sleep(max(pause, taken / _SHARE))
+    except Exception as error:  # noqa: BLE001 - told to all who follow, who would wait for ever
+        _forget(library, watch)
+        async with watch.changed:
+            watch.error = error
+            watch.changed.notify_all()
+
+
+def _forget(library: Library, watch: Watch) -> None:
+    """Let the next to follow begin anew, where nobody has yet."""
+    if library.watches.get(library.tenant) is watch:
+        del library.watches[library.tenant]

@@ -1,0 +1,47 @@
+"""The parameters of a request's address that say which documents it is about."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Depends, Query
+
+from helix.domain.file_kinds import KINDS
+from helix.domain.scope import checked_tags
+from helix.errors import BadRequest
+from helix.library.document_list import Status, Wanted
+from helix.library.paging import check_text
+
+
+def _wanted(
+    q: Annotated[str, Query(description="A part of title, source_uri or file_name")] = "",
+    status: Annotated[Status | None, Query()] = None,
+    tag: Annotated[list[str] | None, Query(description="Of several, all must be there")] = None,
+    company: Annotated[str, Query(description="Whose documents, by their facts")] = "",
+    kind: Annotated[str, Query(description="Of which kind, by their facts: 10-Q")] = "",
+    file_format: Annotated[
+        list[str] | None, Query(alias="format", description="pdf, docx …; of several, any")
+    ] = None,
+    since: Annotated[datetime | None, Query(description="Stored then or later")] = None,
+    until: Annotated[datetime | None, Query(description="Stored then or before")] = None,
+) -> Wanted:
+    if strange := set(file_format or ()) - set(KINDS):
+        raise BadRequest(f"there is no format {min(strange)[:80]!r}: there are {', '.join(KINDS)}")
+    for name, moment in (("since", since), ("until", until)):
+        if moment is not None and moment.tzinfo is None:
+            raise BadRequest(f"{name} lacks its offset: such as 2026-01-31T09:00:00Z")
+    return Wanted(
+        check_text("q", q, 500),
+        status,
+        checked_tags(tag) if tag else None,
+        check_text("company", company, 200),
+        check_text("kind", kind, 100),
+        tuple(file_format) if file_format else None,
+        since,
+        until,
+    )
+
+
+Narrowed = Annotated[Wanted, Depends(_wanted)]
+"""Which documents the request's parameters leave."""

@@ -1,0 +1,100 @@
+"""POST /v1/documents/batch: delete, label, rename or read again many documents at once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from helix.domain.scope import checked_tags
+from helix.errors import BadRequest
+from helix.library.access import Row
+from helix.library.batches import (
+    MOST,
+    Report,
+    delete_documents,
+    label_documents,
+    rename_documents,
+    reread_documents,
+)
+from helix.library.paging import check_text
+from helix.serving.authentication import ApiRoute, CurrentCaller
+
+router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
+
+
+class Batch(BaseModel):
+    """What is to be done to which documents."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["delete", "label", "rename", "reread"]
+    ids: list[Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]]
+    add: list[str] = Field([], description="Labels to give (label)")
+    remove: list[str] = Field([], description="Labels to take away (label)")
+    titles: list[str] = Field([], description="One for each of ids, in their order (rename)")
+    tenant_id: str | None = None
+
+    def checked(self) -> Batch:
+        """This request, its texts trimmed and each id once; raises BadRequest."""
+        if not self.ids:
+            raise BadRequest("ids is empty: name the documents, by their ids")
+        if len(self.ids) > MOST:
+            raise BadRequest(f"{len(self.ids)} documents; the limit of a request is {MOST}")
+        self._check_fields()
+        update: Row = {
+            "add": list(checked_tags(self.add)),
+            "remove": list(checked_tags(self.remove)),
+            "titles": [check_text("title", title, 500) for title in self.titles],
+        }
+        if self.action == "label" and not update["add"] + update["remove"]:
+            raise BadRequest("nothing to change: send add, remove or both, lists of labels")
+        if both := set(update["add"]) & set(update["remove"]):
+            raise BadRequest(f"the label {min(both)!r} is in add and in remove")
+        if not all(update["titles"]):
+            raise BadRequest("a title is empty: leave out the documents that keep theirs")
+        return self.model_copy(update=update)
+
+    def _check_fields(self) -> None:
+        belong = {"add": "label", "remove": "label", "titles": "rename"}
+        for name, action in belong.items():
+            if getattr(self, name) and action != self.action:
+                raise BadRequest(f"{name} does not go with {self.action}: it is for {action}")
+        if self.action == "rename" and len(self.titles) != len(self.ids):
+            raise BadRequest(f"{len(self.ids)} ids and {len(self.titles)} titles: send one each")
+        if len(set(self.ids)) < len(self.ids):
+            raise BadRequest("an id is there twice")
+
+
+@router.post("/documents/batch", summary="Change many documents")
+async def batch(caller: CurrentCaller, batch: Batch) -> Row:
+    """Each document is changed as a whole or not at all, whatever becomes of the others.
+
+    `documents` has the error of each, null where it was changed; `runs` those that read them again.
+    """
+    caller, asked = caller.for_tenant(batch.tenant_id), batch.checked()
+    library = caller.library
+    if asked.action == "delete":
+        report = await delete_documents(library, asked.ids)
+    elif asked.action == "label":
+        report = await label_documents(library, asked.ids, asked.add, asked.remove)
+    elif asked.action == "rename":
+        titles = dict(zip(asked.ids, asked.titles, strict=True))
+        report = await rename_documents(library, titles)
+    else:
+        web_imports = caller.services.settings.web_imports
+        report = await reread_documents(library, asked.ids, web_imports)
+        if report.runs:
+            caller.services.on_run_created()
+    return _told(report)
+
+
+def _told(report: Report) -> Row:
+    failed = sum(error is not None for error in report.errors.values())
+    return {
+        "done": len(report.errors) - failed,
+        "failed": failed,
+        "documents": [{"id": n, "error": error} for n, error in report.errors.items()],
+        "runs": report.runs,
+    }

@@ -1,0 +1,82 @@
+"""/v1/library: what there is, counted; which documents match; and when something changes."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from sse_starlette import ServerSentEvent
+
+from helix.errors import HelixError
+from helix.library.access import Row
+from helix.library.document_list import matching_ids, summarise
+from helix.library.watching import changes
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.disconnects import event_stream
+from helix.serving.document_filters import Narrowed
+
+_MOST_IDS = 10_000
+_EVENTS = {"text/event-stream": {"schema": {"type": "string"}, "example": (
+    'event: library\ndata: {"documents":12,"version":"81…","runs":[7]}\n\n'
+)}}  # fmt: skip
+
+_logger = logging.getLogger(__name__)
+router = APIRouter(prefix="/v1/library", tags=["documents"], route_class=ApiRoute)
+
+
+@router.get("", summary="What there is, counted")
+async def library(caller: CurrentCaller) -> Row:
+    """Documents by status, label, kind and format; and what this server takes in."""
+    settings = caller.services.settings
+    return {
+        **await summarise(caller.library),
+        "web_imports": settings.web_imports,
+        "max_file_mb": settings.max_file_mb,
+    }
+
+
+@router.get("/ids", summary="All that match")
+async def ids(caller: CurrentCaller, wanted: Narrowed) -> dict[str, list[int]]:
+    """The ids of the documents that match, at most 10,000: what a batch can be asked for."""
+    return {"ids": await matching_ids(caller.library, wanted, _MOST_IDS)}
+
+
+@router.get(
+    "/events",
+    summary="Follow the library",
+    response_class=Response,
+    responses={200: {"description": "`library` events", "content": _EVENTS}},
+)
+async def events(
+    caller: CurrentCaller,
+    most: Annotated[int | None, Query(ge=1, description="Events after which it ends")] = None,
+) -> Response:
+    """How the library is now, and again after each change, whoever makes it.
+
+    `version` differs where any document does; `runs` are those under way.
+    """
+    told = changes(caller.library)
+    first = await anext(told)  # while there can still be an error instead of a stream
+    return event_stream(_frames(first, told, most), release=told.aclose, drain_seconds=0)
+
+
+async def _frames(
+    first: Row, told: AsyncGenerator[Row, None], most: int | None
+) -> AsyncIterator[ServerSentEvent]:
+    """``told`` as frames; where looking fails, the stream ends."""
+    yield _frame(first)
+    count = 1
+    try:
+        while most is None or count < most:
+            yield _frame(await anext(told))
+            count += 1
+    except HelixError as error:
+        _logger.warning("stream cut: %s", error)
+
+
+def _frame(data: Row) -> ServerSentEvent:
+    return ServerSentEvent(json.dumps(data, separators=(",", ":")), event="library", sep="\n")
