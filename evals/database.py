@@ -68,8 +68,8 @@ def settings_of_run(keep: bool = False) -> Iterator[Settings]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def ingest(settings: Settings, suite: Suite) -> None:
-    """Bring the documents in, as ``python -m pipelines.ingest`` does.
+def ingest(settings: Settings, suite: Suite, keep_files: bool = False) -> None:
+    """Bring the documents in, as ``python -m pipelines.ingest`` does, or with ``--keep-files``.
 
     Raises:
         CaseError: a file could not be read.
@@ -78,6 +78,8 @@ def ingest(settings: Settings, suite: Suite) -> None:
     if suite.path is None:
         return
     options: dict[str, object] = {"paths": [suite.path], "base": str(suite.base), "title": None}
+    if keep_files:
+        options["keep_files"] = True
     with contextlib.redirect_stdout(sys.stderr):  # standard output is the report's
         failed = start_and_follow(settings, "paths", options, tenant=suite.tenant)
     if failed:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).with_name("value_questions.json")
+NATURAL = Path(__file__).with_name("natural_questions.json")
 
 
 @dataclass(frozen=True)
@@ -51,21 +53,32 @@ class NearMiss:
 @cache
 def value_questions() -> tuple[ValueQuestion, ...]:
     """The 60 that the filings answer."""
-    return tuple(
-        ValueQuestion(
-            **one
-            | {
-                "pages": tuple(one["pages"]),
-                "numbers": tuple((value, scale) for value, scale in one.get("numbers", ())),
-                "spans": tuple(one.get("spans", ())),
-                "elsewhere": {k: tuple(v) for k, v in one.get("elsewhere", {}).items()},
-            }
-        )
-        for one in json.loads(FILE.read_text("utf-8"))["questions"]
+    return tuple(_question(one) for one in _read(FILE)["questions"])
+
+
+@cache
+def natural_questions() -> tuple[ValueQuestion, ...]:
+    """The 20 that are asked in a browser, as an analyst or a journalist would ask them."""
+    return tuple(_question(one) for one in _read(NATURAL)["questions"])
+
+
+def _question(one: Mapping[str, Any]) -> ValueQuestion:
+    return ValueQuestion(
+        **one
+        | {
+            "pages": tuple(one["pages"]),
+            "numbers": tuple((value, scale) for value, scale in one.get("numbers", ())),
+            "spans": tuple(one.get("spans", ())),
+            "elsewhere": {k: tuple(v) for k, v in one.get("elsewhere", {}).items()},
+        }
     )
+
+
+def _read(file: Path) -> Any:
+    return json.loads(file.read_text("utf-8"))
 
 
 @cache
 def near_misses() -> tuple[NearMiss, ...]:
     """The 10 that they do not answer."""
-    return tuple(NearMiss(**one) for one in json.loads(FILE.read_text("utf-8"))["near_misses"])
+    return tuple(NearMiss(**one) for one in _read(FILE)["near_misses"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -94,18 +94,25 @@ class Shelf:
 
 
 def outcome_of(asked: Asked, answer: Answer, cited: Collection[Place]) -> Outcome:
-    """Which of the six an answer is.
+    """Which of the six an answer is."""
+    if answer.abstained:
+        return "refused"
+    proved = answer.proof.statements
+    said = [answer.text[one.start : one.end] for one in proved]
+    supported = all(one.problem is None and one.irrelevance is None for one in proved)
+    return outcome_of_statements(asked, said, supported, cited)
+
+
+def outcome_of_statements(
+    asked: Asked, said: Sequence[str], supported: bool, cited: Collection[Place]
+) -> Outcome:
+    """Which of the six an answer with the statements ``said`` is.
 
     Supported is an answer whose every statement is proved and, by its own account, relevant.
     """
-    if answer.abstained:
-        return "refused"
-    parts = [answer.text[one.start : one.end] for one in answer.proof.statements]
-    if asked.expected is not None and asked.expected.said_in(parts):
+    if asked.expected is not None and asked.expected.said_in(said):
         right = not asked.places or any(place in asked.places for place in cited)
         return "right" if right else "wrong page"
-    if asked.expected is not None and asked.expected.printed_in(parts):
+    if asked.expected is not None and asked.expected.printed_in(said):
         return "block"
-    proved = answer.proof.statements
-    supported = all(one.problem is None and one.irrelevance is None for one in proved)
     return "wrong yet supported" if supported else "wrong"
