@@ -107,11 +107,9 @@ def _written(
             writer.add_text(sheet.text, sheet.frame, path)
             continue
         words = sheet.words.words()
-        body = [
-            number
-            for number, aside in enumerate(sheet.words.aside.tolist())
-            if not aside and number not in page_furniture.numbers
-        ]
+        is_body = ~sheet.words.aside
+        is_body[list(page_furniture.numbers)] = False
+        body = np.flatnonzero(is_body)
         find = _finder(sheet.rules, index + 1)
         items = laid_out(sheet.words, words, body, find, body_size)
         items += asides(sheet.words, words)

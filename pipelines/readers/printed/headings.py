@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.readers.printed.paragraphs import Block, Kind
-from pipelines.readers.printed.words import Word
+from pipelines.readers.printed.words import WordColumns
 
 _LEAST_CAPITALS = 8  # letters; fewer may be an abbreviation
 _LARGER = 1.12  # than the text of the document
@@ -56,7 +55,7 @@ class Heading:
     rank: Rank
 
 
-def heading_of(block: Block, words: Sequence[Word], body_size: float) -> Heading | None:
+def heading_of(block: Block, words: WordColumns, body_size: float) -> Heading | None:
     """The heading that a block is, by the size of the document's text; None for any other block."""
     if len(block.lines) > _MOST_LINES:
         return None
@@ -83,11 +82,11 @@ def heading_of(block: Block, words: Sequence[Word], body_size: float) -> Heading
     return Heading(text[:_LONGEST], Rank(numbering, block.size, bold, is_capital))
 
 
-def _may_be_plain(block: Block, words: Sequence[Word], body_size: float) -> bool:
+def _may_be_plain(block: Block, words: WordColumns, body_size: float) -> bool:
     """Whether a block in the size and weight of the text may be one by its words alone."""
     if len(block.lines) > 1 or block.size < _SMALLER * body_size:
         return False
-    first = words[block.lines[0].numbers[0]].text
+    first = words.texts[block.lines[0].numbers[0]]
     return (
         first.isupper()
         or _ITEM.match(f"{first} 1") is not None

@@ -13,7 +13,7 @@ from pipelines.readers.printed.landings import words_of_grid
 from pipelines.readers.printed.lines import Line, merged, rows, runs
 from pipelines.readers.printed.paragraphs import Block, Edges, Kind, blocks_of
 from pipelines.readers.printed.tables import FoundTable
-from pipelines.readers.printed.words import PageWords, Word
+from pipelines.readers.printed.words import Numbers, PageWords, Word, WordColumns
 
 _CENTRED = 8.0  # points between the middles of two lines of one heading
 _MOST_HEADING_LINES = 4
@@ -34,8 +34,8 @@ Item = Placed | FoundTable
 
 def laid_out(
     page: PageWords,
-    words: Sequence[Word],
-    body: Sequence[int],
+    words: WordColumns,
+    body: Numbers,
     find: TableFinder | None,
     body_size: float,
 ) -> list[Item]:
@@ -45,10 +45,11 @@ def laid_out(
     the tables among such words, None where there cannot be any; ``body_size`` is the size of most
     of the document's text.
     """
-    tables = find([words[number] for number in body]) if find else ()
-    taken = {number for table in tables for number in _written(table, words, body)}
+    tables = find(words.chosen(body.tolist())) if find else ()
+    left = body
+    if taken := [index for table in tables for index in _written(table, words, body)]:
+        left = np.delete(body, taken)
     pieces: list[Line | Hole[FoundTable]] = []
-    left = [number for number in body if number not in taken] if taken else body
     pieces += runs(page, words, left)
     pieces += [Hole(table.left, table.top, table.right, table.bottom, table) for table in tables]
     found: list[Item] = []
@@ -58,17 +59,17 @@ def laid_out(
     return found
 
 
-def _written(table: FoundTable, words: Sequence[Word], body: Sequence[int]) -> Iterator[int]:
-    """The numbers of the words that the table's text is of.
+def _written(table: FoundTable, words: WordColumns, body: Numbers) -> Iterator[int]:
+    """Which words of the body the table's text is of.
 
     Others that it takes the place of stay lines of the page: no word is lost.
     """
     used = set(words_of_grid(table.grid))
-    return (body[index] for index in table.words if words[body[index]] in used)
+    return (index for index in table.words if words[int(body[index])] in used)
 
 
 def _items(
-    region: Sequence[Line | Hole[FoundTable]], words: Sequence[Word], body_size: float
+    region: Sequence[Line | Hole[FoundTable]], words: WordColumns, body_size: float
 ) -> Iterable[Item]:
     """The blocks and tables of a region from the top down."""
     pieces = [piece for piece in region if isinstance(piece, Line)]
@@ -92,7 +93,7 @@ def _items(
 
 
 def _blocks(
-    lines: Sequence[Line], words: Sequence[Word], edges: Edges, body_size: float
+    lines: Sequence[Line], words: WordColumns, edges: Edges, body_size: float
 ) -> list[Placed]:
     found: list[Placed] = []
     for block in blocks_of(lines, words, edges):
@@ -121,7 +122,7 @@ def _is_one_heading(upper: Placed, lower: Placed) -> bool:
     return upper.block.is_bold == lower.block.is_bold and apart < _CENTRED
 
 
-def _join_over_columns(found: list[Item], items: list[Item], words: Sequence[Word]) -> None:
+def _join_over_columns(found: list[Item], items: list[Item], words: WordColumns) -> None:
     """A paragraph that goes on at the top of the next column is one block."""
     if not found or not items:
         return
@@ -132,7 +133,7 @@ def _join_over_columns(found: list[Item], items: list[Item], words: Sequence[Wor
         del items[0]
 
 
-def may_go_on(last: Placed, first: Placed, words: Sequence[Word]) -> bool:
+def may_go_on(last: Placed, first: Placed, words: WordColumns) -> bool:
     """Whether ``first``, of ``words``, is the rest of a paragraph that ``last`` is the first of."""
     if last.heading or first.heading or first.block.kind is Kind.ITEM or not last.block.is_open:
         return False
@@ -145,7 +146,7 @@ def largest_heading(items: Iterable[Item]) -> str:
     return max(headings, key=lambda heading: heading.rank.size).text if headings else ""
 
 
-def asides(page: PageWords, words: Sequence[Word]) -> list[Item]:
+def asides(page: PageWords, words: WordColumns) -> list[Item]:
     """What is written along the page's margins or upside down, a block a line of the file."""
     found: list[Item] = []
     for number in np.flatnonzero(page.aside).tolist():

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pipelines.readers.printed.words import PageWords, Word
+from pipelines.readers.printed.words import Numbers, PageWords, WordColumns
 
 _SPACE = 0.9  # of the size: a wider gap may be one between columns or cells
 _WIDE = 2.5  # of the size: no justified line has such a gap
@@ -33,24 +33,24 @@ class Line:
     bold: bool
     is_split: bool = False
 
-    def text(self, words: Sequence[Word]) -> str:
+    def text(self, words: WordColumns) -> str:
         """The words with a space between each two."""
-        return " ".join(words[number].text for number in self.numbers)
+        return " ".join([words.texts[number] for number in self.numbers])
 
 
-def runs(page: PageWords, words: Sequence[Word], numbers: Sequence[int]) -> list[Line]:
+def runs(page: PageWords, words: WordColumns, numbers: Numbers) -> list[Line]:
     """Words that follow each other in the file at the distance of a space, as pieces of lines."""
-    if not numbers:
+    if not len(numbers):
         return []
-    chosen = np.array(numbers)
-    left, top, right, bottom = page.boxes[chosen].T
-    sizes = page.sizes[chosen]
+    left, top, right, bottom = page.boxes[numbers].T
+    sizes = page.sizes[numbers]
     larger, smaller = np.maximum(sizes[1:], sizes[:-1]), np.minimum(sizes[1:], sizes[:-1])
     gaps = left[1:] - right[:-1]
     shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
     goes_on = (gaps > _BACK * larger) & (gaps < _SPACE * larger) & (shared > _SHARED * smaller)
     bounds = [0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(numbers)]
-    return [_line(words, list(numbers[begin:end])) for begin, end in pairwise(bounds)]
+    given = numbers.tolist()
+    return [_line(words, given[begin:end]) for begin, end in pairwise(bounds)]
 
 
 def rows(lines: Iterable[Line]) -> list[list[Line]]:
@@ -67,13 +67,13 @@ def rows(lines: Iterable[Line]) -> list[list[Line]]:
     return found
 
 
-def merged(words: Sequence[Word], row: Sequence[Line]) -> Line:
+def merged(words: WordColumns, row: Sequence[Line]) -> Line:
     """The pieces of a row as one line."""
     if len(row) == 1:
         return row[0]
     numbers = [number for piece in row for number in piece.numbers]
     if any(left.right > right.left for left, right in pairwise(row)):  # a raised mark in a line
-        numbers.sort(key=lambda number: words[number].left)
+        numbers.sort(key=words.lefts.__getitem__)
     line = _line(words, numbers)
     line.is_split = any(b.left - a.right > _WIDE * line.size for a, b in pairwise(row))
     return line
@@ -85,20 +85,23 @@ def shares_height(one: Line, other: Line) -> bool:
     return shared > _SHARED * min(one.bottom - one.top, other.bottom - other.top)
 
 
-def _line(words: Sequence[Word], numbers: list[int]) -> Line:
-    first, last = words[numbers[0]], words[numbers[-1]]
-    if first.top == last.top and first.bottom == last.bottom and first.left <= last.left:
-        middle = words[numbers[len(numbers) // 2]]
-        if middle.top == first.top and middle.bottom == first.bottom:  # nearly every line
-            bold = first.bold and last.bold and middle.bold
-            return Line(numbers, first.left, first.top, last.right, first.bottom, first.size, bold)
-    run = [words[number] for number in numbers]
+def _line(words: WordColumns, numbers: list[int]) -> Line:
+    first, middle, last = numbers[0], numbers[len(numbers) // 2], numbers[-1]
+    tops, bottoms, bold = words.tops, words.bottoms, words.bold
+    is_level = tops[first] == tops[middle] == tops[last]
+    if is_level and bottoms[first] == bottoms[middle] == bottoms[last]:  # nearly every line
+        left, right = words.lefts[first], words.rights[last]
+        if left <= words.lefts[last]:
+            is_bold = bold[first] and bold[middle] and bold[last]
+            return Line(
+                numbers, left, tops[first], right, bottoms[first], words.sizes[first], is_bold
+            )
     return Line(
         numbers,
-        min(word.left for word in run),
-        min(word.top for word in run),
-        max(word.right for word in run),
-        max(word.bottom for word in run),
-        sorted(word.size for word in run)[len(run) // 2],
-        all(word.bold for word in run),
+        min([words.lefts[number] for number in numbers]),
+        min([tops[number] for number in numbers]),
+        max([words.rights[number] for number in numbers]),
+        max([bottoms[number] for number in numbers]),
+        sorted([words.sizes[number] for number in numbers])[len(numbers) // 2],
+        all(bold[number] for number in numbers),
     )

@@ -22,7 +22,7 @@ from pipelines.readers.printed.lines import Line
 from pipelines.readers.printed.paragraphs import Block, Kind
 from pipelines.readers.printed.passages import Passage, Spans
 from pipelines.readers.printed.tables import FoundTable, rows_below
-from pipelines.readers.printed.words import PageWords, Word
+from pipelines.readers.printed.words import PageWords, Word, WordColumns
 
 _BOX = np.dtype([("start", "<u4"), ("end", "<u4"), ("box", "<f4", 4)])
 """As ``pack_words`` has it."""
@@ -74,7 +74,7 @@ class DocumentWriter:
     def add_page(
         self,
         page: PageWords,
-        words: Sequence[Word],
+        words: WordColumns,
         furniture: Furniture,
         items: Sequence[Item],
         bookmarks: tuple[str, ...] | None = None,
@@ -132,14 +132,14 @@ class DocumentWriter:
             self._pages[-3].shown = _NO_BOXES
         self._bookmarks = bookmarks
 
-    def _goes_on(self, placed: Placed, words: Sequence[Word]) -> bool:
+    def _goes_on(self, placed: Placed, words: WordColumns) -> bool:
         return (
             self._passage is not None
             and self._last is not None
             and may_go_on(self._last, placed, words)
         )
 
-    def _add_block(self, placed: Placed, words: Sequence[Word]) -> None:
+    def _add_block(self, placed: Placed, words: WordColumns) -> None:
         self._close_table()
         page = len(self._pages)
         if placed.heading:
@@ -155,7 +155,7 @@ class DocumentWriter:
         self._passage.write(placed.block, words, page, gap, self._vocabulary)
         self._last = placed
 
-    def _add_table(self, found: FoundTable, words: Sequence[Word]) -> None:
+    def _add_table(self, found: FoundTable, words: WordColumns) -> None:
         self._close_passage()
         page = len(self._pages)
         rows: Sequence[GridRow] = found.grid.rows
@@ -176,7 +176,7 @@ class DocumentWriter:
         if left_out := dict.fromkeys(word for word in of_table if word not in written):
             self._add_left_out(left_out, words)
 
-    def _add_left_out(self, left_out: Collection[Word], words: Sequence[Word]) -> None:
+    def _add_left_out(self, left_out: Collection[Word], words: WordColumns) -> None:
         """Words of a table that its text does not have, such as a header above empty cells."""
         numbers = [number for number, word in enumerate(words) if word in left_out]
         if numbers:
@@ -204,8 +204,8 @@ class DocumentWriter:
             self._note_start(number, start + offset)
         for written in passage.written:
             page = self._pages[written.page - 1]
-            spans = np.array((written.starts, written.ends), np.int64).T + start
-            page.place(spans, page.shown[written.numbers])
+            numbers, spans = written.arrays()
+            page.place(spans + start, page.shown[numbers])
 
     def _place_table(self) -> set[Word]:
         """Gives the words of the table's rows that were written last their boxes; which those are

@@ -16,12 +16,13 @@ from itertools import pairwise
 from statistics import median
 
 from pipelines.readers.printed.lines import Line
-from pipelines.readers.printed.words import Word
+from pipelines.readers.printed.words import CUT_MARKS, WordColumns
 
 _ITEM = re.compile(
     r"[•‣◦▪●○■□➢►✓\uf0b7\uf0a7·–—*†‡§-]"
     r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]"
 )
+_LONGEST_MARK = 8  # characters of an item's first word: "(xviii)."
 _RAISED = 0.8  # of the next word's size: a mark of a footnote
 _SIZE_CHANGE = 1.09
 _FAR = 1.3  # of the pitch of lines
@@ -31,6 +32,7 @@ _INDENT = 0.7  # of the size
 _MOST_INDENT = 8.0  # of the size: further right is centred or on the right
 _FULL = 0.85  # of the region's width: a line that is followed by the rest of its paragraph
 _SAME_EDGE = 1.5  # points
+_CUT = frozenset(f"-{CUT_MARKS}")
 _LEAST_EDGES = 3  # lines, with the line itself
 _LEADER = re.compile(r"[.·…_]{4,}|…{2,}")
 _STOPS = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
@@ -67,17 +69,17 @@ class Block:
         """Whether all of it is."""
         return all(line.bold for line in self.lines)
 
-    def text(self, words: Sequence[Word]) -> str:
+    def text(self, words: WordColumns) -> str:
         """Its lines with a space between each two."""
         return " ".join(line.text(words) for line in self.lines)
 
-    def begins_lower(self, words: Sequence[Word]) -> bool:
+    def begins_lower(self, words: WordColumns) -> bool:
         """Whether it begins as the rest of a sentence does."""
-        first = words[self.lines[0].numbers[0]].text.lstrip("(\"'“‘")
+        first = words.texts[self.lines[0].numbers[0]].lstrip("(\"'“‘")
         return first[:1].islower()
 
 
-def blocks_of(lines: Sequence[Line], words: Sequence[Word], edges: Edges) -> list[Block]:
+def blocks_of(lines: Sequence[Line], words: WordColumns, edges: Edges) -> list[Block]:
     """The blocks of lines that come from the top down; ``edges`` are those of their region."""
     if not lines:
         return []
@@ -97,7 +99,7 @@ def blocks_of(lines: Sequence[Line], words: Sequence[Word], edges: Edges) -> lis
 class _Region:
     """The edges of a region's text and how far apart the lines of its paragraphs are."""
 
-    def __init__(self, lines: Sequence[Line], words: Sequence[Word], edges: Edges) -> None:
+    def __init__(self, lines: Sequence[Line], words: WordColumns, edges: Edges) -> None:
         self._words = words
         self._left, self._right = edges
         self._rights = sorted(line.right for line in lines)
@@ -111,7 +113,7 @@ class _Region:
         """Whether its last line is full, and ends within a sentence."""
         last = block.lines[-1]
         is_full = last.right - self._left > _FULL * (self._right - self._left)
-        return is_full and not _STOPS.search(self._words[last.numbers[-1]].text)
+        return is_full and not _STOPS.search(self._words.texts[last.numbers[-1]])
 
     def is_far(self, before: Line, line: Line) -> bool:
         """Whether there is more between two lines than in a paragraph."""
@@ -133,12 +135,14 @@ class _Region:
 
     def _ends_early(self, before: Line, line: Line) -> bool:
         """Whether the first word of ``line`` had room on the line before it."""
-        first = self._words[line.numbers[0]]
-        last = self._words[before.numbers[-1]].text
-        room = 0.0 if self._is_usual(before.right) else self._right - before.right
-        width = first.right - first.left + 0.3 * first.size
-        is_cut = last[-1:] in "-\x02\ufffe\xad" and last[:-1].isalpha()
-        return width < room - 0.3 * first.size and not (is_cut and first.text[:1].islower())
+        words, first = self._words, line.numbers[0]
+        size, room = words.sizes[first], self._right - before.right
+        width = words.rights[first] - words.lefts[first] + 0.3 * size
+        if width >= room - 0.3 * size or self._is_usual(before.right):
+            return False
+        last = words.texts[before.numbers[-1]]
+        is_cut = last[-1:] in _CUT and last[:-1].isalpha()
+        return not (is_cut and words.texts[first][:1].islower())
 
     def _is_usual(self, right: float) -> bool:
         """Whether lines end there again and again, as in a narrower paragraph that is justified."""
@@ -147,7 +151,8 @@ class _Region:
 
     def _has_leader(self, line: Line) -> bool:
         """Whether dots lead to the end of the line, as in a table of contents."""
-        return any(_LEADER.search(self._words[number].text) for number in line.numbers[-3:])
+        text = " ".join([self._words.texts[number] for number in line.numbers[-3:]])
+        return _LEADER.search(text) is not None
 
     def _is_aligned(self, block: Block, line: Line) -> bool:
         """Whether the line is where a further line of the block would be."""
@@ -163,11 +168,14 @@ class _Region:
         """Whether the line begins with a bullet, a number or a footnote's mark."""
         if len(line.numbers) < 2:
             return False
-        first, second = (self._words[number] for number in line.numbers[:2])
-        if _ITEM.fullmatch(first.text):
+        words, (first, second) = self._words, line.numbers[:2]
+        text = words.texts[first]
+        if len(text) > _LONGEST_MARK:
+            return False
+        if _ITEM.fullmatch(text):
             return True
-        is_raised = first.size < _RAISED * second.size and first.bottom < second.bottom
-        return is_raised and len(first.text) <= 3
+        is_raised = words.sizes[first] < _RAISED * words.sizes[second]
+        return is_raised and words.bottoms[first] < words.bottoms[second] and len(text) <= 3
 
 
 def _pitch(lines: Sequence[Line], left: float, right: float) -> float:

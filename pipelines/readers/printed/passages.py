@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.paragraphs import Block
-from pipelines.readers.printed.words import CUT_MARKS, Word
+from pipelines.readers.printed.words import CUT_MARKS, Numbers, WordColumns
 
 Spans = NDArray[np.int64]
 """A row a word: start and end in the text."""
 
 _CUT = frozenset(f"-{CUT_MARKS}")
-_HAN = "\u3040"
-"""Words that sort after it may be of a script without spaces."""
 
 
 @dataclass(slots=True)
 class Written:
-    """Words of one page in a text: their numbers on the page, and their spans in the text."""
+    """Words of one page in a text, block by block: their numbers on the page, and where in the text
+    each begins and ends."""
 
     page: int
-    numbers: list[int] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    numbers: list[Numbers] = field(default_factory=list)
+    starts: list[Numbers] = field(default_factory=list)
+    ends: list[Numbers] = field(default_factory=list)
+
+    def arrays(self) -> tuple[Numbers, Spans]:
+        """The numbers of all words and their spans."""
+        spans = np.column_stack((np.concatenate(self.starts), np.concatenate(self.ends)))
+        return np.concatenate(self.numbers), spans
 
 
 @dataclass(slots=True)
@@ -50,7 +55,7 @@ class Passage:
         return "".join(self.parts)
 
     def write(
-        self, block: Block, words: Sequence[Word], page: int, gap: str, vocabulary: Vocabulary
+        self, block: Block, words: WordColumns, page: int, gap: str, vocabulary: Vocabulary
     ) -> None:
         """A block of ``page``, whose words these are, ``gap`` after what is there.
 
@@ -58,7 +63,7 @@ class Passage:
         that is put together, other words have a space between them.
         """
         if self.parts and not gap:
-            gap = self._joint(words[block.lines[0].numbers[0]].text, vocabulary)
+            gap = self._joint(words.texts[block.lines[0].numbers[0]], vocabulary)
         if self.parts:
             self._append(gap)
         if not self.written or self.written[-1].page != page:
@@ -67,25 +72,24 @@ class Passage:
             self.written.append(Written(page))
         self._write_words(block, words, vocabulary)
 
-    def _write_words(self, block: Block, words: Sequence[Word], vocabulary: Vocabulary) -> None:
-        written, parts, at = self.written[-1], self.parts, self.length
-        gap = ""
-        for index, line in enumerate(block.lines):
-            following = block.lines[index + 1].numbers[0] if index + 1 < len(block.lines) else -1
-            for after, number in zip([*line.numbers[1:], following], line.numbers, strict=True):
-                text = words[number].text
-                before, gap = gap, " "
-                if text[-1:] in _CUT or (after >= 0 and not words[after].spaced) or text > _HAN:
-                    text, gap = _special(text, after, words, after == following, vocabulary)
-                if before:
-                    parts.append(before)
-                    at += len(before)
-                written.numbers.append(number)
-                written.starts.append(at)
-                at += len(text)
-                written.ends.append(at)
-                parts.append(text)
-        self.length = at
+    def _write_words(self, block: Block, words: WordColumns, vocabulary: Vocabulary) -> None:
+        numbers = [number for line in block.lines for number in line.numbers]
+        texts = [words.texts[number] for number in numbers]
+        places = np.array(numbers, np.int64)
+        lengths, apart = words.lengths[places], np.ones(len(numbers), np.int64)
+        if words.joined.isdisjoint(numbers):
+            text = " ".join(texts)
+        else:
+            gaps = _joined_up(block, words, numbers, texts, vocabulary)
+            lengths = np.array([len(text) for text in texts])
+            apart[:-1] = [len(gap) for gap in gaps[1:]]
+            text = "".join(chain.from_iterable(zip(gaps, texts, strict=True)))
+        ends = self.length + np.cumsum(lengths + apart) - apart
+        written = self.written[-1]
+        written.numbers.append(places)
+        written.starts.append(ends - lengths)
+        written.ends.append(ends)
+        self._append(text)
 
     def _joint(self, following: str, vocabulary: Vocabulary) -> str:
         """What stands between the end of the text and the rest of its paragraph."""
@@ -98,7 +102,7 @@ class Passage:
         if len(joined) < len(last):  # the hyphen goes
             self.parts[-1] = joined
             self.length -= 1
-            self.written[-1].ends[-1] -= 1
+            self.written[-1].ends[-1][-1] -= 1
         return ""
 
     def _append(self, text: str) -> None:
@@ -106,20 +110,30 @@ class Passage:
         self.length += len(text)
 
 
-def _special(
-    text: str, after: int, words: Sequence[Word], at_line_end: bool, vocabulary: Vocabulary
-) -> tuple[str, str]:
-    """A word that ends with a hyphen, or is not followed by a space: its text and what follows."""
-    if after < 0:
-        return text, ""
-    following = words[after]
-    gap = " " if following.spaced or at_line_end else ""
-    if text and text[-1] in _CUT:
-        may_be_cut = at_line_end or text[-1] in CUT_MARKS
-        return _cut_word(text, gap, following.text, may_be_cut, vocabulary)
-    if at_line_end and _is_ideograph(text[-1:]) and _is_ideograph(following.text[:1]):
-        gap = ""
-    return text, gap
+def _joined_up(
+    block: Block,
+    words: WordColumns,
+    numbers: Sequence[int],
+    texts: list[str],
+    vocabulary: Vocabulary,
+) -> list[str]:
+    """What stands before each word of a block. Changes ``texts``: words that were cut lose their
+    mark."""
+    gaps = ["", *[" "] * (len(texts) - 1)]
+    line_ends = set(accumulate(len(line.numbers) for line in block.lines))
+    for index, number in enumerate(numbers[:-1]):
+        following = numbers[index + 1]
+        if number not in words.joined and following not in words.joined:
+            continue
+        text, after, is_line_end = texts[index], texts[index + 1], index + 1 in line_ends
+        gap = " " if words.spaced[following] or is_line_end else ""
+        if text[-1:] in _CUT:
+            may_be_cut = is_line_end or text[-1] in CUT_MARKS
+            texts[index], gap = _cut_word(text, gap, after, may_be_cut, vocabulary)
+        elif is_line_end and _is_ideograph(text[-1:]) and _is_ideograph(after[:1]):
+            gap = ""
+        gaps[index + 1] = gap
+    return gaps
 
 
 def _cut_word(

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
-import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from pipelines.readers.printed.characters import PageCharacters
 from pipelines.readers.printed.frame import Boxes, Frame, turned
 
 CUT_MARKS = "\x02\ufffe\xad"
@@ -27,17 +24,34 @@ _WORD = re.compile(
     rf"[{_IDEOGRAPHS}]{{1,4}}"
     rf"|[^\s{CUT_MARKS}{_IDEOGRAPHS}]+[{CUT_MARKS}]?|[{CUT_MARKS}]"
 )
-_SPECIAL = re.compile(rf"[{CUT_MARKS}{_IDEOGRAPHS}]")
-_PLAIN_WORD = re.compile(r"\S+")
-_BOLD_WEIGHT = 600
-_BOLD_NAME = re.compile(rb"bold|black|heavy|(?:^|[-+,])(?:semi|demi)|[-,]bd", re.IGNORECASE)
-_LONGEST_FONT_NAME = 128
 _LEAST_TABLE = 4  # words of a page with a table
 _LEAST_APART = 2
 _BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
 _APART = 0.9  # of the size, between two cells
 _SAME_ROW = 0.5  # of the size, between the feet of two words
 _SAME_SIZE = 1.02  # of two words: less apart is rounding
+
+Numbers = NDArray[np.int64]
+"""The places of words among those of their page."""
+
+_BLANK, _CUT, _HYPHEN, _UNSPACED, _HIDDEN = 1, 2, 4, 8, 16
+
+
+def _kinds() -> NDArray[np.uint8]:
+    """What each code of UTF-16 is, as bits: white space, a mark of a cut word, a hyphen, of a
+    script without spaces, not printed."""
+    kinds = np.zeros(0x10000, np.uint8)
+    kinds[[code for code in range(0x3001) if chr(code).isspace()]] = _BLANK
+    kinds[[ord(mark) for mark in CUT_MARKS]] = _CUT
+    kinds[ord("-")] = _HYPHEN
+    kinds[0x3040:0xE000] = _UNSPACED  # and halves of characters that take two codes
+    kinds[0xF900:0xFB00] = _UNSPACED
+    for code in (*range(0x20), 0x7F, *range(0xD800, 0xE000), 0xFFFF):
+        kinds[code] |= _HIDDEN * bool(CONTROLS.match(chr(code)))
+    return kinds
+
+
+_KINDS = _kinds()
 
 
 class Word(NamedTuple):
@@ -65,10 +79,12 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageWords:
-    """The words of a page in the order of its file, packed: 40 bytes each and the page's text.
+    """The words of a page in the order of its file, packed: 41 bytes each and the page's text.
 
-    ``spans`` are those of the words in ``text``, ``aside`` those of another direction than most
-    (a stamp along the margin).
+    ``spans`` are those of the words in ``text``; ``aside`` says which run in another direction than
+    most (a stamp along the margin), and ``joined`` which may have no space before or behind them:
+    those at a hyphen, and all of scripts without spaces. ``is_plain`` is whether the words are all
+    of the text, with white space between them.
     """
 
     frame: Frame
@@ -78,6 +94,8 @@ class PageWords:
     sizes: NDArray[np.float32]
     bold: NDArray[np.bool_]
     aside: NDArray[np.bool_]
+    joined: NDArray[np.bool_]
+    is_plain: bool
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -85,16 +103,16 @@ class PageWords:
     def texts(self) -> list[str]:
         """The words, without marks that are not printed."""
         text = self.text
+        if self.is_plain:
+            return text.split()
         words = [text[start:end] for start, end in self.spans.tolist()]
         if CONTROLS.search(text):
             words = [CONTROLS.sub("", word) for word in words]
         return words
 
-    def words(self) -> list[Word]:
+    def words(self) -> WordColumns:
         """All words, those of another direction as if they were upright."""
-        columns = [edge.tolist() for edge in self.boxes.T]
-        sizes, bold, spaced = self.sizes.tolist(), self.bold.tolist(), self.spaced().tolist()
-        return list(map(Word, self.texts(), *columns, sizes, bold, spaced))
+        return WordColumns(self)
 
     def spaced(self) -> NDArray[np.bool_]:
         """Whether white space stands before each word."""
@@ -103,35 +121,111 @@ class PageWords:
         return apart
 
 
+class WordColumns(Sequence[Word]):
+    """The words of a page as they are read, a list for each thing that is known of them.
+
+    A ``Word`` is made where one is asked for: most pages are laid out by the first and the last
+    words of their lines. ``lengths`` are those of ``texts``, ``joined`` as ``PageWords`` has it.
+    """
+
+    def __init__(self, page: PageWords) -> None:
+        self.texts = page.texts()
+        self.lefts, self.tops, self.rights, self.bottoms = (edge.tolist() for edge in page.boxes.T)
+        self.sizes: list[float] = page.sizes.tolist()
+        self.bold: list[bool] = page.bold.tolist()
+        self.spaced: list[bool] = page.spaced().tolist()
+        self.joined = set(np.flatnonzero(page.joined).tolist())
+        self.lengths = (
+            page.spans[:, 1] - page.spans[:, 0]
+            if page.is_plain
+            else np.fromiter(map(len, self.texts), np.int32, len(self.texts))
+        )
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, number: int) -> Word: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Word]: ...
+    def __getitem__(self, number: int | slice) -> Word | list[Word]:
+        if isinstance(number, slice):
+            return list(map(Word, *(column[number] for column in self._columns)))
+        return Word(*[column[number] for column in self._columns])
+
+    def chosen(self, numbers: Sequence[int]) -> list[Word]:
+        """Words by number, all at once."""
+        if len(numbers) == len(self):
+            return self[:]
+        return list(map(Word, *([column[n] for n in numbers] for column in self._columns)))
+
+    @property
+    def _columns(self) -> tuple[list[Any], ...]:
+        return (
+            self.texts, self.lefts, self.tops, self.rights, self.bottoms, self.sizes, self.bold,
+            self.spaced,
+        )  # fmt: skip
+
+
 def words_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> list[Word]:
     """The upright words of a page as it is read, in the order of its file.
 
     Raises pdfium's PdfiumError for a damaged page.
     """
     packed = page_words(page, textpage)
-    return [word for word, aside in zip(packed.words(), packed.aside, strict=True) if not aside]
+    return packed.words().chosen(np.flatnonzero(~packed.aside).tolist())
 
 
 def page_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> PageWords:
     """All words, packed. What lies outside of the page as it is shown is left out."""
-    text = _text(textpage)
-    pattern = _WORD if _SPECIAL.search(text) else _PLAIN_WORD
-    spans = np.array([match.span() for match in pattern.finditer(text)], np.int32).reshape(-1, 2)
-    characters = _characters(textpage, text, spans)
+    characters = PageCharacters(textpage)
+    spans, joined, is_plain = _words_in(characters)
+    numbers = characters.numbers(spans - _FIRST_AND_LAST)
     width, height = page.get_size()
-    ends = _placed(page, _loose_boxes(textpage, characters.T.ravel()))
+    ends = _placed(page, characters.boxes(numbers.T.ravel()))
     first, last = ends[: len(spans)], ends[len(spans) :]
     boxes = _union(first, last)
     inside = _inside(boxes, width, height)
     if not inside.all():
-        spans, characters, boxes = spans[inside], characters[inside], boxes[inside]
-        first, last = first[inside], last[inside]
+        spans, numbers, joined, boxes = (
+            spans[inside],
+            numbers[inside],
+            joined[inside],
+            boxes[inside],
+        )
+        first, last, is_plain = first[inside], last[inside], False
     turn, aside = _directions(first, last)
-    boxes = turned(boxes, turn, width, height)
-    first = turned(first, turn, width, height)
+    if turn:
+        boxes = turned(boxes, turn, width, height)
+        first = turned(first, turn, width, height)
     sizes = np.maximum(first[:, 3] - first[:, 1], np.float32(1))
-    bold = _bold(textpage, characters, text, spans, sizes)
-    return PageWords(Frame(width, height, turn), text, spans, boxes, sizes, bold, aside)
+    bold = _bold(characters, numbers[:, 0], spans, sizes)
+    frame = Frame(width, height, turn)
+    text = characters.text
+    return PageWords(frame, text, spans, boxes, sizes, bold, aside, joined, is_plain)
+
+
+_FIRST_AND_LAST = np.array([0, 1], np.int32)
+
+
+def _words_in(characters: PageCharacters) -> tuple[NDArray[np.int32], NDArray[np.bool_], bool]:
+    """Spans of the words in the text, and ``joined`` and ``is_plain`` as ``PageWords`` has them."""
+    text, kinds = characters.text, _KINDS[characters.codes]
+    marks = int(np.bitwise_or.reduce(kinds)) if len(kinds) else _BLANK
+    if marks & _UNSPACED:
+        found = [match.span() for match in _WORD.finditer(text)]
+        spans = np.array(found, np.int32).reshape(-1, 2)
+        return spans, np.ones(len(spans), np.bool_), False
+    # A word ends where white space follows, and behind a mark that it is cut.
+    is_letter, is_cut = kinds & _BLANK == 0, kinds & _CUT != 0
+    is_first, is_last = is_letter.copy(), is_letter.copy()
+    is_first[1:] &= ~is_letter[:-1] | is_cut[:-1]
+    is_last[:-1] &= ~is_letter[1:] | is_cut[:-1]
+    last = np.flatnonzero(is_last)
+    spans = np.column_stack((np.flatnonzero(is_first), last + 1)).astype(np.int32)
+    joined = kinds[last] & (_CUT | _HYPHEN) != 0
+    joined[1:] |= spans[1:, 0] == spans[:-1, 1]
+    return spans, joined, not marks & ~(_BLANK | _HYPHEN)
 
 
 def may_have_tables(page: PageWords) -> bool:
@@ -148,64 +242,6 @@ def may_have_tables(page: PageWords) -> bool:
     cells = sum(not _BULLET.fullmatch(page.text[slice(*page.spans[word])]) for word in apart)
     back = int((boxes[1:, 3] < boxes[:-1, 3] - _SAME_ROW * sizes).sum())
     return cells + back >= _LEAST_APART
-
-
-def _text(textpage: pdfium.PdfTextPage) -> str:
-    """All text of the page, a character a code point."""
-    count = textpage.count_chars()
-    if count <= 0:
-        return ""
-    buffer = (ctypes.c_ushort * (2 * count + 1))()  # a character may take two
-    written = pdfium_raw.FPDFText_GetText(textpage, 0, count, buffer)
-    return bytes(buffer)[: 2 * max(written - 1, 0)].decode("utf-16-le", "replace")
-
-
-def _characters(
-    textpage: pdfium.PdfTextPage, text: str, spans: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """pdfium's numbers of the first and the last character of each word."""
-    ends = spans - np.array([0, 1], np.int32)
-    if len(text) == textpage.count_chars():
-        return ends
-    # Characters that have no text are counted, too.
-    number = pdfium_raw.FPDFText_GetCharIndexFromTextIndex
-    raw = textpage.raw
-    found = [max(number(raw, place), 0) for place in ends.ravel().tolist()]
-    return np.array(found, np.int32).reshape(-1, 2)
-
-
-def _quick(function: Any, result: Any, *arguments: Any) -> Any:
-    """A function of pdfium that takes addresses as numbers.
-
-    A call through pypdfium2's own prototype takes 1.4 µs, through this 1.0, and ``map`` can make
-    it: there are a thousand a page.
-    """
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return ctypes.PYFUNCTYPE(result, *arguments)(address)
-
-
-_LOOSE_BOX = _quick(
-    pdfium_raw.FPDFText_GetLooseCharBox,
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
-)  # fmt: skip
-_FONT_WEIGHT = _quick(
-    pdfium_raw.FPDFText_GetFontWeight, ctypes.c_int, ctypes.c_void_p, ctypes.c_int
-)
-_FONT_NAME = _quick(
-    pdfium_raw.FPDFText_GetFontInfo, ctypes.c_ulong,
-    ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p,
-)  # fmt: skip
-_BOX_BYTES = ctypes.sizeof(pdfium_raw.FS_RECTF)
-
-
-def _loose_boxes(textpage: pdfium.PdfTextPage, characters: NDArray[np.int32]) -> Boxes:
-    """Boxes of characters in the coordinates of the file: left, top, right, bottom, y upwards."""
-    boxes = np.zeros((len(characters), 4), np.float32)
-    handle = _address(textpage)
-    first = boxes.ctypes.data
-    places = range(first, first + _BOX_BYTES * len(boxes), _BOX_BYTES)
-    deque(map(_LOOSE_BOX, repeat(handle), characters.tolist(), places), maxlen=0)
-    return boxes
 
 
 def _placed(page: pdfium.PdfPage, boxes: Boxes) -> Boxes:
@@ -244,63 +280,34 @@ def _directions(first: Boxes, last: Boxes) -> tuple[int, NDArray[np.bool_]]:
 
 
 def _bold(
-    textpage: pdfium.PdfTextPage,
-    characters: NDArray[np.int32],
-    text: str,
+    characters: PageCharacters,
+    numbers: NDArray[np.int32],
     spans: NDArray[np.int32],
     sizes: NDArray[np.float32],
 ) -> NDArray[np.bool_]:
     """Whether each word is bold: asked where a line begins and, if that is bold, where it ends.
 
     Where only the beginning is bold, every word is asked; in a line that does not begin bold none.
+    ``numbers`` are those of the words' first characters.
     """
     bold = np.zeros(len(spans), np.bool_)
-    fonts = _Fonts(textpage)
-    numbers = characters[:, 0].tolist()
-    for first, last in _lines(text, spans, sizes):
-        if fonts.is_bold(numbers[first]):
-            if fonts.is_bold(numbers[last]):
+    is_bold, given = characters.is_bold, numbers.tolist()
+    for first, last in _lines(characters, spans, sizes):
+        if is_bold(given[first]):
+            if is_bold(given[last]):
                 bold[first : last + 1] = True
             else:
-                bold[first : last + 1] = [fonts.is_bold(n) for n in numbers[first : last + 1]]
+                bold[first : last + 1] = [is_bold(number) for number in given[first : last + 1]]
     return bold
 
 
 def _lines(
-    text: str, spans: NDArray[np.int32], sizes: NDArray[np.float32]
+    characters: PageCharacters, spans: NDArray[np.int32], sizes: NDArray[np.float32]
 ) -> Iterator[tuple[int, int]]:
     """First and last word of each line of pdfium's, or of a part of it in one size."""
     if not len(spans):
         return
-    ends = np.array([match.start() for match in re.finditer("\n", text)], np.int32)
-    line = np.searchsorted(ends, spans[:, 0])
+    line = np.searchsorted(characters.line_ends, spans[:, 0])
     larger = np.maximum(sizes[1:], sizes[:-1]) > _SAME_SIZE * np.minimum(sizes[1:], sizes[:-1])
     starts = np.flatnonzero((line[1:] != line[:-1]) | larger) + 1
     yield from zip([0, *starts.tolist()], [*(starts - 1).tolist(), len(spans) - 1], strict=True)
-
-
-class _Fonts:
-    """Fonts of a page's characters."""
-
-    def __init__(self, textpage: pdfium.PdfTextPage) -> None:
-        self._page = _address(textpage)
-        self._name = ctypes.create_string_buffer(_LONGEST_FONT_NAME)
-        self._name_at = ctypes.addressof(self._name)
-        self._flags = ctypes.c_int()
-        self._flags_at = ctypes.addressof(self._flags)
-        self._known: dict[bytes, bool] = {}
-
-    def is_bold(self, character: int) -> bool:
-        """By the font's name, or by its weight where the name does not tell."""
-        size = _LONGEST_FONT_NAME
-        if not 0 < _FONT_NAME(self._page, character, self._name_at, size, self._flags_at) <= size:
-            return False
-        name = self._name.value
-        if name not in self._known:
-            is_heavy = _FONT_WEIGHT(self._page, character) >= _BOLD_WEIGHT
-            self._known[name] = is_heavy or _BOLD_NAME.search(name) is not None
-        return self._known[name]
-
-
-def _address(textpage: pdfium.PdfTextPage) -> int:
-    return ctypes.cast(textpage.raw, ctypes.c_void_p).value or 0
