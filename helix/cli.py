@@ -25,6 +25,8 @@ COMMANDS = {
 }
 """Every command but the programs, in the order of `helix --help`."""
 
+_VERSION = f"helix {__version__}"
+
 cli = lazy_typer(
     COMMANDS,
     name="helix",
@@ -39,12 +41,15 @@ def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        typer.echo(f"helix {__version__}")
+        typer.echo(_VERSION)
         raise typer.Exit
 
 
 def main() -> None:
     """Entry point. An unexpected error is one line, without its message, which may quote a text."""
+    if sys.argv[1:] == ["--version"]:  # typer loads pydantic to read an option
+        typer.echo(_VERSION)
+        return
     try:
         cli()
     except Exception as error:

@@ -26,7 +26,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 
 FLOORS = (
-    {"contract", "errors", "language"},
+    {"contract", "errors", "language", "lazy_packages"},
     {"settings", "sandbox"},
     {"telemetry"},
     {"domain"},
@@ -142,6 +142,17 @@ def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     planned = "import sys, pipelines.ingest, pipelines.runs.planning"
     asked = subprocess.run(
         [sys.executable, "-c", f"{planned}; print({told})"],
+        cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert asked.stdout.strip() == "[]", asked.stderr
+
+
+def test_a_question_loads_no_index_memory_or_agent_of_llama_index() -> None:
+    unwanted = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
+    told = f"[name for name in {unwanted!r} if 'llama_index.core.' + name in sys.modules]"
+    needed = "import sys, helix.services, helix.providers.offline"
+    asked = subprocess.run(
+        [sys.executable, "-c", f"{needed}; print({told})"],
         cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert asked.stdout.strip() == "[]", asked.stderr
