@@ -75,7 +75,7 @@ async def _client(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
             await application(scope | {"state": dict(state or {})}, receive, send)
 
         transport = httpx.ASGITransport(with_state)
-        async with httpx.AsyncClient(transport=transport, base_url="http://benchmark") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
 
 

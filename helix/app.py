@@ -18,10 +18,13 @@ from helix import __version__
 from helix.errors import HelixError
 from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
-from helix.services import Services, open_services
+from helix.services import open_services
+from helix.serving.admission import Admission
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
 from helix.serving.housekeeping import housekeeping
-from helix.serving.middleware import OneLineStartup, OwnPagesOnly, RequestLog
+from helix.serving.middleware import OneLineStartup, RequestLog
+from helix.serving.network.origins import KnownHosts, OwnPagesOnly
+from helix.serving.network.security_headers import SecurityHeaders
 from helix.serving.routes import (
     ask,
     ask_image,
@@ -65,14 +68,15 @@ def create_app(
     measured, tracing = Metrics(), build_tracing(settings)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Services]]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Any]]:
         async with (
             aclosing(tracing),
             open_services(settings, embedder, llm, metrics=measured) as services,
         ):
             settle()
             async with housekeeping(services):
-                yield {"services": services}
+                admission = Admission(settings.answers, settings.answers_waiting)
+                yield {"services": services, "admission": admission}
 
     application = FastAPI(
         title="Helix",
@@ -93,6 +97,8 @@ def create_app(
             expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
+    application.add_middleware(KnownHosts, hosts=settings.hosts, any_host=settings.auth == "keys")
+    application.add_middleware(SecurityHeaders)
     application.add_middleware(RequestLog, metrics=measured, tracer=tracing.tracer)
     application.add_middleware(OneLineStartup)
     return application

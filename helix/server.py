@@ -22,11 +22,16 @@ def serve(
 
     from helix.app import create_app
     from helix.serving.disconnects import DRAIN_SECONDS
+    from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
+    from helix.serving.network.listening import check_address
 
+    check_address(host, settings)
+    allow_descriptors()
     uvicorn.run(
         create_app(settings),
         host=host,
         port=port,
+        http=LimitedConnection,
         log_level=settings.log_level,
         access_log=False,
         timeout_graceful_shutdown=DRAIN_SECONDS + 5,

@@ -34,6 +34,10 @@ Guard = Literal["injection", "hygiene", "verdict"]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
 Server = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")]
 """A server's address: ``http://localhost:8080``, or with a path in front of the API's."""
+HostName = Annotated[
+    str, StringConstraints(pattern=r"^(\*|(\*\.)?[A-Za-z0-9_.-]+)$", to_lower=True)
+]
+"""A host name, ``*.`` and its ending, or ``*`` for any."""
 Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
 
 _REMEDIES = {
@@ -52,6 +56,7 @@ _REMEDIES = {
     "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
     "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
+    "HELIX_HOSTS": "set it to host names such as docs.example.com, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
@@ -107,6 +112,10 @@ class Settings(ClientSettings):
     embedder: Provider = Field("gemini", alias="HELIX_EMBEDDER")
     ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
     pool_size: int = Field(10, ge=1, le=500, alias="HELIX_POOL_SIZE")
+    answers: int = Field(256, ge=1, le=10000, alias="HELIX_ANSWERS")
+    """Answers that a server has under way at once."""
+    answers_waiting: int = Field(256, ge=0, le=10000, alias="HELIX_ANSWERS_WAITING")
+    """Questions that wait for one of them to end; more are refused."""
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""
@@ -130,6 +139,10 @@ class Settings(ClientSettings):
     web_imports: bool = Field(True, alias="HELIX_WEB_IMPORTS")
     """Whether pages of the web may be brought in over HTTP."""
     cors_origins: Annotated[tuple[Origin, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
+    hosts: Annotated[tuple[HostName, ...], NoDecode] = Field((), alias="HELIX_HOSTS")
+    """Names under which the server is asked, beside those of this machine."""
+    open_network: bool = Field(False, alias="HELIX_OPEN_NETWORK")
+    """Whether the server may listen on other addresses than loopback without API keys."""
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
     """How long an answer's receipt is kept."""
     guards: Annotated[tuple[Guard, ...], NoDecode] = Field(
@@ -157,7 +170,7 @@ class Settings(ClientSettings):
             _ = parts.port  # checked only when it is asked for
         return url
 
-    @field_validator("cors_origins", "allow_hosts", "guards", mode="before")
+    @field_validator("cors_origins", "allow_hosts", "hosts", "guards", mode="before")
     @classmethod
     def _split_list(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, str):

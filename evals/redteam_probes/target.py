@@ -21,6 +21,7 @@ from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.providers import build_embedder
 from helix.providers.base import LanguageModel
 from helix.services import Services, open_services
+from helix.serving.admission import Admission
 from helix.settings import Settings
 from helix.store import ChunkStore
 
@@ -181,7 +182,7 @@ def _client(services: Services) -> httpx.AsyncClient:
     async def served(
         scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
-        scope["state"] = {"services": services}
+        scope["state"] = {"services": services, "admission": Admission(most=64, waiting=64)}
         await application(scope, receive, send)
 
     transport = httpx.ASGITransport(served, raise_app_exceptions=False)

@@ -9,7 +9,6 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Sequence
 
 from opentelemetry.trace import Span, Tracer
 from starlette.datastructures import MutableHeaders
@@ -27,28 +26,6 @@ _ACCEPTED_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 class _CutError(Exception):
     """A response broke off; what happened was logged."""
-
-
-class OwnPagesOnly:
-    """Refuse what another site's page makes a browser send that changes something.
-
-    A form of a foreign page can post files to a server on the user's own machine, and no browser
-    asks first. ``origins`` are those of HELIX_CORS_ORIGINS, whose pages may.
-    """
-
-    def __init__(self, app: ASGIApp, origins: Sequence[str] = ()) -> None:
-        self.app = app
-        self._origins = frozenset(origin.encode() for origin in origins)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] in ("POST", "PUT", "PATCH", "DELETE"):
-            headers = dict(scope["headers"])
-            foreign = headers.get(b"sec-fetch-site") == b"cross-site"
-            if foreign and not self._origins & {headers.get(b"origin"), b"*"}:
-                refusal = {"error": "a page of another site may not change anything here"}
-                await JSONResponse(refusal, status_code=403)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
 
 
 class RequestLog:

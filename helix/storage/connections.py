@@ -33,6 +33,7 @@ _T = TypeVar("_T")
 CONNECT_TIMEOUT_SECONDS = 5
 _BLOCKING_POOL_SIZE = 4  # connections for the reads of code that cannot await
 READ_SECONDS = 8  # longer than the pool may take to find that nobody is there
+PING_SECONDS = 2
 RECONNECT_SECONDS = 2
 """How long a pool tries by itself to reach a database that is gone; after that each request does.
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
@@ -95,6 +96,10 @@ class Connections:
             )  # fmt: skip
 
         self._reading, self._reading_blocking = reading(pool_size), reading(_BLOCKING_POOL_SIZE)
+        self._pinging = AsyncConnectionPool[AsyncConnected](
+            database_url, min_size=0, max_size=1, name="helix-ping", reset=given_back,
+            **options | {"timeout": PING_SECONDS},
+        )  # fmt: skip
         self._runner = BlockingRunner()
         self._checks: set[asyncio.Task[None]] = set()  # an event loop itself keeps no task alive
         self._writing: ConnectionPool[Connected] = ConnectionPool(
@@ -116,6 +121,19 @@ class Connections:
                 return await self._read(statement, values, tenant, settings)
         except TimeoutError as error:
             raise StoreUnavailable("the database keeps silent; try again") from error
+
+    async def ping(self) -> bool:
+        """Whether ``SELECT 1`` succeeds within PING_SECONDS, however busy the reads are."""
+        for _ in range(2):  # a restarted server leaves one dead connection
+            try:
+                async with asyncio.timeout(PING_SECONDS):
+                    await self._pinging.open()
+                    async with self._pinging.connection() as connection:
+                        await connection.execute("SELECT 1")
+                return True
+            except (psycopg.Error, TimeoutError):
+                continue
+        return False
 
     async def _read(
         self, statement: str, values: dict[str, Any], tenant: str, settings: str
@@ -214,6 +232,7 @@ class Connections:
     async def close(self) -> None:
         """Close every pool; they cannot be used afterwards."""
         await self._reading.close()
+        await self._pinging.close()
         await asyncio.to_thread(self._close_blocking)
 
     def _close_blocking(self) -> None:

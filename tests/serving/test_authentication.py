@@ -33,7 +33,7 @@ def _status_before_the_body(client: httpx.Client, method: str, path: str, kind: 
     """The status of a request whose head alone is sent; a timeout where the body is awaited."""
     address = (client.base_url.host, client.base_url.port or 80)
     with socket.create_connection(address, timeout=20) as connection:
-        head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
         connection.sendall((head + "Content-Length: 1000\r\n\r\n").encode())
         return int(connection.recv(4096).split()[1])
 

@@ -224,7 +224,7 @@ def test_the_database_goes_and_comes(service: Service, database: CuttableDatabas
 def _raw_ask(service: Service) -> socket.socket:
     host, port = service.url.removeprefix("http://").split(":")
     client = socket.create_connection((host, int(port)))
-    client.sendall(b"GET /ask?q=How+long%3F+refund HTTP/1.1\r\nHost: x\r\n\r\n")
+    client.sendall(b"GET /ask?q=How+long%3F+refund HTTP/1.1\r\nHost: localhost\r\n\r\n")
     return client
 
 

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from helix.errors import HelixError, SettingsError
-from helix.serving.middleware import OneLineStartup, OwnPagesOnly, RequestLog
+from helix.serving.middleware import OneLineStartup, RequestLog
 
 
 async def _start(error: Exception) -> list[Message]:
@@ -64,39 +64,3 @@ async def test_an_unexpected_error_is_a_500_with_an_id(caplog: pytest.LogCapture
 
 def test_the_root_of_errors_is_a_500() -> None:
     assert HelixError("x").status == 500
-
-
-@pytest.mark.parametrize(
-    ("method", "site", "origin", "allowed", "passes"),
-    [
-        ("POST", b"cross-site", b"https://evil.example", (), False),
-        ("DELETE", b"cross-site", b"https://evil.example", ("https://app.example",), False),
-        ("POST", b"cross-site", b"https://app.example", ("https://app.example",), True),
-        ("POST", b"cross-site", b"https://any.example", ("*",), True),
-        ("POST", b"same-origin", b"https://evil.example", (), True),
-        ("POST", None, None, (), True),  # no browser
-        ("GET", b"cross-site", b"https://evil.example", (), True),
-    ],
-)
-async def test_another_sites_page_changes_nothing(
-    method: str, site: bytes | None, origin: bytes | None, allowed: tuple[str, ...], passes: bool
-) -> None:
-    reached: list[str] = []
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        reached.append(scope["method"])
-
-    heard: list[Message] = []
-
-    async def send(message: Message) -> None:
-        heard.append(message)
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    given = ((b"sec-fetch-site", site), (b"origin", origin))
-    headers = [(name, value) for name, value in given if value]
-    scope = {"type": "http", "method": method, "path": "/v1/documents", "headers": headers}
-    await OwnPagesOnly(app, allowed)(scope, receive, send)
-    assert bool(reached) == passes
-    assert [message["status"] for message in heard[:1]] == ([] if passes else [403])

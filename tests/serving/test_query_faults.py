@@ -191,7 +191,7 @@ def test_a_client_that_leaves_closes_the_models_stream(
     wire.script(Answer(deltas=("word ",) * 400, delay=0.05), on="generate")
     body = json.dumps({"question": QUESTION, "stream": stream})
     with socket.create_connection((client.base_url.host, client.base_url.port or 80)) as leaving:
-        head = f"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
         leaving.sendall((head + body).encode())
         assert wire.wait_until(lambda w: w.open_streams == 1)
         while stream and b"word" not in leaving.recv(4096):

@@ -33,7 +33,7 @@ _IMPORT = re.compile(r'(?:from|import)\s*\(?"(\.[^"]+)"')
 def client() -> TestClient:
     """The application without its lifespan: the page needs neither database nor model."""
     settings = load_settings(database_url="embedded", llm="offline", embedder="offline")
-    return TestClient(create_app(settings))
+    return TestClient(create_app(settings), base_url="http://localhost")
 
 
 def test_the_page_and_its_headers(client: TestClient) -> None:

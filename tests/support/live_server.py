@@ -15,6 +15,7 @@ import uvicorn
 from psycopg.types.json import Jsonb
 
 from helix.app import create_app
+from helix.serving.network.connection_limits import LimitedConnection
 from helix.settings import load_settings
 
 _numbers = itertools.count()
@@ -36,7 +37,9 @@ def live(database_url: str, **settings: object) -> Iterator[httpx.Client]:
     """A client of the application over ``database_url``, with no worker behind it."""
     values = {**OFFLINE, "workers": 0, **settings}
     application = create_app(load_settings(database_url=database_url, **values))
-    config = uvicorn.Config(application, port=0, log_level="warning", access_log=False)
+    config = uvicorn.Config(
+        application, port=0, http=LimitedConnection, log_level="warning", access_log=False
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -13,6 +13,7 @@ from helix.answering.pipeline import AnswerRequest
 from helix.domain.questions import question_of
 from helix.domain.scope import Scope
 from helix.errors import BadRequest
+from helix.serving.admission import place_for
 from helix.serving.answer_stream import plain_frames
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
@@ -56,10 +57,13 @@ async def ask(
     scope = Scope(caller.tenant, document_ids=_document_ids(document_id))
     question = Question(text, scope)
     answering = AnswerRequest(services.answering, question, verdict=verdict)
-    stream = await run_unless_disconnected(request, answering.start(), AnswerStream.aclose)
-    if stream is None:
-        return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return event_stream(plain_frames(answering, stream), stream.aclose, answer_headers(question))
+    with place_for(request, caller.tenant) as place:
+        start = place.run(answering.start)
+        stream = await run_unless_disconnected(request, start, AnswerStream.aclose)
+        if stream is None:
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        close = place.until(stream.aclose)
+    return event_stream(plain_frames(answering, stream), close, answer_headers(question))
 
 
 def _document_ids(text: str | None) -> tuple[int] | None:

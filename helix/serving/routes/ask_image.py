@@ -13,6 +13,7 @@ from helix.answering.images import UploadedImage, ask_about_image, image_type
 from helix.domain.questions import question_of
 from helix.errors import BadRequest
 from helix.library.errors import UnsupportedMedia
+from helix.serving.admission import place_for
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
@@ -66,7 +67,12 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
         question = question_of(_text(form, "q"), services.settings.max_question_chars)
     finally:
         await form.close()
-    text = await run_unless_disconnected(request, ask_about_image(services.llm, question, image))
+    with place_for(request, caller.tenant) as place:
+
+        async def look() -> str:
+            return await ask_about_image(services.llm, question, image)
+
+        text = await run_unless_disconnected(request, place.run(look))
     if text is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     if "hygiene" in services.settings.guards:

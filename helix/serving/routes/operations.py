@@ -1,4 +1,4 @@
-"""What operators look at: /healthz, /metrics, /v1/privacy, and the last evaluation."""
+"""What operators look at: /healthz, /readyz, /metrics, /v1/privacy, and the last evaluation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse, Response
 from db.embedded import default_directory
 from helix.privacy.report import privacy_report
 from helix.services import Services
+from helix.serving.admission import Admission
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.body_limit import MEGABYTE
 
@@ -31,6 +32,20 @@ async def healthz(request: Request) -> JSONResponse:
     services: Services = request.state.services
     ok = await services.store.ping()
     return JSONResponse({"ok": ok}, status_code=200 if ok else 503)
+
+
+@open_router.get(
+    "/readyz", summary="Should it get more questions?", responses={503: {"description": "No"}}
+)
+async def readyz(request: Request) -> JSONResponse:
+    """`200 {"ready": true}`; `503` with a `reason`: `database` or `overloaded`."""
+    services: Services = request.state.services
+    admission: Admission = request.state.admission
+    reason = "overloaded" if admission.is_full else None
+    if not await services.store.ping():
+        reason = "database"
+    told = {"ready": reason is None} | ({"reason": reason} if reason else {})
+    return JSONResponse(told, status_code=503 if reason else 200)
 
 
 @open_router.get("/metrics", summary="For Prometheus", response_class=Response)

@@ -15,6 +15,7 @@ from helix.answering.answer import Question
 from helix.answering.engine import AnswerStream
 from helix.answering.pipeline import AnswerRequest
 from helix.errors import HelixError, UpstreamError
+from helix.serving.admission import place_for
 from helix.serving.answer_stream import typed_frames
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
@@ -84,7 +85,8 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     headers = answer_headers(answering.question)
     if asked.stream:
         return await _streamed(request, answering, headers)
-    answer = await run_unless_disconnected(request, answering.run_json())
+    with place_for(request, scope.tenant) as place:
+        answer = await run_unless_disconnected(request, place.run(answering.run_json))
     if answer is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     return TextJson(answer, headers=headers)
@@ -93,10 +95,13 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
 async def _streamed(
     request: Request, answering: AnswerRequest, headers: dict[str, str]
 ) -> Response:
-    stream = await run_unless_disconnected(request, answering.start(), AnswerStream.aclose)
-    if stream is None:
-        return Response(status_code=CLIENT_CLOSED_REQUEST)
-    return event_stream(typed_frames(answering, stream), stream.aclose, headers)
+    with place_for(request, answering.question.scope.tenant) as place:
+        start = place.run(answering.start)
+        stream = await run_unless_disconnected(request, start, AnswerStream.aclose)
+        if stream is None:
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        close = place.until(stream.aclose)
+    return event_stream(typed_frames(answering, stream), close, headers)
 
 
 def answer_headers(question: Question) -> dict[str, str]:

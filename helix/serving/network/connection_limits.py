@@ -1,0 +1,192 @@
+"""Limits on one HTTP connection and on their number, for uvicorn: ``http=LimitedConnection``.
+
+uvicorn with httptools keeps an unfinished header of any length for any time, and a connection that
+says nothing. Here a request's head has a size and a time, a body and a reader of an answer must
+get on, and past a number of connections the one that has waited longest without a request goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import weakref
+from collections import OrderedDict
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+HEAD_BYTES = 64 * 1024
+"""Of a request's line and headers, of its trailers, and of what frames a chunk."""
+MOST_HEADERS = 128
+HEAD_SECONDS = 10
+"""For a head: from the connection's first moment, or from the first byte of a later head."""
+BODY_SECONDS = 20
+"""In each span of this length a body brings at least BODY_BYTES, while the server takes them."""
+BODY_BYTES = 10 * 1024
+WRITE_SECONDS = 30
+"""Longest that a client may take no byte of an answer that waits for it."""
+MOST_CONNECTIONS = 2048
+_SPARE_FILES = 256  # descriptors for the database, files and model services
+
+_idle: weakref.WeakKeyDictionary[ServerState, OrderedDict[LimitedConnection, None]] = (
+    weakref.WeakKeyDictionary()
+)
+"""By server: its connections without a whole head, the one that has waited longest first."""
+
+
+class _TooManyHeaders(Exception):
+    """A head has more headers than MOST_HEADERS."""
+
+
+def most_connections() -> int:
+    """How many connections a server holds at once: MOST_CONNECTIONS, or what descriptors allow."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(16, min(MOST_CONNECTIONS, soft - _SPARE_FILES))
+
+
+def allow_descriptors() -> None:
+    """Raise the process's limit of open files to what MOST_CONNECTIONS needs, where it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = MOST_CONNECTIONS + _SPARE_FILES
+    if soft < needed:
+        wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class LimitedConnection(HttpToolsProtocol):
+    """uvicorn's protocol within the limits above; what passes them is refused and closed."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, in place of an idle one where there are too many."""
+        super().connection_made(transport)
+        self._unparsed = 0  # bytes since the last part of a message was whole
+        self._arrived = 0  # bytes of a body since the last look
+        self._in_body = False
+        self._writing: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
+        idle = self._idle()
+        if len(self.connections) > most_connections():
+            if not idle:
+                self._refuse(503, "too many connections; try again")
+                return
+            next(iter(idle)).transport.abort()
+        idle[self] = None
+        self._watch = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection and its timers."""
+        self._idle().pop(self, None)
+        for timer in (self._watch, self._writing):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse ``data``, unless the head that it belongs to is too large."""
+        if self.transport.is_closing():
+            return
+        self._unparsed += len(data)
+        self._arrived += len(data)
+        super().data_received(data)
+        if self._unparsed > HEAD_BYTES and not self.transport.is_closing():
+            self._refuse(431, "the head of the request is too large")
+
+    def on_message_begin(self) -> None:
+        """Begin a request, on a connection that may have brought others."""
+        super().on_message_begin()
+        if self._watch is None:
+            self._watch_with(HEAD_SECONDS, self._head_is_late)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, of a head or of a trailer."""
+        if len(self.headers) >= MOST_HEADERS:
+            raise _TooManyHeaders
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Start the request; from here on its body is watched."""
+        self._unparsed = self._arrived = 0
+        self._in_body = True
+        self._idle().pop(self, None)
+        self._watch_with(BODY_SECONDS, self._look_at_body)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._unparsed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the request's body."""
+        self._unparsed = 0
+        self._in_body = False
+        self._watch_with(None, None)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """End the answer; the connection may bring another request."""
+        super().on_response_complete()
+        if self.cycle.response_complete and not self._in_body:
+            self._idle()[self] = None
+
+    def pause_writing(self) -> None:
+        """Wait for a client that reads slower than the answer comes, for WRITE_SECONDS."""
+        super().pause_writing()
+        self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+        super().resume_writing()
+
+    def _head_is_late(self) -> None:
+        if self._answering():  # a byte too many behind a request must not cut its answer
+            self._watch_with(HEAD_SECONDS, self._head_is_late)
+            return
+        self._refuse(408, "the head of the request did not come in time")
+
+    def _look_at_body(self) -> None:
+        """Cut a body that does not get on, where it is the client that is waited for."""
+        if not self.flow.read_paused and self._arrived < BODY_BYTES:
+            self._refuse(408, "the body of the request came too slowly")
+            return
+        self._arrived = 0
+        self._watch_with(BODY_SECONDS, self._look_at_body)
+
+    def _answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _watch_with(self, seconds: float | None, look: Any) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = None if seconds is None else self.loop.call_later(seconds, look)
+
+    def _idle(self) -> OrderedDict[LimitedConnection, None]:
+        return _idle.setdefault(self.server_state, OrderedDict())
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Answer with ``status``, where no answer has begun, and close."""
+        if self.transport.is_closing():
+            return
+        answering = self._answering()
+        if not (answering and self.cycle.response_started):
+            self.transport.write(_refusal(status, message))
+        if answering:
+            self.cycle.disconnected = True  # the application's own answer has no reader
+            self.cycle.message_event.set()
+        self.transport.close()
+
+
+def _refusal(status: int, message: str) -> bytes:
+    body = json.dumps({"error": message}).encode()
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        "content-type: application/json\r\nx-content-type-options: nosniff\r\n"
+        f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + body

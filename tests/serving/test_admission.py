@@ -1,0 +1,175 @@
+"""Places for answers: a bounded number, tenants in turn, refused at once beyond, none ever lost."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from helix.serving import admission as module
+from helix.serving.admission import Admission, Overloaded
+from tests.support.live_server import live
+
+
+class Work:
+    """Answers that last until they are told to end, and the order in which they began."""
+
+    def __init__(self, admission: Admission) -> None:
+        self.admission = admission
+        self.begun: list[str] = []
+        self.end = asyncio.Event()
+
+    async def ask(self, tenant: str) -> None:
+        async def answer() -> None:
+            self.begun.append(tenant)
+            await self.end.wait()
+
+        with self.admission.place(tenant) as place:
+            await place.run(answer)
+
+
+async def _begin(work: Work, *tenants: str) -> list[asyncio.Task[None]]:
+    tasks = [asyncio.create_task(work.ask(tenant)) for tenant in tenants]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_beyond_the_places_and_the_queue_a_question_is_refused_at_once() -> None:
+    work = Work(Admission(most=2, waiting=1))
+    tasks = await _begin(work, "a", "a", "a", "a")
+    assert work.begun == ["a", "a"]
+    with pytest.raises(Overloaded) as refused:
+        await tasks[3]
+    assert refused.value.status_code == 503
+    assert refused.value.headers == {"Retry-After": str(module.RETRY_SECONDS)}
+    assert work.admission.is_full
+    work.end.set()
+    await asyncio.gather(*tasks[:3])
+    assert work.begun == ["a", "a", "a"]
+    assert not work.admission.is_full
+
+
+async def test_tenants_take_turns() -> None:
+    work = Work(Admission(most=1, waiting=10))
+    tasks = await _begin(work, "greedy", *["greedy"] * 4, "small", "other", "small")
+    work.end.set()
+    await asyncio.gather(*tasks)
+    assert work.begun == [
+        "greedy", "greedy", "small", "other", "greedy", "small", "greedy", "greedy",
+    ]  # fmt: skip
+
+
+async def test_the_latest_of_a_greedy_tenant_gives_way() -> None:
+    work = Work(Admission(most=1, waiting=3))
+    tasks = await _begin(work, *["greedy"] * 4, "small")
+    with pytest.raises(Overloaded):
+        await tasks[3]
+    work.end.set()
+    await asyncio.gather(*tasks[:3], tasks[4])
+    assert Counter(work.begun) == {"greedy": 3, "small": 1}
+
+
+async def test_no_question_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
+    work = Work(Admission(most=1, waiting=3))
+    tasks = await _begin(work, "a", "b")
+    with pytest.raises(Overloaded):
+        await tasks[1]
+    work.end.set()
+    await tasks[0]
+
+
+async def test_a_stream_holds_its_place_until_it_is_closed() -> None:
+    admission = Admission(most=1, waiting=0)
+    closed = []
+
+    async def close() -> None:
+        closed.append(True)
+
+    async def nothing() -> None: ...
+
+    with admission.place("a") as place:
+        await place.run(nothing)
+        close_and_leave = place.until(close)
+    with pytest.raises(Overloaded):
+        await admission.place("a").run(nothing)
+    await close_and_leave()
+    await close_and_leave()  # a second time gives back nothing more
+    assert closed == [True, True]
+    with admission.place("a") as place:
+        await place.run(nothing)
+        with pytest.raises(Overloaded):
+            await admission.place("a").run(nothing)
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_clients_that_leave_at_any_moment_lose_no_place(seed: int) -> None:
+    chance = random.Random(seed)
+    admission = Admission(most=3, waiting=20)
+    most_at_once = running = 0
+
+    async def answer() -> None:
+        nonlocal running, most_at_once
+        running += 1
+        most_at_once = max(most_at_once, running)
+        try:
+            for _ in range(chance.randrange(4)):
+                await asyncio.sleep(0)
+        finally:
+            running -= 1
+
+    async def ask() -> None:
+        with admission.place(chance.choice("abc")) as place:
+            await place.run(answer)
+
+    tasks = []
+    for _ in range(100):
+        tasks.append(asyncio.create_task(ask()))
+        for _ in range(chance.randrange(3)):
+            await asyncio.sleep(0)
+        chance.choice(tasks).cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert most_at_once == 3
+    assert (admission._under_way, admission._waiting()) == (0, 0)
+
+
+def test_a_busy_server_refuses_in_plain_words_and_tells_its_probes(
+    module_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold = threading.Event()
+    started = threading.Semaphore(0)
+
+    async def held(*_: object) -> object:
+        started.release()
+        while not hold.is_set():
+            await asyncio.sleep(0.01)
+        raise Overloaded  # the answer itself is not of interest
+
+    monkeypatch.setattr("helix.answering.pipeline.AnswerRequest.run_json", held)
+    limits = {"answers": 2, "answers_waiting": 1}
+    with live(module_database_url, **limits) as client, ThreadPoolExecutor(8) as threads:
+
+        def ask(_: int) -> httpx.Response:
+            return client.post("/v1/query", json={"question": "How long?"})
+
+        answers = [threads.submit(ask, n) for n in range(2)]
+        assert all(started.acquire(timeout=10) for _ in range(2))
+        waiting = threads.submit(ask, 2)
+        while client.get("/readyz").status_code == 200:
+            assert not waiting.done()
+        refused = ask(3)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+        assert "HELIX_ANSWERS" in refused.json()["error"]
+        streamed = client.get("/ask", params={"q": "How long?"})
+        assert streamed.status_code == 503
+        assert client.get("/readyz").json() == {"ready": False, "reason": "overloaded"}
+        assert client.get("/healthz").json() == {"ok": True}
+        hold.set()
+        assert [answer.result().status_code for answer in (*answers, waiting)] == [503] * 3
+        assert client.get("/readyz").json() == {"ready": True}
