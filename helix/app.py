@@ -26,6 +26,7 @@ from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
 from helix.serving.network.security_headers import SecurityHeaders
 from helix.serving.routes import (
+    about,
     ask,
     ask_image,
     batches,
@@ -51,7 +52,7 @@ _logger = logging.getLogger(__name__)
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
-    pages.router, runs.router, suggestions.router, operations.router,
+    pages.router, runs.router, suggestions.router, operations.router, about.router,
 )  # fmt: skip
 
 

@@ -9,7 +9,9 @@
 //
 // Tenant and API key of store.js go with each request; a 401 asks for a key (`session.keyWanted`).
 import { ENDPOINTS } from "./endpoints.js";
-import { session } from "./store.js";
+import { session, signIn } from "./store.js";
+import { BROKEN, UNREACHED, explained } from "./shell/failures.js";
+import { keyOfAnotherTab } from "./shell/shared-key.js";
 import { events } from "./sse.js";
 
 export class ApiError extends Error {
@@ -42,7 +44,7 @@ export async function call(endpoint, options = {}) {
     return await response.json();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "The connection broke off in the middle of an answer.");
+    throw new ApiError(0, BROKEN);
   }
 }
 
@@ -69,10 +71,20 @@ export async function send(endpoint, { path, query, body, form, signal } = {}, a
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "The server does not answer. Is it running, and are you connected?");
+    throw new ApiError(0, UNREACHED);
   }
   if (response.ok) return response;
+  if (response.status === 401 && !key && (await takeKey())) {
+    return send(endpoint, { path, query, body, form, signal }, accept);
+  }
   throw await failure(response);
+}
+
+// A key that another tab has, or that came while the request was under way.
+async function takeKey() {
+  const found = session.get().key || (await keyOfAnotherTab());
+  if (found && !session.get().key) signIn(found);
+  return Boolean(found);
 }
 
 function check(endpoint, { query, body, form }) {
@@ -87,10 +99,9 @@ function check(endpoint, { query, body, form }) {
 }
 
 async function failure(response) {
-  let message = `The server answered ${response.status}.`;
+  let told = "";
   try {
-    const told = (await response.json()).error;
-    if (typeof told === "string") message = told;
+    told = String((await response.json()).error ?? "");
   } catch {
     // no JSON: something in between answered
   }
@@ -98,7 +109,8 @@ async function failure(response) {
     const { key } = session.get();
     session.set({ keyWanted: key ? "This key opens nothing here, or was revoked." : "asked" });
   }
-  return new ApiError(response.status, message);
+  const after = Number(response.headers.get("Retry-After")) || 0;
+  return new ApiError(response.status, explained(response.status, told, after));
 }
 
 function fill(pattern, path = {}) {

@@ -1,71 +1,88 @@
-// The shell: header and navigation, the view that the address names, key and settings, the theme.
+// The shell: header, palette and dialogs around the view that the address names.
 import { html, render, useEffect, useState } from "./html.js";
-import { Announcements, Button, Dialog, IconButton, Notice, Spinner } from "./components.js";
-import { address, useRoute } from "./router.js";
-import {
-  chooseJudge, chooseTenant, recall, remember, session, signIn, useStore,
-} from "./store.js";
+import { Announcements, Button, Notice, Spinner } from "./components.js";
+import { address, go, useRoute } from "./router.js";
+import { useCommands } from "./shell/commands.js";
+import { API_DOCS, Header } from "./shell/header.js";
+import { isTyping, useKeys } from "./shell/keys.js";
+import { Palette } from "./shell/palette.js";
+import { KeyWanted, Settings } from "./shell/settings.js";
+import { signOutEverywhere } from "./shell/shared-key.js";
+import { Shortcuts } from "./shell/shortcuts.js";
+import { THEMES, useTheme } from "./shell/theme-choice.js";
+import { useTitle } from "./shell/title.js";
+import { session, useStore } from "./store.js";
 import { VIEWS } from "./views/index.js";
-
-const THEMES = { "": "system", light: "sun", dark: "moon" };
 
 function App() {
   const route = useRoute();
-  const [settings, setSettings] = useState(false);
+  const [open, setOpen] = useState(""); // the dialog that is open: settings, shortcuts or palette
   const { tenant, key } = useStore(session);
+  const close = () => setOpen("");
+  useOwnCommands(setOpen);
+  useKeys({
+    "mod+k": () => setOpen("palette"),
+    "?": () => setOpen("shortcuts"),
+    "/": () => toField(),
+  });
   // another tenant or key: another library, so everything is drawn and asked for anew
-  return html`<${Header} route=${route} onSettings=${() => setSettings(true)} />
+  return html`<${Header} route=${route} onSettings=${() => setOpen("settings")} onShortcuts=${() => setOpen("shortcuts")} onPalette=${() => setOpen("palette")} />
     <main id="main" tabindex="-1"><${View} key=${`${route.name} ${tenant} ${key}`} route=${route} /></main>
-    <${Settings} open=${settings} onClose=${() => setSettings(false)} />
+    <${Settings} open=${open === "settings"} onClose=${close} />
+    <${Shortcuts} open=${open === "shortcuts"} onClose=${close} />
+    <${Palette} open=${open === "palette"} onClose=${close} />
     <${KeyWanted} />
     <${Announcements} />`;
 }
 
-function Header({ route, onSettings }) {
-  const shown = VIEWS.filter((view) => view.label);
-  const toMain = (event) => {
-    event.preventDefault();
-    document.getElementById("main").focus();
-  };
-  return html`<header class="top">
-    <a class="skip" href="#main" onClick=${toMain}>Skip to the content</a>
-    <a class="brand" href=${address("ask")} aria-label="Helix, to the start"><img src="/web/icon.svg" alt="" width="24" height="24" />Helix</a>
-    <nav aria-label="Views">${shown.length > 1 && shown.map((view) => html`<a
-      href=${address(view.name)} aria-current=${route.name === view.name ? "page" : undefined}>${view.label}</a>`)}</nav>
-    <div class="top-tools"><${Theme} /><${IconButton} icon="settings" label="Settings" onClick=${onSettings} /></div>
-  </header>`;
+function useOwnCommands(setOpen) {
+  const { key } = useStore(session);
+  const [theme, chooseTheme] = useTheme();
+  const views = VIEWS.filter((view) => view.label);
+  useCommands([
+    ...views.map((view) => ({ id: view.name, name: `Go to ${view.label}`, icon: view.icon, run: () => go(address(view.name)) })),
+    { id: "api", name: "Go to API docs", icon: "code", hint: "OpenAPI Swagger", run: () => location.assign(API_DOCS) },
+    { id: "settings", name: "Settings", icon: "settings", hint: "tenant judge theme", run: () => setOpen("settings") },
+    { id: "shortcuts", name: "Keyboard shortcuts", icon: "keyboard", keys: "?", run: () => setOpen("shortcuts") },
+    ...Object.entries(THEMES).filter(([value]) => value !== theme).map(([value, name]) => ({
+      id: `theme-${value}`, name: `Theme: ${name.toLowerCase()}`, icon: { "": "system", light: "sun", dark: "moon" }[value], run: () => chooseTheme(value),
+    })),
+    ...(key ? [{ id: "out", name: "Sign out", icon: "key", hint: "forget the API key", run: signOutEverywhere }] : []),
+  ]);
 }
 
-function Theme() {
-  const [theme, setTheme] = useState(recall("theme", "localStorage") || "");
-  const names = Object.keys(THEMES);
-  const next = names[(names.indexOf(theme) + 1) % names.length];
-  const choose = () => {
-    remember("theme", next, "localStorage");
-    if (next) document.documentElement.dataset.theme = next;
-    else delete document.documentElement.dataset.theme;
-    setTheme(next);
-  };
-  const label = `Theme: ${theme || "as the system"}. Change to ${next || "as the system"}`;
-  return html`<${IconButton} icon=${THEMES[theme]} label=${label} onClick=${choose} />`;
+// To where typing belongs in the view: the question box, the search of the library.
+function toField() {
+  const field = document.querySelector("main [data-focus], #question");
+  field?.focus();
+  return Boolean(field);
 }
 
 function View({ route }) {
   const [loaded, setLoaded] = useState(null);
   const view = VIEWS.find(({ name }) => name === route.name);
+  useTitle(view?.label && view.name !== "ask" ? view.label : "");
   useEffect(() => {
     let here = true;
-    document.title = view?.label && view.name !== "ask" ? `${view.label} · Helix` : "Helix";
     if (!view) return undefined;
     Promise.all([view.load(), ...(view.styles || []).map(loadStyles)])
       .then(([module]) => here && setLoaded({ component: module.default }))
       .catch(() => here && setLoaded({ failed: true }));
     return () => { here = false; };
   }, [view]);
+  useEffect(() => { if (loaded?.component) begin(); }, [loaded]);
   if (!view) return html`<div class="page"><${Notice} kind="error" title="There is no such page."><a href=${address("ask")}>To the start</a></></div>`;
   if (!loaded) return html`<div class="page"><${Spinner} label="Loading" /></div>`;
-  if (loaded.failed) return html`<div class="page"><${Notice} kind="error" title="This part of the page did not load."><${Button} onClick=${() => location.reload()}>Load again</></></div>`;
+  if (loaded.failed) return html`<div class="page"><${Notice} kind="error" title="This part of the page did not load."><p>The server may have stopped, or was updated since this page was opened.</p><${Button} onClick=${() => location.reload()}>Load again</></></div>`;
   return html`<${loaded.component} route=${route} />`;
+}
+
+// A view begins where typing belongs, or at its start. A phone's keyboard would cover half of it.
+function begin() {
+  const now = document.activeElement;
+  if (now !== document.body && (isTyping(now) || document.querySelector("dialog[open]"))) return;
+  const wide = matchMedia("(min-width: 48rem)").matches;
+  if (!(wide && toField()) && now !== document.body) document.getElementById("main").focus({ preventScroll: true });
 }
 
 function loadStyles(name) {
@@ -79,48 +96,6 @@ function loadStyles(name) {
     link.onerror = reject;
     document.head.append(link);
   });
-}
-
-function Settings({ open, onClose }) {
-  const { tenant, key, judge } = useStore(session);
-  const save = (event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
-    if (!key) chooseTenant(String(form.get("tenant")).trim());
-    chooseJudge(form.has("judge"));
-    onClose();
-  };
-  return html`<${Dialog} title="Settings" open=${open} onClose=${onClose}>
-    <form class="form" onSubmit=${save}>
-      ${key
-        ? html`<p>An API key is in use. It says whose documents you see, and is forgotten with this tab.</p>
-            <p><${Button} onClick=${() => { signIn(""); onClose(); }}>Forget the key</></p>`
-        : html`<label class="field">Tenant
-            <input name="tenant" value=${tenant} placeholder="default" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.@\\-]{0,99}" /></label>
-            <p class="hint">Whose documents to ask. Letters, digits and _ . @ -; empty is “default”.</p>`}
-      <label class="check"><input type="checkbox" name="judge" checked=${judge} /> Have every answer judged by a second pass</label>
-      <p class="hint">A verdict on whether the sources bear the answer out. It takes a second call to the model.</p>
-      <div class="form-end"><button class="button main"><span>Save</span></button></div>
-    </form>
-  </${Dialog}>`;
-}
-
-function KeyWanted() {
-  const { keyWanted } = useStore(session);
-  const save = (event) => {
-    event.preventDefault();
-    const key = String(new FormData(event.target).get("key")).trim();
-    if (key) signIn(key);
-  };
-  return html`<${Dialog} title="An API key is needed" open=${keyWanted !== ""} onClose=${() => session.set({ keyWanted: "" })}>
-    <form class="form" onSubmit=${save}>
-      ${keyWanted !== "asked" && html`<${Notice} kind="error">${keyWanted}</>`}
-      <p>This server asks for a key. Whoever runs it makes one with <code>helix keys create</code>.</p>
-      <label class="field">API key<input name="key" type="password" autocomplete="off" spellcheck=${false} placeholder="hx_…" required /></label>
-      <p class="hint">It is kept in this tab until you close it, and sent to this server alone.</p>
-      <div class="form-end"><button class="button main"><span>Continue</span></button></div>
-    </form>
-  </${Dialog}>`;
 }
 
 // A file that is let go of beside its place would be opened in place of the page.

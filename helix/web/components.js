@@ -3,13 +3,15 @@
 //   <${Icon} name="copy" />                       a line drawing; decoration, so give the button a label
 //   <${IconButton} icon="copy" label="Copy" onClick=${f} pressed=${true} />
 //   <${Button} kind="plain|main|danger" …>text</>  a button with text
-//   <${Dialog} title="Scope" open=${b} onClose=${f}>…</>   modal; Escape and the backdrop close it
+//   <${Dialog} title="Scope" open=${b} onClose=${f}>…</>   modal; Escape and the backdrop close it. The
+//                                                 focus goes to what has data-focus, else to the first
+//                                                 field, else to the first button at its end
 //   <${Notice} kind="info|warn|error" title="…">…</>      role alert where it is an error
 //   <${Spinner} label="Searching" />
 //   toast("Copied")                               one line for two seconds, read out politely
 //   announce("…")                                 read out only; for what is seen anyway
 //   await copyText("…")                           to the clipboard; true when it worked
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { createStore, useStore } from "./store.js";
 
 const PATHS = {
@@ -30,6 +32,11 @@ const PATHS = {
   scope: "M4 6h16M7 12h10M10 18h4",
   before: "M14 6l-6 6 6 6",
   after: "M10 6l6 6-6 6",
+  below: "M7 10l5 5 5-5",
+  key: "M14.5 4a5.5 5.5 0 11-4.6 8.5L4 18.4V21h3v-2h2v-2h2l1.2-1.6M16 8.5v.1",
+  keyboard: "M3 6h18v12H3zM7 10v.1M11 10v.1M15 10v.1M18 14v.1M7 14h7",
+  shield: "M12 3l8 3v6c0 4.5-3.2 7.6-8 9-4.8-1.4-8-4.5-8-9V6z",
+  code: "M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 5l-3 14",
   none: "M12 3a9 9 0 100 18 9 9 0 000-18zM6 6l12 12",
   warn: "M12 4l9 16H3zM12 10v4M12 17v.5",
   check: "M5 12l5 5 9-11",
@@ -76,8 +83,11 @@ export function Notice({ kind = "info", title, children }) {
 
 export function Dialog({ title, open, onClose, children, wide }) {
   const dialog = useRef(null);
-  useEffect(() => {
-    if (open && !dialog.current.open) dialog.current.showModal();
+  useLayoutEffect(() => { // before the next key is pressed
+    if (open && !dialog.current.open) {
+      dialog.current.showModal();
+      focusWithin(dialog.current);
+    }
     if (!open && dialog.current.open) dialog.current.close();
   }, [open]);
   const onBackdrop = (event) => event.target === dialog.current && onClose();
@@ -87,6 +97,14 @@ export function Dialog({ title, open, onClose, children, wide }) {
       ${children}
     </div>`}
   </dialog>`;
+}
+
+const FIELDS = "input:not([type=hidden], :disabled), textarea:not(:disabled), select:not(:disabled)";
+
+function focusWithin(dialog) {
+  const target = ["[data-focus]", FIELDS, ".form-end button"].map((one) => dialog.querySelector(one)).find(Boolean);
+  target?.focus();
+  if (target?.matches("input[type=text], input:not([type])")) target.select();
 }
 
 const told = createStore({ text: "", read: "" });

@@ -92,6 +92,7 @@ export const ENDPOINTS = {
     "query": ["document_id", "tag"],
     "reads": ["questions[].question"]
   },
+  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images"] },
   "GET /v1/privacy": {
     "reads": [
       "since", "outside", "contacts[].host", "contacts[].port", "contacts[].where",

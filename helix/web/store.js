@@ -4,8 +4,9 @@
 //   store.get().count;  store.set({ count: 1 });      // a shallow patch; subscribers run at once
 //   const count = useStore(store, (state) => state.count);   // in a component
 //
-// `session` is who asks: { tenant, key, keyWanted }. The key stays in sessionStorage, of this tab
-// alone, and goes nowhere but into the Authorization header of requests to this server.
+// `session` is who asks: { tenant, key, kept, keyWanted }; `kept`: the key stays on this device. The key stays in sessionStorage, which the open
+// tabs of this page tell each other (shell/shared-key.js), or in localStorage, where the user chose
+// this device. It goes nowhere but into the Authorization header of requests to this server.
 import { useEffect, useState } from "./html.js";
 
 export function createStore(initial) {
@@ -54,14 +55,20 @@ export function recall(name, storage = "sessionStorage") {
 
 export const session = createStore({
   tenant: recall("tenant") || "",
-  key: recall("key") || "",
+  key: recall("key") || recall("key", "localStorage") || "",
+  kept: isKeyOnDevice(),
   keyWanted: "", // why a key is asked for; empty: it is not
   judge: recall("judge") === "1",
 });
 
-export function signIn(key) {
-  remember("key", key);
-  session.set({ key, keyWanted: "" });
+export function signIn(key, onDevice = false) {
+  remember("key", onDevice ? "" : key);
+  remember("key", onDevice ? key : "", "localStorage");
+  session.set({ key, kept: isKeyOnDevice(), keyWanted: "" });
+}
+
+function isKeyOnDevice() {
+  return Boolean(recall("key", "localStorage"));
 }
 
 export function chooseTenant(tenant) {

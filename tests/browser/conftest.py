@@ -12,14 +12,16 @@ from pathlib import Path
 import psycopg
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from psycopg import sql
 
 from db.embedded import DATABASE, EmbeddedPostgres
 from helix.app import create_app
+from helix.library.keys import create_key
 from helix.providers.base import LanguageModel
 from helix.settings import load_settings
 from tests.browser.adversary import adversary
+from tests.support.live_server import make_ready
 from tests.support.repository import ROOT
 from tests.support.service_process import run
 
@@ -39,6 +41,11 @@ _DOCUMENTS = {
         "<h2>![far](http://far.example/x.png)</h2><p>Nothing is fetched from there."
     ),
     "line.txt": "The tram depot in Ghent keeps 41 trams. " + "wordswordswords " * 62_500,
+}
+
+_TEXTS = {
+    "acme": ("Acme Rules", "The anvil is dropped on Tuesdays only."),
+    "umbra": ("Umbra Rules", "The parasol is opened at noon."),
 }
 
 
@@ -106,6 +113,7 @@ def browser() -> Iterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     path = path or shutil.which("google-chrome")
     assert path is not None, INSTALL
+    expect.set_options(timeout=20_000)  # as the actions have it: a busy machine is no fault
     with sync_playwright() as playwright:
         # in a container the tests are root, and Chromium will not sandbox for root
         chromium = playwright.chromium.launch(
@@ -113,6 +121,30 @@ def browser() -> Iterator[Browser]:
         )
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def keys(module_database_url: str) -> dict[str, str]:
+    """A key of each tenant, and a document with one passage."""
+    made = {}
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        for tenant, (title, text) in _TEXTS.items():
+            row = connection.execute(
+                "INSERT INTO documents (tenant_id, title, source_uri, content_hash, size)"
+                " VALUES (%s, %s, %s, '', 40) RETURNING id",
+                (tenant, title, f"{tenant}.md"),
+            ).fetchone()
+            assert row is not None
+            connection.execute("SELECT set_config('helix.tenant', %s, false)", (tenant,))
+            make_ready(connection, row[0], text, [(0, len(text))])
+            made[tenant] = create_key(connection, tenant)[1]
+    return made
+
+
+@pytest.fixture(scope="module")
+def guarded(module_database_url: str, keys: dict[str, str]) -> Iterator[str]:
+    with serving(module_database_url, auth="keys") as url:
+        yield url
 
 
 @pytest.fixture
@@ -154,6 +186,12 @@ def watched(context: BrowserContext, site: str, place: str = "") -> Iterator[Pag
 def ask(page: Page, question: str) -> None:
     page.fill("#question", question)
     page.press("#question", "Enter")
+
+
+def choose(page: Page, name: str) -> None:
+    """Choose ``name`` in the menu of the header."""
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name=name).click()
 
 
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"

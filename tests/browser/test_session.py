@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import httpx
 import psycopg
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from helix.library.keys import create_key
-from tests.browser.conftest import ask, fits, serious, serving, watched
-from tests.support.live_server import make_ready
-
-TEXTS = {
-    "acme": ("Acme Rules", "The anvil is dropped on Tuesdays only."),
-    "umbra": ("Umbra Rules", "The parasol is opened at noon."),
-}
-
-
-@pytest.fixture(scope="module")
-def keys(module_database_url: str) -> dict[str, str]:
-    """A key of each tenant, and a document with one passage."""
-    made = {}
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
-        for tenant, (title, text) in TEXTS.items():
-            row = connection.execute(
-                "INSERT INTO documents (tenant_id, title, source_uri, content_hash, size)"
-                " VALUES (%s, %s, %s, '', 40) RETURNING id",
-                (tenant, title, f"{tenant}.md"),
-            ).fetchone()
-            assert row is not None
-            connection.execute("SELECT set_config('helix.tenant', %s, false)", (tenant,))
-            make_ready(connection, row[0], text, [(0, len(text))])
-            made[tenant] = create_key(connection, tenant)[1]
-    return made
-
-
-@pytest.fixture(scope="module")
-def guarded(module_database_url: str, keys: dict[str, str]) -> Iterator[str]:
-    with serving(module_database_url, auth="keys") as url:
-        yield url
+from tests.browser.conftest import ask, choose, fits, serious, serving, watched
 
 
 def test_a_key_is_asked_for_and_opens_its_tenant_only(
@@ -60,8 +26,9 @@ def test_a_key_is_asked_for_and_opens_its_tenant_only(
         expect(page.locator(".document")).to_contain_text("Acme Rules")
         assert keys["acme"] not in page.url
         assert page.evaluate("JSON.stringify(localStorage)").count("hx_") == 0
-        page.get_by_role("button", name="Settings").click()
-        page.get_by_text("Forget the key").click()
+        choose(page, "Settings")
+        expect(page.get_by_role("dialog", name="Settings")).to_contain_text("of the tenant acme")
+        page.get_by_role("button", name="Sign out").click()
         expect(dialog).to_be_visible()
         dialog.get_by_label("API key").fill(keys["umbra"])
         dialog.get_by_label("API key").press("Enter")
@@ -77,7 +44,7 @@ def test_without_keys_the_tenant_is_chosen(
         watched(context, url, "#/library") as page,
     ):
         expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
-        page.get_by_role("button", name="Settings").click()
+        choose(page, "Settings")
         page.get_by_label("Tenant").fill("acme")
         page.get_by_role("button", name="Save").click()
         expect(page.locator(".document")).to_contain_text("Acme Rules")
@@ -89,7 +56,7 @@ def test_without_keys_the_tenant_is_chosen(
 
 
 def test_every_answer_is_judged_where_that_is_wanted(page: Page) -> None:
-    page.get_by_role("button", name="Settings").click()
+    choose(page, "Settings")
     page.get_by_label("Have every answer judged").check()
     page.get_by_role("button", name="Save").click()
     ask(page, "How long do I have to request a refund?")

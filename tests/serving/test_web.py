@@ -250,6 +250,7 @@ def _read_of(client: httpx.Client) -> dict[str, object]:
         "GET /v1/answers/{answer_id}": client.get(receipt).json(),
         "GET /v1/answers/{answer_id}/verify": client.get(f"{receipt}/verify").json(),
         "GET /v1/suggestions": client.get("/v1/suggestions").json(),
+        "GET /v1/about": client.get("/v1/about").json(),
         "GET /v1/privacy": client.get("/v1/privacy").json(),
     }
 

@@ -88,6 +88,7 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
+    ("GET", "/v1/about"): lambda _: {},
     ("GET", "/v1/privacy"): lambda _: {},
     ("GET", "/v1/evals/last"): lambda _: {},
 }

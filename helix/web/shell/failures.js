@@ -1,0 +1,37 @@
+// What went wrong with a request, with what to do about it, in one or two sentences.
+//
+//   explained(503, "the database does not answer", 5)     told: what the server said, or ""
+//   UNREACHED, BROKEN                                     where there was no answer at all
+export const UNREACHED = "The server does not answer. See that it runs (helix serve) and that you are connected, then try again.";
+export const BROKEN = "The connection broke off in the middle of an answer. Try again.";
+
+// cause where the server told none, and what to do
+const KNOWN = {
+  401: ["This server asks for an API key.", "Enter one to go on."],
+  403: ["This API key does not open that.", "Sign in with another one."],
+  404: ["There is no such thing on this server.", "It may have been deleted."],
+  413: ["This is larger than the server takes.", "Send less at once, or a smaller file."],
+  429: ["Too much was asked at once.", "Try again"],
+  502: ["The model behind Helix did not answer.", "Try again in a moment."],
+  503: ["The server cannot answer just now.", "Try again"],
+  504: ["The answer took too long.", "Try again in a moment."],
+};
+const TELLS_A_PROGRAM = new Set([401]); // the server's own words are about headers
+
+export function explained(status, told, after) {
+  const [cause, remedy] = KNOWN[status] ?? [`The server answered ${status}.`, status >= 500 ? "Try again; the server’s log says more." : ""];
+  const said = told && !TELLS_A_PROGRAM.has(status) ? sentence(told) : cause;
+  // what the server says how to mend needs nothing of ours
+  const mended = told.includes(": ") && status < 500 && status !== 429;
+  return [said, mended && said !== cause ? "" : timed(remedy, after)].filter(Boolean).join(" ");
+}
+
+function timed(remedy, after) {
+  if (remedy !== "Try again") return remedy;
+  return after > 0 ? `Try again in ${after} ${after === 1 ? "second" : "seconds"}.` : "Try again in a moment.";
+}
+
+function sentence(text) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}

@@ -1,0 +1,52 @@
+// The top of the page: Ask and Library, the palette, and a menu with the rest.
+//
+//   <${Header} route=${route} onSettings=${f} onShortcuts=${f} onPalette=${f} />
+import { Icon } from "../components.js";
+import { html } from "../html.js";
+import { address } from "../router.js";
+import { session, useStore } from "../store.js";
+import { VIEWS } from "../views/index.js";
+import { useAbout } from "./about.js";
+import { Menu } from "./menu.js";
+import { signOutEverywhere } from "./shared-key.js";
+import { Keys } from "./shortcuts.js";
+
+export const API_DOCS = "/docs";
+
+export function Header({ route, onSettings, onShortcuts, onPalette }) {
+  const toMain = (event) => {
+    event.preventDefault();
+    document.getElementById("main").focus();
+  };
+  const shown = VIEWS.filter((view) => view.label && !view.aside);
+  return html`<header class="top">
+    <a class="skip" href="#main" onClick=${toMain}>Skip to the content</a>
+    <a class="brand" href=${address("ask")} aria-label="Helix, to the start"><img src="/web/icon.svg" alt="" width="24" height="24" /><span>Helix</span></a>
+    <nav aria-label="Views">${shown.map((view) => html`<a key=${view.name}
+      href=${address(view.name)} aria-current=${route.name === view.name ? "page" : undefined}>${view.label}</a>`)}</nav>
+    <div class="top-tools">
+      <button type="button" class="find-anything" onClick=${onPalette} aria-haspopup="dialog" title="Find anything">
+        <${Icon} name="search" /><span class="find-text">Find anything</span><span class="find-keys"> <${Keys} keys="Mod K" /></span></button>
+      <${More} route=${route} onSettings=${onSettings} onShortcuts=${onShortcuts} />
+    </div>
+  </header>`;
+}
+
+function More({ route, onSettings, onShortcuts }) {
+  const { tenant } = useAbout();
+  const { key } = useStore(session);
+  const aside = VIEWS.filter((view) => view.aside);
+  const views = aside.map((view) => ({
+    name: view.label, icon: view.icon, href: address(view.name), current: route.name === view.name,
+  }));
+  const items = [
+    ...views,
+    { name: "API docs", icon: "code", href: API_DOCS },
+    null,
+    { name: "Settings", icon: "settings", run: onSettings, hint: tenant && `tenant ${tenant}` },
+    { name: "Keyboard shortcuts", icon: "keyboard", run: onShortcuts, hint: html`<${Keys} keys="?" />` },
+    ...(key ? [null, { name: "Sign out", icon: "key", run: signOutEverywhere }] : []),
+  ];
+  return html`<span class="who">${tenant && tenant !== "default" && html`<span class="tenant" title="The tenant whose documents are asked">${tenant}</span>`}
+    <${Menu} label="More" current=${aside.some((view) => view.name === route.name)} items=${items} /></span>`;
+}

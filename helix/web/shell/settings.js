@@ -1,0 +1,68 @@
+// Settings of this browser, and the dialog that asks for an API key.
+//
+//   <${Settings} open=${b} onClose=${f} />     <${KeyWanted} />     shown where a key is asked for
+import { Button, Dialog, Notice } from "../components.js";
+import { html } from "../html.js";
+import { chooseJudge, chooseTenant, session, useStore } from "../store.js";
+import { useAbout } from "./about.js";
+import { signInEverywhere, signOutEverywhere } from "./shared-key.js";
+import { THEMES, useTheme } from "./theme-choice.js";
+
+export function Settings({ open, onClose }) {
+  const { tenant, key, judge } = useStore(session);
+  const [theme, chooseTheme] = useTheme();
+  const save = (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    if (!key) chooseTenant(String(form.get("tenant")).trim());
+    chooseJudge(form.has("judge"));
+    chooseTheme(form.get("theme"));
+    onClose();
+  };
+  return html`<${Dialog} title="Settings" open=${open} onClose=${onClose}>
+    <form class="form" onSubmit=${save}>
+      ${key ? html`<${Key} onClose=${onClose} />`
+        : html`<label class="field">Tenant
+            <input name="tenant" value=${tenant} placeholder="default" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.@\\-]{0,99}" /></label>
+            <p class="hint">Whose documents to ask. Letters, digits and _ . @ -; empty is “default”.</p>`}
+      <fieldset class="choices"><legend>Theme</legend>${Object.entries(THEMES).map(([value, name]) => html`<label key=${value}>
+        <input type="radio" name="theme" value=${value} defaultChecked=${value === theme} /> ${name}</label>`)}</fieldset>
+      <label class="check"><input type="checkbox" name="judge" defaultChecked=${judge} /> Have every answer judged by a second pass</label>
+      <p class="hint">A verdict on whether the sources bear the answer out. It takes a second call to the model.</p>
+      <div class="form-end"><${Button} onClick=${onClose}>Leave</><button class="button main"><span>Save</span></button></div>
+    </form>
+  </${Dialog}>`;
+}
+
+function Key({ onClose }) {
+  const { tenant } = useAbout();
+  const { kept } = useStore(session);
+  const out = () => {
+    signOutEverywhere();
+    onClose();
+  };
+  return html`<p>Signed in with an API key${tenant && html` of the tenant <strong>${tenant}</strong>`}. ${kept
+    ? "It is kept on this device until you sign out."
+    : "It is forgotten when the last tab of this page is closed."}</p>
+    <p><${Button} icon="key" onClick=${out}>Sign out</></p>`;
+}
+
+export function KeyWanted() {
+  const { keyWanted } = useStore(session);
+  const save = (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    const key = String(form.get("key")).trim();
+    if (key) signInEverywhere(key, form.has("device"));
+  };
+  return html`<${Dialog} title="An API key is needed" open=${keyWanted !== ""} onClose=${() => session.set({ keyWanted: "" })}>
+    <form class="form" onSubmit=${save}>
+      ${keyWanted !== "asked" && html`<${Notice} kind="error">${keyWanted}</>`}
+      <p>This server asks for a key. Whoever runs it makes one with <code>helix keys create</code>.</p>
+      <label class="field">API key<input name="key" type="password" autocomplete="off" spellcheck=${false} placeholder="hx_…" required /></label>
+      <label class="check"><input type="checkbox" name="device" /> Keep on this device</label>
+      <p class="hint">It is sent to this server alone. Without the tick it is forgotten when the last tab of this page is closed.</p>
+      <div class="form-end"><button class="button main"><span>Continue</span></button></div>
+    </form>
+  </${Dialog}>`;
+}

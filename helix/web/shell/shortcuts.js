@@ -1,0 +1,48 @@
+// The sheet of all shortcuts. What is done where says its own keys; here they stand together.
+//
+//   <${Shortcuts} open=${b} onClose=${f} />
+import { Dialog } from "../components.js";
+import { html } from "../html.js";
+import { isMac } from "./keys.js";
+
+// [what it does, keys]; keys apart by a blank are one after another or either, as the text says
+export const SHORTCUTS = {
+  Everywhere: [
+    ["Find a command, a view or a document", "Mod K"],
+    ["This sheet", "?"],
+    ["To the question box, or to the search of the library", "/"],
+    ["Close what is open", "Esc"],
+  ],
+  Asking: [
+    ["Send the question", "Enter"],
+    ["Break the line", "Shift Enter"],
+    ["The last question again, in an empty box", "↑"],
+    ["Stop the answer", "Esc"],
+  ],
+  "The reader": [
+    ["Search within; go on with Enter, back with Shift Enter", "/"],
+    ["Page or text", "v"],
+    ["Go to a page", "g"],
+    ["Outline", "o"],
+    ["Previous, next source", "[ ]"],
+    ["Size", "+ - 0"],
+  ],
+  "Dialogs and menus": [
+    ["Save, or take what is chosen", "Enter"],
+    ["Up and down a list", "↑ ↓"],
+    ["Leave it", "Esc"],
+  ],
+};
+
+export function Shortcuts({ open, onClose }) {
+  return html`<${Dialog} title="Keyboard shortcuts" open=${open} onClose=${onClose} wide>
+    <div class="shortcuts" tabindex="0" role="region" aria-label="All shortcuts" data-focus>
+      ${Object.entries(SHORTCUTS).map(([group, list]) => html`<section key=${group} aria-label=${group}><h3>${group}</h3>
+        <dl>${list.map(([what, keys]) => html`<div key=${what}><dt>${what}</dt><dd><${Keys} keys=${keys} /></dd></div>`)}</dl></section>`)}
+    </div>
+  </${Dialog}>`;
+}
+
+export function Keys({ keys }) {
+  return keys.split(" ").map((key) => html`<kbd key=${key}>${key === "Mod" ? (isMac ? "⌘" : "Ctrl") : key}</kbd>`);
+}

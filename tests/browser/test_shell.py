@@ -1,0 +1,203 @@
+"""Around the views: the header's menu, the palette, shortcuts, where the focus begins, titles."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import ask, choose, fits, serious, watched
+
+
+def focused(page: Page) -> str:
+    """What has the focus: its id, else its name, else its text."""
+    return str(
+        page.evaluate(
+            "(() => { const one = document.activeElement;"
+            " return one.id || one.name || one.textContent.trim() })()"
+        )
+    )
+
+
+def test_typing_goes_to_the_question_at_once(page: Page) -> None:
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.type("how long")
+    expect(page.locator("#question")).to_have_value("how long")
+
+
+def test_the_rest_is_under_one_menu_worked_by_keys(page: Page) -> None:
+    nav = page.get_by_role("navigation", name="Views")
+    assert nav.get_by_role("link").all_text_contents() == ["Ask", "Library"]
+    more = page.get_by_role("button", name="More")
+    more.press("ArrowDown")
+    assert [one.split("tenant")[0] for one in page.get_by_role("menuitem").all_text_contents()] == [
+        "Evals", "Privacy", "API docs", "Settings", "Keyboard shortcuts?",
+    ]  # fmt: skip
+    assert focused(page) == "Evals"
+    assert serious(page) == []
+    page.keyboard.press("ArrowUp")
+    assert focused(page).startswith("Keyboard shortcuts")
+    page.keyboard.press("p")
+    assert focused(page) == "Privacy"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    expect(more).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("What leaves this machine")
+    expect(more).to_have_attribute("aria-current", "page")
+    expect(page).to_have_title("Privacy · Helix")
+
+
+def test_the_menu_closes_beside_it_and_fits_a_phone(page: Page) -> None:
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_role("menu")).to_be_visible()
+    assert fits(page)
+    page.emulate_media(color_scheme="dark")
+    assert serious(page) == []
+    page.mouse.click(20, 600)
+    expect(page.get_by_role("menu")).to_have_count(0)
+
+
+def test_the_palette_goes_to_views_and_documents(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Command, view or document")
+    expect(field).to_be_focused()
+    page.keyboard.type("lbr")  # letters in their order are enough
+    expect(page.get_by_role("option", selected=True)).to_contain_text("Go to Library")
+    assert serious(page) == []
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Library · Helix")
+    page.get_by_role("button", name="Find anything").click()
+    page.keyboard.type("travel hand")
+    found = page.get_by_role("option", name="Travel Handbook")
+    expect(found).to_be_visible()
+    expect(found).to_have_attribute("aria-selected", "true")
+    marked = field.get_attribute("aria-activedescendant")
+    page.keyboard.press("ArrowDown")
+    expect(field).not_to_have_attribute("aria-activedescendant", str(marked))
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Travel Handbook").first).to_be_visible()
+
+
+def test_the_palette_asks_and_changes_the_theme(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    page.keyboard.type("theme dark")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.keyboard.press("Control+k")
+    assert serious(page) == []
+    assert fits(page)
+    question = "How long do I have to request a refund?"
+    page.keyboard.type(question)
+    expect(page.get_by_role("option", selected=True)).to_have_text(f"Ask: {question}")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn")).to_contain_text("within 30 days")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("theme system")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).not_to_have_attribute("data-theme", "dark")
+
+
+def test_every_shortcut_stands_in_a_sheet(page: Page) -> None:
+    page.locator("#question").press("?")
+    expect(page.locator("#question")).to_have_value("?")  # a question has question marks
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+    for group in ("Everywhere", "Asking", "The reader", "Dialogs and menus"):
+        expect(sheet.get_by_role("region", name=group, exact=True)).to_be_visible()
+    assert serious(page) == []
+    assert fits(page)
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.locator("#question")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("open_by", "name", "field"),
+    [("Settings", "Settings", "tenant"), ("Keyboard shortcuts", "Keyboard shortcuts", None)],
+)
+def test_a_dialog_begins_where_typing_belongs_and_gives_the_focus_back(
+    page: Page, open_by: str, name: str, field: str | None
+) -> None:
+    choose(page, open_by)
+    dialog = page.get_by_role("dialog", name=name)
+    expect(dialog).to_be_visible()
+    if field is not None:
+        expect(dialog.locator(f"[name={field}]")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("button", name="More")).to_be_focused()
+
+
+def test_enter_saves_the_settings(page: Page) -> None:
+    choose(page, "Settings")
+    page.keyboard.type("acme")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tenant")).to_have_text("acme")
+    expect(page.locator(".welcome")).to_contain_text("The library is empty.")
+
+
+def test_a_key_is_known_in_other_tabs_until_signed_out(
+    context: BrowserContext, guarded: str, keys: dict[str, str]
+) -> None:
+    with watched(context, guarded, "#/library") as first:
+        wanted = first.get_by_role("dialog", name="An API key is needed")
+        field = wanted.get_by_label("API key")
+        expect(field).to_be_focused()
+        field.fill(keys["acme"])
+        field.press("Enter")
+        expect(first.locator(".tenant")).to_have_text("acme")
+        with watched(context, guarded, "#/library") as second:
+            expect(second.locator(".document")).to_contain_text("Acme Rules")
+            assert "hx_" not in second.evaluate("JSON.stringify(localStorage)")
+            choose(second, "Sign out")
+            expect(second.get_by_role("dialog", name="An API key is needed")).to_be_visible()
+            expect(wanted).to_be_visible()
+            assert "hx_" not in first.evaluate("JSON.stringify(sessionStorage)")
+
+
+def test_a_key_kept_on_the_device_stays_until_signed_out(
+    context: BrowserContext, guarded: str, keys: dict[str, str]
+) -> None:
+    with watched(context, guarded, "#/library") as page:
+        wanted = page.get_by_role("dialog", name="An API key is needed")
+        wanted.get_by_label("API key").fill(keys["umbra"])
+        wanted.get_by_label("Keep on this device").check()
+        wanted.get_by_role("button", name="Continue").click()
+        expect(page.locator(".document")).to_contain_text("Umbra Rules")
+    page.close()
+    with watched(context, guarded, "#/library") as page:
+        expect(page.locator(".document")).to_contain_text("Umbra Rules")
+        choose(page, "Sign out")
+        expect(page.get_by_role("dialog", name="An API key is needed")).to_be_visible()
+        assert "hx_" not in page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "shown"),
+    [
+        (503, "the database does not answer", "The database does not answer. Try again in 7 sec"),
+        (429, None, "Too much was asked at once. Try again in 7 seconds."),
+        (413, None, "This is larger than the server takes. Send less at once"),
+        (500, "boom", "Boom. Try again; the server’s log says more."),
+        (0, None, "The server does not answer. See that it runs"),
+    ],
+)
+def test_an_error_says_its_cause_and_what_to_do(
+    page: Page, status: int, told: str | None, shown: str
+) -> None:
+    headers = {"Retry-After": "7"}
+    page.route(
+        "**/v1/query",
+        lambda route: (
+            route.fulfill(status=status, json={"error": told} if told else None, headers=headers)
+            if status
+            else route.abort()
+        ),
+    )
+    ask(page, "How long do I have to request a refund?")
+    expect(page.get_by_role("alert")).to_contain_text(shown)
