@@ -147,14 +147,14 @@ def _why_refused(address: str, allowed: bool, *, is_name: bool) -> str | None:
 
 
 def _refusal(name: str, address: str, why: str, allowed: bool) -> str:
+    """Why ``name`` is refused, without its address: that tells a stranger of the network inside."""
     where = name if name == address else f"the address of {name}"
-    shown = "" if name == address else f" ({address})"
     if allowed:
-        return f"refused: {where} is {why}{shown}, which allowing a name does not open"
+        return f"refused: {where} is {why}, which allowing a name does not open"
     if why in NEVER_BY_NAME:
-        return f"refused: {where} is {why}{shown}"
+        return f"refused: {where} is {why}"
     how = f"allow it with --allow-host {name} or HELIX_ALLOW_HOSTS={name}"
-    return f"refused: {where} is {why}{shown}: {how}"
+    return f"refused: {where} is {why}: {how}"
 
 
 def _plain(host: str) -> str:

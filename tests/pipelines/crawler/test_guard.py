@@ -139,11 +139,12 @@ async def test_a_name_with_any_private_address_is_refused() -> None:
     )
     guard = GuardedBackend((), names, wire)
     assert await _refusal("http://wiki.lan/", guard) == (
-        "refused: the address of wiki.lan is private (10.0.0.7):"
+        "refused: the address of wiki.lan is private:"
         " allow it with --allow-host wiki.lan or HELIX_ALLOW_HOSTS=wiki.lan"
     )
-    assert "192.168.0.1" in await _refusal("http://mixed.test/", guard)
-    assert "fd00::1" in await _refusal("http://mixed6.test/", guard)
+    for name in ("mixed.test", "mixed6.test"):
+        refusal = await _refusal(f"http://{name}/", guard)
+        assert refusal.startswith(f"refused: the address of {name} is private: allow it with")
     assert "metadata" in await _refusal("https://meta.test/", guard)
     assert wire.connected == []
 
