@@ -13,6 +13,7 @@ from statistics import fmean, median
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipelines.readers.printed.lines import Line
 
@@ -27,6 +28,9 @@ _DEEPEST = 6
 _MOST_PIECES = 4_000  # of a page that has columns; more is a drawing, read from the top down
 
 Content = TypeVar("Content")
+
+Boxes = NDArray[np.float64]
+"""A row a piece: left, top, right, bottom."""
 
 
 @dataclass(slots=True)
@@ -52,7 +56,7 @@ def in_order(
     for band, is_open in _bands(pieces, gutter):
         left = [piece for piece in band if piece.left < gutter]
         right = [piece for piece in band if piece.left >= gutter]
-        if is_open and _are_beside(left, right) >= 2:
+        if is_open and right and _are_beside(_boxes_of(left), _boxes_of(right)) >= 2:
             regions += [above] if above else []
             regions += in_order(left, depth + 1) + in_order(right, depth + 1)
             above = []
@@ -88,23 +92,34 @@ def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
     narrow = sum(line.right - line.left < _NARROW * width for line in lines)
     if narrow < 2 * _LEAST_LINES:  # as on most pages of one column
         return None
+    lines.sort(key=lambda line: line.top)
+    boxes = _boxes_of(lines)
     best, most = None, 0
-    for place in _valleys(lines):
-        left = [line for line in lines if line.right <= place]
-        right = [line for line in lines if line.left >= place]
-        crossing = len(lines) - len(left) - len(right)
-        beside = min(_are_beside(left, right), _are_beside(right, left))
-        if beside < max(_LEAST_LINES, most + 1) or beside < _MOST_CROSSED * crossing / 2:
+    for place in _valleys(boxes):
+        is_left, is_right = boxes[:, 2] <= place, boxes[:, 0] >= place
+        counts = int(is_left.sum()), int(is_right.sum())
+        least = max(_LEAST_LINES, most + 1, _MOST_CROSSED * (len(lines) - sum(counts)) / 2)
+        if min(counts) < least:
             continue
-        if _is_text(left) and _is_text(right):
+        left, right = boxes[is_left], boxes[is_right]
+        beside = min(_are_beside(left, right), _are_beside(right, left))
+        if beside >= least and all(
+            _is_text([lines[number] for number in np.flatnonzero(side).tolist()])
+            for side in (is_left, is_right)
+        ):
             best, most = place, beside
     return best
 
 
-def _valleys(lines: Sequence[Line]) -> Iterator[float]:
+def _boxes_of(pieces: Sequence[Line | Hole[Content]]) -> Boxes:
+    edges = [(piece.left, piece.top, piece.right, piece.bottom) for piece in pieces]
+    return np.array(edges).reshape(-1, 4)
+
+
+def _valleys(boxes: Boxes) -> Iterator[float]:
     """Middles of the strips that fewer lines cross than what is left and right of them."""
-    edges = np.array([(line.left, line.right) for line in lines]) / _BIN
-    first, last = np.floor(edges[:, 0]).astype(int), np.ceil(edges[:, 1]).astype(int)
+    first = np.floor(boxes[:, 0] / _BIN).astype(int)
+    last = np.ceil(boxes[:, 2] / _BIN).astype(int)
     start = int(first.min())
     steps = np.zeros(int(last.max()) - start + 2, np.int64)
     np.add.at(steps, first - start, 1)
@@ -119,16 +134,10 @@ def _valleys(lines: Sequence[Line]) -> Iterator[float]:
             yield (start + (begin + end) / 2) * _BIN
 
 
-def _are_beside(
-    lines: Sequence[Line | Hole[Content]], others: Sequence[Line | Hole[Content]]
-) -> int:
-    """How many of ``lines`` are at the height of one of ``others``."""
-    if not lines or not others:
-        return 0
-    spans = sorted((other.top, other.bottom) for other in others)
-    tops = np.array([top for top, _ in spans])
-    lowest = np.maximum.accumulate([bottom for _, bottom in spans])
-    middles = np.array([(line.top + line.bottom) / 2 for line in lines])
+def _are_beside(boxes: Boxes, others: Boxes) -> int:
+    """How many boxes are at the height of one of ``others``, which come from the top down."""
+    tops, lowest = others[:, 1], np.maximum.accumulate(others[:, 3])
+    middles = (boxes[:, 1] + boxes[:, 3]) / 2
     above = np.searchsorted(tops, middles, side="right") - 1
     return int(((above >= 0) & (lowest[np.maximum(above, 0)] >= middles)).sum())
 

@@ -12,6 +12,7 @@ _LONGEST = 65  # letters of a part of a word that is looked at, and its hyphen
 _TOKEN = re.compile(r"\w+(?:-\w+)*")
 _ENDS_CUT = re.compile(rf"(\w{{1,64}})[-{CUT_MARKS}]\Z")
 _BEGINS = re.compile(r"\w{1,64}")
+_MAY_CUT = re.compile(rf"[{CUT_MARKS}]|-[ \t]{{0,9}}\r?\n")
 _CUT = re.compile(rf"(?<!\w)\w{{0,64}}(?:[{CUT_MARKS}]|-[ \t]{{0,9}}\r?\n)\s{{0,9}}\w{{0,64}}")
 
 
@@ -29,9 +30,11 @@ class Vocabulary:
     @cached_property
     def _words(self) -> set[str]:
         """Made when the first word that was cut turns up: many documents have none."""
-        return {
-            word.lower() for text in self._texts for word in _TOKEN.findall(_CUT.sub(" ", text))
-        }
+        words: set[str] = set()
+        for text in self._texts:
+            uncut = _CUT.sub(" ", text) if _MAY_CUT.search(text) else text
+            words.update(map(str.lower, _TOKEN.findall(uncut)))
+        return words
 
     def joined(self, left: str, right: str) -> str | None:
         """What to write for ``left`` where ``right`` goes on with its last word, else None.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,32 @@ _CUT = frozenset(f"-{CUT_MARKS}")
 
 @dataclass(slots=True)
 class Written:
-    """Words of one page in a text, block by block: their numbers on the page, and where in the text
-    each begins and ends."""
+    """Words of one page in a text: their numbers on the page, and what tells where they are.
+
+    They stand at the distance of a space but where a block begins: ``blocks`` has its first word
+    and where in the text that is. ``lengths`` are those of all words of the page; ``changes`` are
+    the words, by place in ``numbers``, with another length or step to the next one.
+    """
 
     page: int
-    numbers: list[Numbers] = field(default_factory=list)
-    starts: list[Numbers] = field(default_factory=list)
-    ends: list[Numbers] = field(default_factory=list)
+    lengths: NDArray[np.int32]
+    numbers: list[int] = field(default_factory=list)
+    blocks: list[tuple[int, int]] = field(default_factory=list)
+    changes: list[tuple[int, int, int]] = field(default_factory=list)
 
     def arrays(self) -> tuple[Numbers, Spans]:
         """The numbers of all words and their spans."""
-        spans = np.column_stack((np.concatenate(self.starts), np.concatenate(self.ends)))
-        return np.concatenate(self.numbers), spans
+        numbers = np.array(self.numbers, np.int64)
+        lengths = self.lengths[numbers].astype(np.int64)
+        steps = lengths + 1
+        for place, length, step in self.changes:
+            lengths[place] += length
+            steps[place] += step
+        starts = np.cumsum(steps) - steps
+        firsts, begins = np.array(self.blocks, np.int64).T
+        counts = np.diff(np.append(firsts, len(numbers)))
+        starts += np.repeat(begins - starts[firsts], counts)
+        return numbers, np.column_stack((starts, starts + lengths))
 
 
 @dataclass(slots=True)
@@ -69,27 +83,26 @@ class Passage:
         if not self.written or self.written[-1].page != page:
             if page != self.page:
                 self.begins.append((page, self.length))
-            self.written.append(Written(page))
+            self.written.append(Written(page, words.lengths))
         self._write_words(block, words, vocabulary)
 
     def _write_words(self, block: Block, words: WordColumns, vocabulary: Vocabulary) -> None:
         numbers = [number for line in block.lines for number in line.numbers]
         texts = [words.texts[number] for number in numbers]
-        places = np.array(numbers, np.int64)
-        lengths, apart = words.lengths[places], np.ones(len(numbers), np.int64)
-        if words.joined.isdisjoint(numbers):
-            text = " ".join(texts)
-        else:
-            gaps = _joined_up(block, words, numbers, texts, vocabulary)
-            lengths = np.array([len(text) for text in texts])
-            apart[:-1] = [len(gap) for gap in gaps[1:]]
-            text = "".join(chain.from_iterable(zip(gaps, texts, strict=True)))
-        ends = self.length + np.cumsum(lengths + apart) - apart
         written = self.written[-1]
-        written.numbers.append(places)
-        written.starts.append(ends - lengths)
-        written.ends.append(ends)
-        self._append(text)
+        first = len(written.numbers)
+        written.blocks.append((first, self.length))
+        written.numbers += numbers
+        if words.joined.isdisjoint(numbers):
+            self._append(" ".join(texts))
+            return
+        gaps = [" "] * len(texts)
+        gaps[-1] = ""
+        for place, text, gap in _special(block, words, numbers, texts, vocabulary):
+            by = len(text) - len(texts[place])
+            written.changes.append((first + place, by, by + len(gap) - 1))
+            texts[place], gaps[place] = text, gap
+        self._append("".join(chain.from_iterable(zip(texts, gaps, strict=True))))
 
     def _joint(self, following: str, vocabulary: Vocabulary) -> str:
         """What stands between the end of the text and the rest of its paragraph."""
@@ -102,7 +115,8 @@ class Passage:
         if len(joined) < len(last):  # the hyphen goes
             self.parts[-1] = joined
             self.length -= 1
-            self.written[-1].ends[-1][-1] -= 1
+            written = self.written[-1]
+            written.changes.append((len(written.numbers) - 1, -1, -1))
         return ""
 
     def _append(self, text: str) -> None:
@@ -110,30 +124,27 @@ class Passage:
         self.length += len(text)
 
 
-def _joined_up(
+def _special(
     block: Block,
     words: WordColumns,
     numbers: Sequence[int],
-    texts: list[str],
+    texts: Sequence[str],
     vocabulary: Vocabulary,
-) -> list[str]:
-    """What stands before each word of a block. Changes ``texts``: words that were cut lose their
-    mark."""
-    gaps = ["", *[" "] * (len(texts) - 1)]
+) -> Iterator[tuple[int, str, str]]:
+    """The words of a block at a hyphen, and those of scripts without spaces: the place of each, how
+    it is written, and what stands between it and the next."""
     line_ends = set(accumulate(len(line.numbers) for line in block.lines))
-    for index, number in enumerate(numbers[:-1]):
-        following = numbers[index + 1]
+    for place, (number, following) in enumerate(pairwise(numbers)):
         if number not in words.joined and following not in words.joined:
             continue
-        text, after, is_line_end = texts[index], texts[index + 1], index + 1 in line_ends
+        text, after, is_line_end = texts[place], texts[place + 1], place + 1 in line_ends
         gap = " " if words.spaced[following] or is_line_end else ""
         if text[-1:] in _CUT:
             may_be_cut = is_line_end or text[-1] in CUT_MARKS
-            texts[index], gap = _cut_word(text, gap, after, may_be_cut, vocabulary)
+            text, gap = _cut_word(text, gap, after, may_be_cut, vocabulary)
         elif is_line_end and _is_ideograph(text[-1:]) and _is_ideograph(after[:1]):
             gap = ""
-        gaps[index + 1] = gap
-    return gaps
+        yield place, text, gap
 
 
 def _cut_word(
