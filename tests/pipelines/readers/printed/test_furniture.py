@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -16,6 +17,8 @@ BODY = (
     "The refund policy covers every purchase made in the last thirty days",
     "and is paid back to the card that was used for it.",
 )
+
+TOWNS = ("Ostend", "Bredene", "Knokke", "Zeebrugge", "Veurne", "Ghent")
 
 
 def pages(count: int, *parts: Callable[[Canvas, int], None]) -> list[Drawing]:
@@ -83,6 +86,39 @@ def test_a_table_s_repeated_header_is_no_furniture() -> None:
     found = read("pdf", drawn(rows, rows, rows, rows))
     assert furniture(found) == [()] * 4
     assert found.text.count("1,200") == 4
+
+
+@pytest.mark.parametrize("leading", [14, 24], ids=["lines", "paragraphs"])
+def test_lines_that_differ_in_a_number_alone_are_text(leading: int) -> None:
+    def farmers(canvas: Canvas, number: int) -> None:
+        put(canvas, 60, 40, f"The mills of {TOWNS[number - 1]}", size=16)
+        lines = [f"Each morning {40 + 7 * number + line} farmers come early." for line in range(8)]
+        put(canvas, 60, 90, *lines, leading=leading)
+        put(canvas, 290, 760, str(number), size=8)
+
+    found = read("pdf", drawn(*(partial(farmers, number=number) for number in range(1, 7))))
+    assert furniture(found) == [(str(number),) for number in range(1, 7)]
+    assert found.text.count("farmers come early.") == 48
+
+
+def test_a_text_that_begins_with_the_number_of_its_page_is_text() -> None:
+    def page(canvas: Canvas, number: int) -> None:
+        town = f"We saw it in {TOWNS[number - 1]}."
+        put(canvas, 60, 40, f"{number} farmers come to the market early.", town, *BODY, leading=14)
+        put(canvas, 290, 760, str(number), size=8)
+
+    found = read("pdf", drawn(*(partial(page, number=number) for number in range(1, 7))))
+    assert furniture(found) == [(str(number),) for number in range(1, 7)]
+
+
+def test_no_more_than_three_rows_at_an_edge_are_furniture() -> None:
+    def notes(canvas: Canvas, number: int) -> None:
+        lines = ["Example Corporation", "Annual report", "Printed in Ghent", "Sign here"]
+        put(canvas, 60, 600, *lines, leading=30)
+
+    found = read("pdf", drawn(*pages(5, notes)))
+    assert furniture(found)[0] == ("Sign here", "Printed in Ghent", "Annual report")
+    assert found.text.count("Example Corporation") == 5
 
 
 def test_a_page_that_would_be_empty_keeps_its_text() -> None:
