@@ -37,6 +37,7 @@ _RAW = """
 SELECT node_id, content, embedding <=> %(vector)b AS distance
 FROM chunks ORDER BY embedding <=> %(vector)b LIMIT 10
 """
+# SET takes no bound values; a literal of psycopg is quoted
 _SESSION = sql.SQL("SET hnsw.ef_search = {}").format(sql.Literal(EF_SEARCH))
 
 NodeIds = Sequence[str]
@@ -140,6 +141,7 @@ def _filtered(store: ChunkStore, stock: PGVectorStore) -> list[Contender]:
         return [hit.node_id for hit in hits]
 
     async def by_stock(query: PreparedQuery) -> NodeIds:
+        # the stock store writes a filter's value into its SQL as text: this one is a number of ours
         wanted = MetadataFilter(key="document_id", value=str(query.document_id))
         filters = MetadataFilters(filters=[wanted])
         return (await stock.aquery(_stock_query(query, filters))).ids or []

@@ -20,6 +20,7 @@ from psycopg import sql
 
 from db.embedded import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
 from db.migrate import migrate
+from tests.support.wire.gemini import GeminiWire, gemini_wire
 
 # The same examples each time, however slow the machine: a failure is then the change's own.
 settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=25)
@@ -133,3 +134,10 @@ def bare_database_url(postgres: EmbeddedPostgres, _admin: psycopg.Connection) ->
     """URL of a database of this test's own without any schema."""
     with _database(postgres, _admin, "template1") as url:
         yield url
+
+
+@pytest.fixture
+def wire() -> Iterator[GeminiWire]:
+    """The server that Gemini's SDK talks to."""
+    with gemini_wire() as server:
+        yield server

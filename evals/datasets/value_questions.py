@@ -62,7 +62,7 @@ def natural_questions() -> tuple[ValueQuestion, ...]:
     return tuple(_question(one) for one in _read(NATURAL)["questions"])
 
 
-def _question(one: Mapping[str, Any]) -> ValueQuestion:
+def _question(one: dict[str, Any]) -> ValueQuestion:
     return ValueQuestion(
         **one
         | {

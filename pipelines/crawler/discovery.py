@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from pipelines.crawler import robots, sitemap
 from pipelines.crawler.fetch import PRODUCT, Fetcher, FetchError, NotFollowed
 from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.robots import Robots
 from pipelines.crawler.urls import Site, origin_of, try_normalise
+
+_logger = logging.getLogger(__name__)
 
 MOST_SITEMAPS = 50
 """Sitemap files that one crawl reads."""
@@ -80,6 +84,11 @@ async def _sitemap(fetcher: Fetcher, url: str) -> sitemap.Sitemap:
 
     try:
         page = await fetcher.get(url, follow=same_host, largest=sitemap.LARGEST)
-        return sitemap.parse(page.data) if page.status == 200 else sitemap.Sitemap()
+        found = sitemap.parse(page.data) if page.status == 200 else sitemap.Sitemap()
     except (NotFollowed, FetchError, ForbiddenAddress, sitemap.BadSitemap):
         return sitemap.Sitemap()
+    if found.cut:
+        _logger.warning(
+            "a sitemap lists over %d addresses: the rest is left out", sitemap.MOST_URLS
+        )
+    return found

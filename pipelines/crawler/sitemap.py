@@ -21,10 +21,14 @@ class BadSitemap(Exception):
 
 @dataclass
 class Sitemap:
-    """``pages``, and ``sitemaps`` where it is an index; addresses as they are written."""
+    """``pages``, and ``sitemaps`` where it is an index; addresses as they are written.
+
+    ``cut`` says that it lists more than MOST_URLS, and that the others are left out.
+    """
 
     pages: list[str] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
+    cut: bool = False
 
 
 def parse(data: bytes) -> Sitemap:
@@ -48,12 +52,12 @@ def parse(data: bytes) -> Sitemap:
     except GunzipTooLarge:
         raise BadSitemap("too large") from None
     except _Enough:
-        pass  # as many addresses as are wanted: what was found so far is the answer
+        reading.found.cut = True
     return reading.found
 
 
 class _Enough(Exception):
-    pass
+    """One address more than is taken of a sitemap was met."""
 
 
 class _Reading:
@@ -79,7 +83,11 @@ class _Reading:
         name = self._open.pop()
         if name == "loc" and self._location and self._open:
             addresses = {"url": self.found.pages, "sitemap": self.found.sitemaps}
-            addresses.get(self._open[-1], []).append("".join(self._location).strip())
+            if (kept := addresses.get(self._open[-1])) is not None:
+                self._keep(kept, "".join(self._location).strip())
         self._location.clear()
-        if len(self.found.pages) + len(self.found.sitemaps) >= MOST_URLS:
+
+    def _keep(self, addresses: list[str], address: str) -> None:
+        if len(self.found.pages) + len(self.found.sitemaps) == MOST_URLS:
             raise _Enough
+        addresses.append(address)

@@ -133,7 +133,7 @@ RELATIVE = (
 UNTOUCHED = (
     "awww. That is all. Awww.cute www. www... `www.` and www",
     "Use arr[0](data/file), `arr[0](data/file)`, std::vector<a=b>, `std::vector<a=b>` or a <b [1].",
-    "// a comment, //TODO: x, and //div/span[@id], a//b, TCP/IP, /etc/hosts, ./a and ../b.",
+    "// a comment, //NOTE: x, and //div/span[@id], a//b, TCP/IP, /etc/hosts, ./a and ../b.",
     'The scheme https: or `https:`, "http:", **mailto:** or (ftp:). https:// is no URL; http:/.',
     "See https://shop.example. “https://shop.example”, (https://shop.example)[1][2]",
     "On <b>https://shop.example</b><br>, https://shop.example:443/a, https://shop.example?a#b!",

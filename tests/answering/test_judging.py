@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -87,15 +87,6 @@ def test_nothing_but_one_json_object_is_a_verdict(reply: str) -> None:
 
 def test_a_verdict_may_stand_in_a_fence() -> None:
     assert parse(f"```json\n{json.dumps(VERDICT)}\n```").model_dump() == VERDICT
-
-
-@pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
-        monkeypatch.delenv(name, raising=False)
-    with GeminiWire() as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 @pytest.fixture

@@ -24,27 +24,9 @@ from evals.calibration.sweep import (
     report,
 )
 from helix.domain.gate import Estimate, decide
-from helix.domain.records import Candidate, Hit, SearchResult
 from helix.errors import BadRequest
 from helix.language.terms import question_words
-from helix.retrieval.calibration.fits import PACKAGED
-
-POLICY = (
-    "Refunds are accepted within 30 days of purchase. The warehouse in Hamburg does not ship"
-    " batteries by air. Anna Schmidt answers every complaint in writing."
-)
-(MODEL,) = PACKAGED.values()
-
-
-def _found(text: str, question: str, distance: float = 0.5, score: float = 3.0) -> SearchResult:
-    """One chunk in a corpus of a hundred, where a word of the question that it has is in five."""
-    hit = Hit(1, 1, "Refund Policy", "a.txt", 0, text, 0, len(text), "n", distance)
-    words = {number: form for form, number in reversed(question_words(question).items())}
-    folded = f"{hit.title} {text}".lower()
-    counts = tuple(5 if words[n][:4] in folded else 0 for n in sorted(words))
-    return SearchResult(
-        [Candidate(hit, 1.0, 1, score, 1)], distance, len(counts), 0, 1, counts, 100
-    )
+from tests.support.searched_policy import MODEL, POLICY, found
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -55,7 +37,7 @@ def test_scores_of_either_gate_pass_what_is_served(
     exact: bool, told: bool, distance: float | None, least: float
 ) -> None:
     text = "The code HX-9 is met." if exact else POLICY
-    each = _found(text, question := "HX-9", 0.5 if distance is None else distance)
+    each = found(text, question := "HX-9", 0.5 if distance is None else distance)
     each = replace(each, nearest=distance, words=1, identifiers=1, chunks=100 * told)
     each = replace(each, candidates=[replace(each.candidates[0], together=int(exact))])
     asked, lexical = searched(GateQuestion(question, COVERED), each), each.lexical(5)

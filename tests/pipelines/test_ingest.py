@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.fake_embedder import documents, embedded, rows
-from tests.support.ingest_command import SLICES, become_a_user, ingest
+from tests.support.ingest_command import SLICES, ingest
 from tests.support.repository import ROOT
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 
 READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and EPUB files"
-
-
-@pytest.fixture
-def wire() -> Iterator[GeminiWire]:
-    with GeminiWire() as wire:
-        yield wire
-
-
-@pytest.fixture
-def folder(
-    tmp_path: Path, database_url: str, wire: GeminiWire, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """An empty working directory; the environment of a user of Gemini."""
-    return become_a_user(monkeypatch, tmp_path, database_url, wire)
 
 
 # --- what goes in

@@ -15,25 +15,11 @@ from typer.testing import Result
 
 from db.embedded import EmbeddedPostgres, Layout
 from tests.support.fake_embedder import documents, embedded, rows
-from tests.support.ingest_command import become_a_user, ingest
+from tests.support.ingest_command import ingest
 from tests.support.repository import ROOT
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Vectors, refused_key
-
-
-@pytest.fixture
-def wire() -> Iterator[GeminiWire]:
-    with GeminiWire() as wire:
-        yield wire
-
-
-@pytest.fixture
-def folder(
-    tmp_path: Path, database_url: str, wire: GeminiWire, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """An empty working directory; the environment of a user of Gemini."""
-    return become_a_user(monkeypatch, tmp_path, database_url, wire)
 
 
 def one_line(result: Result) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from helix.library.access import Row
 from helix.library.uploads import Upload, store_uploads
 from pipelines.files.recipe import RECIPE
 from tests.support.fake_embedder import documents, rows
-from tests.support.ingest_command import become_a_user, ingest
+from tests.support.ingest_command import ingest
 from tests.support.live_server import end_run, make_ready
 from tests.support.wire.gemini import GeminiWire
 
@@ -25,19 +24,10 @@ SOURCES = "SELECT source_uri, document_id FROM document_sources ORDER BY source_
 FILES = "SELECT source_uri, file_hash FROM documents ORDER BY source_uri"
 
 
-@pytest.fixture
-def wire() -> Iterator[GeminiWire]:
-    with GeminiWire() as wire:
-        yield wire
-
-
-@pytest.fixture
-def folder(
-    tmp_path: Path, database_url: str, wire: GeminiWire, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """A working directory with one file in it, and the environment of a user of Gemini."""
-    (tmp_path / "note.txt").write_text(TEXT)
-    return become_a_user(monkeypatch, tmp_path, database_url, wire)
+@pytest.fixture(autouse=True)
+def _note(folder: Path) -> None:
+    """The one file of the working directory."""
+    (folder / "note.txt").write_text(TEXT)
 
 
 def _upload(url: str, tenant: str = DEFAULT_TENANT) -> Row:

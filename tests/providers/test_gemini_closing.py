@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -26,14 +26,6 @@ from tests.support.wire.gemini_replies import Answer, Hang, Reply, unavailable
 KEY = "AIza-not-a-real-key-0123456789"
 FAST = RetryPolicy(attempts=4, first_wait=0.01, longest_wait=0.5, budget=1.0)
 MESSAGES = [ChatMessage(role=MessageRole.USER, content="q")]
-
-
-@pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    monkeypatch.delenv("GOOGLE_GENAI_USE_VERTEXAI", raising=False)
-    with GeminiWire() as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 @pytest.fixture

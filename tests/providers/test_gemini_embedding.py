@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -41,15 +41,6 @@ KEY = "AIza-not-a-real-key-0123456789"
 FAST = RetryPolicy(attempts=4, first_wait=0.01, longest_wait=0.5, budget=1.0)
 
 Embed = Callable[[Embedder, list[str]], Awaitable[list[list[float]]]]
-
-
-@pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
-        monkeypatch.delenv(name, raising=False)
-    with GeminiWire(norm=0.7) as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 def _settings(timeout: float = 20.0) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -40,15 +40,6 @@ MESSAGES = [
     ChatMessage(role=MessageRole.SYSTEM, content=GROUNDING_RULES),
     ChatMessage(role=MessageRole.USER, content=PROMPT),
 ]
-
-
-@pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
-        monkeypatch.delenv(name, raising=False)
-    with GeminiWire() as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 def _settings(timeout: float = 20.0) -> Settings:

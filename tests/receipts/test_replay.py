@@ -17,7 +17,9 @@ async def _replay(services: Services, done: Answer) -> Replay:
     return await replay(services.answering, services.library, receipt, services.configuration)
 
 
-async def _identical(url: str, count: int) -> None:
+async def _replayed(url: str, count: int) -> int:
+    """How many of the answers to ``count`` questions came out identical when replayed."""
+    identical = 0
     async with services(url) as opened:
         await bring_in(opened, *map(document, range(20)))
         ended = [await ask(opened, question(n % 24)) for n in range(count)]
@@ -25,17 +27,19 @@ async def _identical(url: str, count: int) -> None:
         for done in ended:
             again = await _replay(opened, done)
             assert again.identical, (again.diff(), again.causes)
+            identical += 1
             assert (again.causes, again.diff(), again.same_from_old_prompt) == ([], [], None)
         assert rows(url, "SELECT count(*) FROM answers") == [(count,)]
+    return identical
 
 
 async def test_replay_of_what_did_not_change_is_identical(database_url: str) -> None:
-    await _identical(database_url, 20)
+    assert await _replayed(database_url, 20) == 20
 
 
 @pytest.mark.soak
 async def test_replay_of_a_thousand_answers_is_identical(database_url: str) -> None:
-    await _identical(database_url, 1000)
+    assert await _replayed(database_url, 1000) == 1000
 
 
 async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:

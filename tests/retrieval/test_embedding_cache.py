@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from hashlib import sha256
 
@@ -55,15 +55,6 @@ def made(model: CachedEmbedding) -> list[str]:
     inner = model._embedder.model
     assert isinstance(inner, WordEmbedding)
     return inner.texts
-
-
-@pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
-        monkeypatch.delenv(name, raising=False)
-    with GeminiWire() as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 def gemini() -> Embedder:

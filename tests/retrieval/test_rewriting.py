@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -43,14 +43,6 @@ FOUND = "refund period tea kettle 4711-b"
 AWKWARD = st.text(
     "aB7é返\u0301 \t\n\r\x00\x1b\x85\u00ad\u2028\u202e\ud800\"'`*-_.:;,[]#>", max_size=60
 )
-
-
-@pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    monkeypatch.delenv("GOOGLE_GENAI_USE_VERTEXAI", raising=False)
-    with GeminiWire() as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -24,44 +23,15 @@ from tests.support.query_service import (
     QUESTION,
     REFUNDS,
     SHIPPING,
-    a_client,
-    a_store,
-    a_wire,
     asked,
     events_of,
     lasting,
     post,
-    store_documents,
     store_text,
 )
 from tests.support.service_process import eventually
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer
-
-
-@pytest.fixture(scope="module")
-def wire() -> Iterator[GeminiWire]:
-    with a_wire() as wire:
-        yield wire
-
-
-@pytest.fixture(scope="module")
-def store(module_database_url: str) -> Iterator[ChunkStore]:
-    with a_store(module_database_url) as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def stored(store: ChunkStore) -> dict[str, int]:
-    return store_documents(store)
-
-
-@pytest.fixture(scope="module")
-def client(
-    wire: GeminiWire, stored: dict[str, int], module_database_url: str
-) -> Iterator[httpx.Client]:
-    with a_client(module_database_url) as client:
-        yield client
 
 
 def test_an_answer_and_the_exact_characters_it_cites(

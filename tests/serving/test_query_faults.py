@@ -6,7 +6,6 @@ import json
 import random
 import socket
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -18,41 +17,12 @@ from helix.store import ChunkStore
 from tests.support.fuzzed_requests import encoded, request_body
 from tests.support.query_service import (
     QUESTION,
-    a_client,
-    a_store,
-    a_wire,
     events_of,
     post,
-    store_documents,
     store_text,
 )
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, refused_key
-
-
-@pytest.fixture(scope="module")
-def wire() -> Iterator[GeminiWire]:
-    with a_wire() as wire:
-        yield wire
-
-
-@pytest.fixture(scope="module")
-def store(module_database_url: str) -> Iterator[ChunkStore]:
-    with a_store(module_database_url) as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def stored(store: ChunkStore) -> dict[str, int]:
-    return store_documents(store)
-
-
-@pytest.fixture(scope="module")
-def client(
-    wire: GeminiWire, stored: dict[str, int], module_database_url: str
-) -> Iterator[httpx.Client]:
-    with a_client(module_database_url) as client:
-        yield client
 
 
 @pytest.mark.parametrize(

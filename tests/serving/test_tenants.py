@@ -5,31 +5,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
-from typer.testing import CliRunner
 
 from helix.app import create_app
-from helix.cli import cli
-from helix.domain.records import SearchResult
-from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.library.keys import create_key
 from helix.providers import build_embedder
 from helix.providers.base import Embedder
 from helix.serving.authentication import ApiRoute
 from helix.settings import Settings, load_settings
-from helix.store import ChunkStore
-from tests.support.fake_embedder import opened, record, write
 from tests.support.live_server import OFFLINE, live
 from tests.support.sample_documents import pdf
 from tests.support.tenants import (
@@ -46,8 +37,6 @@ from tests.support.tenants import (
     naming,
     texts_of,
 )
-from tests.support.texts import paragraphs
-from tests.support.wire.gemini import word_vector
 
 
 @pytest.fixture(scope="module")
@@ -297,110 +286,3 @@ def test_without_a_name_it_is_the_default_tenant(off: World, route: tuple[str, s
     numbers = (ids.document, ids.chunk, ids.run, ids.answer)
     assert _told(told, *numbers) == _told(off.send(None, route), NEVER, Ids.answer)
     assert off.client.get("/v1/documents").json()["total"] == 0
-
-
-async def test_scores_and_distances_know_of_no_other_tenant(database_url: str) -> None:
-    """Chunks that share all their words with the tenant's change no number of its search."""
-    texts = paragraphs(14)
-
-    def fill(store: ChunkStore, tenant: str, some: list[str]) -> None:
-        for number, text in enumerate(some):
-            write(store.of(tenant), record(f"{number}.txt", text))
-
-    async def found(store: ChunkStore) -> list[SearchResult]:
-        return [
-            await store.search_hybrid(question, word_vector(question), 20, scope, fusion)
-            for question in ("the water of the mountain river", "policy report time")
-            for scope in (Scope("a"), Scope("a", source_prefix="1"))
-            for fusion in (Fusion(), Fusion(0.3))
-        ]
-
-    async with opened(database_url) as store:
-        await asyncio.to_thread(fill, store, "a", texts[:7])
-        before = await found(store)
-        assert all(each.candidates for each in before)
-        await asyncio.to_thread(fill, store, "b", texts)
-        await asyncio.to_thread(fill, store, "c", texts[3:6])
-        assert await found(store) == before
-        await asyncio.to_thread(store.of("b").clear)
-        assert await found(store) == before
-
-
-def test_tags_are_sent_listed_and_changed(off: World, module_database_url: str) -> None:
-    client = off.client
-    data = {"tags": ["travel", " 2026 ", "travel"], "tenant_id": "tagger"}
-    whose = {"tenant_id": "tagger"}
-    made = client.post("/v1/documents", files={"file": b"Words to tag."}, data=data).json()
-    document = f"/v1/documents/{made['documents'][0]['id']}"
-
-    def tags() -> list[str]:
-        return list(client.get(document, params=whose).json()["tags"])
-
-    def total(*wanted: str) -> int:
-        found = client.get("/v1/documents", params={"tag": list(wanted), **whose}).json()
-        return int(found["total"])
-
-    assert tags() == ["travel", "2026"]
-    assert [total("travel"), total("2026", "travel"), total("travel", "x"), total("%")] == [
-        1,
-        1,
-        0,
-        0,
-    ]
-    changed = client.patch(document, json={"tags": ["a", "b", "a"]} | whose)
-    assert changed.json() == {"id": made["documents"][0]["id"], "tags": ["a", "b"]}
-    assert tags() == ["a", "b"] and total("travel") == 0
-    for body in (
-        {},
-        {"tags": [""]},
-        {"tags": "a"},
-        {"tags": ["x" * 101]},
-        {"tags": ["a\n"] * 2 + ["\0"]},
-        {"tags": [], "titel": "T"},
-        {"title": " "},
-        {"file_name": "a\0b"},
-        {"facts": {"weight": "3 kg"}},
-        {"facts": {"company": 3}},
-        {"tags": [str(n) for n in range(51)]},
-    ):
-        assert client.patch(document, json=body | whose).status_code == 400, body
-    assert tags() == ["a", "b"]
-    assert client.patch(document, json={"tags": []} | whose).json()["tags"] == []
-    assert client.get("/v1/documents", params={"tag": ""} | whose).status_code == 400
-
-    page = {"url": "https://example.com/tagged", "tags": ["web"]} | whose
-    runs = [client.post("/v1/documents/url", json=page).json()["run_id"] for _ in range(2)]
-    plain = client.post("/v1/documents/url", json={"url": page["url"]} | whose).json()["run_id"]
-    default = client.post("/v1/documents/url", json={"url": page["url"]}).json()["run_id"]
-    assert runs[0] == runs[1] and len({runs[0], plain, default}) == 3
-    with psycopg.connect(module_database_url) as connection:
-        kept = connection.execute(
-            "DELETE FROM runs WHERE kind = 'url' RETURNING id, tenant_id, options -> 'tags'"
-        ).fetchall()
-    assert sorted(kept) == [
-        (runs[0], "tagger", ["web"]), (plain, "tagger", None), (default, "default", None),
-    ]  # fmt: skip
-
-
-def test_runs_of_a_tenant_in_the_terminal(
-    off: World, module_database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    values = {"DATABASE_URL": module_database_url, "HELIX_LLM": "offline",
-              "HELIX_EMBEDDER": "offline", "COLUMNS": "120"}  # fmt: skip
-    for name, value in values.items():
-        monkeypatch.setenv(name, value)
-
-    def runs(*arguments: str) -> tuple[int, str]:
-        done = CliRunner().invoke(cli, ["runs", *arguments])
-        return done.exit_code, done.output
-
-    of_beta = str(off.ids["beta"].run)
-    assert of_beta in runs("--tenant", "beta")[1]
-    assert of_beta not in runs("--tenant", "alpha")[1].split()
-    assert "secret" in runs("show", of_beta, "--tenant", "beta")[1]
-    assert "secret" in runs("--tenant", "beta", "show", of_beta)[1]
-    foreign = runs("cancel", of_beta, "--tenant", "alpha")
-    assert foreign == (1, f"helix: there is no run {of_beta}: GET /v1/runs lists them\n")
-    assert runs("cancel", of_beta) == foreign
-    assert runs("show", of_beta, "--tenant", "no tenant")[0] == 2

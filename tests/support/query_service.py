@@ -17,7 +17,6 @@ from llama_index.core.schema import TextNode
 from helix.store import ChunkStore
 from tests.support.fake_embedder import WordEmbedding, nodes_of, record, rows
 from tests.support.live_server import live
-from tests.support.wire.gemini import GeminiWire
 
 QUESTION = "How long do I have to request a refund?"
 REFUNDS = """\
@@ -58,16 +57,6 @@ def store_text(
     store.stage(str(reference), document)
     store.add(nodes)
     return reference
-
-
-@contextmanager
-def a_wire() -> Iterator[GeminiWire]:
-    """Gemini on a wire, where this process asks for it."""
-    with GeminiWire() as server, pytest.MonkeyPatch.context() as patch:
-        for name in ("GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
-            patch.delenv(name, raising=False)
-        patch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        yield server
 
 
 @contextmanager

@@ -118,6 +118,13 @@ def test_a_bad_sitemap_is_refused(data: bytes) -> None:
         sitemap.parse(data)
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_sitemap_that_is_cut_says_so(more: int) -> None:
+    place = "<url><loc>http://x.test/</loc></url>"
+    found = sitemap.parse(f"<urlset>{place * (sitemap.MOST_URLS + more)}</urlset>".encode())
+    assert (len(found.pages), found.cut) == (sitemap.MOST_URLS, more > 0)
+
+
 def test_links_are_found_where_they_are() -> None:
     html = b"""<base href=/b/><!-- <a href=comment> --><!--><a href="a&amp;b">x</a>
     <script>"<a href=script>"</script><style><a href=style></style><A class=x HREF = 'C' href=D>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -28,12 +28,6 @@ NAMED = (
     "SELECT regexp_replace(source_uri, '.*/', ''), content, c.id"
     " FROM chunks c JOIN documents d ON d.id = document_id"
 )
-
-
-@pytest.fixture
-def wire() -> Iterator[GeminiWire]:
-    with GeminiWire() as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -96,14 +96,6 @@ def settings(url: str) -> Settings:
 
 
 @pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[GeminiWire]:
-    """Where the embedder of this process, and of those that it starts, makes its requests."""
-    with GeminiWire() as wire:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", wire.base_url)
-        yield wire
-
-
-@pytest.fixture
 def connection(database_url: str) -> Iterator[psycopg.Connection]:
     with closing(psycopg.connect(database_url, autocommit=True)) as connection:
         yield connection

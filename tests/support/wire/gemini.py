@@ -16,11 +16,14 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import TracebackType
 from typing import Literal, Self
+
+import pytest
 
 from tests.support.wire.gemini_replies import (
     WIDTH,
@@ -86,6 +89,17 @@ def quoted_answer(user_turn: str) -> str:
     prose = " ".join(line for line in source[1].splitlines() if not line.startswith("#"))
     sentence = re.match(r"\s*(.*?)(?=[.!?](?:\s|$)|$)", prose, re.S)
     return f"{sentence[1].strip() if sentence else prose.strip()} [1]."
+
+
+@contextmanager
+def gemini_wire(norm: float = 0.7) -> Iterator[GeminiWire]:
+    """The server that Gemini's SDK of this process talks to; no key or backend of the environment
+    counts."""
+    with GeminiWire(norm=norm) as server, pytest.MonkeyPatch.context() as patch:
+        for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
+            patch.delenv(name, raising=False)
+        patch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        yield server
 
 
 class GeminiWire:
