@@ -85,6 +85,14 @@ _LEADING_IN = re.compile(
     r"\b(?:in|for|during|as of|as at|at|on|of)\b(?: [\w-]+){0,5}? ?\Z", re.IGNORECASE
 )
 _POINTING = re.compile(r"\b(?:its|it|they|their|them|his|her|he|she)\b", re.IGNORECASE)
+_DOCUMENT = re.compile(
+    r"(?:[,;]? *\b(?:(?:as|according|stated|reported|disclosed|shown) )*"
+    r"(?:in|from|of|per|by|to|for)\b *)?\b(?:(?:its|the|their|his|her|this|that|our) )?"
+    r"(?:(?:latest|most recent|newest|last|current) )?(?:(?:quarterly|annual|yearly) )?"
+    r"(?:(?:form )?\b10-[qk]\b(?: (?:report|filing))?|(?<=quarterly )(?:report|filing)\b"
+    r"|(?<=annual )(?:report|filing)\b|(?<=latest |newest |recent )(?:report|filing)\b)",
+    re.IGNORECASE,
+)  # `in its latest 10-Q`: where to look, not what for
 _NO_SUBJECT = word_lists("tables")["of_time"] | word_lists("tables")["asking"]
 _VALUE = re.compile(
     r"\b(?:what|which)(?:['’]s| is| was| were| are| did| does| has| had)\b|\bhow (?:much|many)\b"
@@ -125,7 +133,7 @@ class Question:
     @cached_property
     def subject(self) -> tuple[str, ...]:
         """What it is about: the meanings of its words, those that ask or tell a period left out."""
-        bare = without_periods(self.text)
+        bare = without_periods(without_document(self.text))
         return tuple(word for word in dict.fromkeys(meanings(bare)) if word not in _NO_SUBJECT)
 
     @cached_property
@@ -145,7 +153,7 @@ class Question:
 def read_question(text: str) -> Question:
     """Take a question apart; without a content word its terms are all of its words."""
     kind = _kind(text)
-    all_words = list(dict.fromkeys(words(text)))
+    all_words = list(dict.fromkeys(words(without_document(text))))
     content = [word for word in all_words if word not in STOP_WORDS]
     if kind in (Kind.NUMBER, Kind.TIME):
         content = [word for word in content if word not in _LISTS["measured"]] or content
@@ -161,6 +169,12 @@ def read_question(text: str) -> Question:
         asks_for_value=bool(_VALUE.search(text)),
         is_definition=bool(_DEFINITION.search(text)),
     )
+
+
+def without_document(text: str) -> str:
+    """A question without the words that name the report to look in; whole if it has no others."""
+    bare = _DOCUMENT.sub(" ", text)
+    return bare if any(word not in STOP_WORDS for word in words(bare)) else text
 
 
 def parts_of(text: str) -> list[str]:

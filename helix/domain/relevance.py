@@ -66,7 +66,7 @@ def irrelevance(
         return _not_about(question, foreign | beside)
     if question.counted and question.counted.isdisjoint(told | _around(said, text)):
         return _not_about(question, question.counted)
-    if _is_of_another_time(question, said):
+    if is_of_another_time(question, said):
         return f"quoted, but not about {question.text[slice(*question.periods[0][:2])]}"
     met = [word for word in question.subject if word in told or word in place.about]
     if question.subject and not met and not _shares(question, whole):
@@ -90,7 +90,7 @@ def _around(said: str, text: str) -> frozenset[str]:
     return frozenset()
 
 
-def _is_of_another_time(question: Question, said: str) -> bool:
+def is_of_another_time(question: Question, said: str) -> bool:
     """Whether each period that the statement names is another than each that is asked for."""
     told = periods(said)
     if not told or not question.periods or question.kind is Kind.TIME:

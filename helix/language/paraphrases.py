@@ -9,10 +9,18 @@ from helix.language.terms import STOP_WORDS, terms
 from helix.language.word_lists import tables
 from helix.language.words import words
 
-_GROUPS = [
-    [phrase.strip() for phrase in line.split(";")]
-    for line in tables("paraphrases")["groups"].strip().splitlines()
-]
+
+def _groups(name: str) -> list[list[str]]:
+    lines = tables("paraphrases")[name].strip().splitlines()
+    return [[phrase.strip() for phrase in line.split(";")] for line in lines]
+
+
+_GROUPS = _groups("groups")
+_REPHRASED = {phrase: group for group in _groups("rephrased") for phrase in group}
+_MAY_REPHRASE = re.compile(
+    rf"\b(?:{'|'.join(sorted(map(re.escape, _REPHRASED), key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
 
 
 def _stem(word: str) -> str:
@@ -39,6 +47,16 @@ _PHRASE = re.compile(
     + r")(?!\w)",
     re.IGNORECASE,
 )
+
+
+def rephrasings(text: str) -> list[str]:
+    """``text`` with another name for a figure that it names, one name a text; none without one."""
+    found = _MAY_REPHRASE.search(text)
+    if not found:
+        return []
+    said = found[0].lower()
+    others = (phrase for phrase in _REPHRASED[said] if phrase != said)
+    return [f"{text[: found.start()]}{other}{text[found.end() :]}" for other in others]
 
 
 @lru_cache(maxsize=2**16)

@@ -59,6 +59,10 @@ def ask(question: str) -> str:
             "Net income (loss): (2,768) million, three months ended Apr 1, 2023 [4]",
         ),
         (
+            "What net loss did Quarry report in its latest 10-Q?",
+            "Net income (loss): (2,768) million, three months ended Apr 1, 2023 [4]",
+        ),
+        (
             "What was Orchard's revenue from rugs?",
             "Rugs, Shelves and Hooks: 8,284 million, three months ended July 1, 2023 [1]",
         ),
@@ -79,6 +83,8 @@ def test_a_cell_answers_and_is_proven(question: str, answer: str) -> None:
         "How many employees did Quarry plan to cut?",
         "Who is Orchard's chief executive officer?",
         "When was Orchard founded?",
+        "What net loss did Quarry report in the quarter ended April 2, 2022?",
+        "What was Quarry's unearned revenue in Q1 2023?",
     ],
 )
 def test_another_company_period_or_subject_is_refused(question: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from helix.domain.asked import Kind, Question
 from helix.domain.relevance import companies_of, foreign_names
 from helix.language.durations import months_in, without_periods
-from helix.language.paraphrases import meanings
+from helix.language.paraphrases import meaning, meanings
 from helix.language.periods import Period, dates, keys_until, periods
 from helix.language.rows import INWARDS, Amount, Named, TableRow, Units, amount, rows_of, units_in
 from helix.language.word_lists import word_lists
@@ -18,12 +18,19 @@ from helix.providers.offline.reading import PromptSource
 _LISTS = word_lists("tables")
 _GENERIC = _LISTS["generic"]
 _OF_TIME = _LISTS["of_time"]
+_QUALIFYING = _LISTS["qualifying"]
 _CHANGE = re.compile(r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|fell|drop)\w*|[%]\s*chg",
                      re.IGNORECASE)  # fmt: skip
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
 _PARENTHESES = re.compile(r"\([^()]{0,40}\)")
-_ENOUGH_LABEL = 0.6
+_OR_LOSS = re.compile(
+    r"\b(income|earnings|profit|gains?|surplus|increase) \((loss(?:es)?|deficit|decrease)\)",
+    re.IGNORECASE,
+)
+_OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
+"""`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
+_ENOUGH_LABEL = 0.65
 """Share of a row's label that the question has to have: `Mac` is not asked for by `iPhone`."""
 _ENOUGH_ASKED = 0.65
 """Share of what the question asks about that label, headers, caption and document have to have."""
@@ -56,6 +63,7 @@ class _Asked:
     subject: tuple[str, ...]
     named: tuple[Period, ...]
     months: int | None
+    is_quarter: bool
     change: bool
     percent: bool
     kind: Kind
@@ -101,24 +109,30 @@ def _asked(question: Question) -> _Asked:
     if change:
         subject = [word for word in subject if not _CHANGE.match(word)]
     percent = bool(_PERCENT.search(text))
-    return _Asked(text, tuple(subject), question.periods, months, change, percent, question.kind)
+    is_quarter = not _OF_REPORT.search(text) and any(
+        period.keys[0].startswith("quarter:") for period in question.periods
+    )
+    named = question.periods
+    return _Asked(text, tuple(subject), named, months, is_quarter, change, percent, question.kind)
 
 
 def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Candidate]:
-    about = source.place.about
     company = source.place.company & set(asked.subject)
     subject = [word for word in asked.subject if word not in company] or list(asked.subject)
+    about = _told(meanings(source.place.told), subject)
     for row, above in rows_of(source.text):
-        caption = frozenset(meanings(source.text[slice(*above)]))
+        caption = _told(meanings(source.text[slice(*above)]), subject)
         path = frozenset(meanings(" ".join(row.path[:-1])))
-        bare = _PARENTHESES.sub(" ", without_periods(row.label))
-        label = [word for word in meanings(bare) if word not in _OF_TIME]
-        share = _label_share(label, subject, "," in bare) if label else None
+        read, is_loss = _reading(without_periods(row.label), subject)
+        bare = _PARENTHESES.sub(" ", read)
+        label = [word for word in meanings(bare) if word not in _OF_TIME | company]
+        first_item = frozenset(meanings(bare.partition(",")[0])) if "," in bare else None
+        share = _label_share(label, subject, first_item) if label else None
         if label and (share is None or share < _ENOUGH_LABEL):
             continue
         units = units_in(source.text, above)
         for cell in row.cells:
-            if not _is_of_kind(asked, row, cell):
+            if not _is_of_kind(asked, row, cell) or (is_loss and not _is_negative(cell)):
                 continue
             period = _period_score(asked, row, cell, source, slice(*above))
             if period is None:
@@ -138,18 +152,47 @@ def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Ca
             yield _Candidate(place, row, cell, units, score, source.text[row.start : row.end])
 
 
-def _label_share(label: Sequence[str], subject: Sequence[str], is_list: bool) -> float | None:
+def _reading(label: str, subject: Sequence[str]) -> tuple[str, bool]:
+    """`Net loss` of `Net income (loss)` where a loss is asked for, and whether it is read so."""
+    for found in _OR_LOSS.finditer(label):
+        if meaning(found[2].lower()) in subject and meaning(found[1].lower()) not in subject:
+            return f"{label[: found.start()]}{found[2]}{label[found.end() :]}", True
+    return label, False
+
+
+def _is_negative(cell: Named) -> bool:
+    value = amount(cell.value)
+    return value is not None and value.digits.startswith("-")
+
+
+def _told(told: Sequence[str], subject: Sequence[str]) -> frozenset[str]:
+    """What words say, but for a measure that is another by the word before it.
+
+    `Unearned revenue by segment` says nothing of revenue, unless unearned revenue is asked for.
+    """
+    before = ("", *told)
+    return frozenset(
+        word
+        for word, previous in zip(told, before, strict=False)
+        if previous not in _QUALIFYING or previous in subject
+    )
+
+
+def _label_share(
+    label: Sequence[str], subject: Sequence[str], first_item: frozenset[str] | None
+) -> float | None:
     """The share of a label's words that the question has, generic ones aside; None: none of them.
 
-    Of a list, such as `Wearables, Home and Accessories`, the first may stand for all.
+    The first item of a list, such as `Wearables, Home and Accessories`, may stand for all, where
+    the question names no other of them.
     """
-    own = [word for word in label if word not in _GENERIC]
+    own = list(dict.fromkeys(word for word in label if word not in _GENERIC))
     if not own:  # `Total`: its group or its caption says of what
         return 1.0
-    met = sum(word in subject for word in own)
-    if is_list and own[0] in subject:
-        return max(met / len(own), _ENOUGH_LABEL)
-    return met / len(own) if met else None
+    met = [word for word in own if word in subject]
+    if first_item and met and first_item.issuperset(met) and first_item.issubset(subject):
+        return max(len(met) / len(own), _ENOUGH_LABEL)
+    return len(met) / len(own) if met else None
 
 
 def _share_asked(
@@ -211,6 +254,8 @@ def _period_score(
     months = months_in(told) or months_in(source.text[above])
     if asked.months and asked.months != months and (months or any(dates(cell.header))):
         return None  # a column that names its last day alone may be of any length
+    if asked.is_quarter and months not in (None, 3) and "quarter" not in told.casefold():
+        return None
     order = 0.1 * (1 - row.cells.index(cell) / (len(row.cells) + 1))  # the newest stands first
     if not asked.named:
         current = source.place.period_end is not None and f"day:{source.place.period_end}" in own

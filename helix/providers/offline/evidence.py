@@ -17,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helix.domain.asked import STOP_WORDS, Kind, Question, any_of, stem
+from helix.domain.source_place import SourcePlace
+from helix.language.paraphrases import meanings
 from helix.language.sentences import Span, sentence_spans
 from helix.language.words import words
+from helix.providers.offline.figures import is_plan
 from helix.providers.offline.reading import PromptSource
 from helix.providers.offline.vectors import Vectors, word_vectors
 
@@ -35,6 +38,7 @@ _COSINE_WEIGHT = 0.8
 _KIND_WEIGHT = 0.2
 _FRAGMENT_WORDS = 5
 _FRAGMENT_PENALTY = 0.1
+_PLAN_PENALTY = 0.4  # of what was only agreed on, where it is asked what came to be
 _LONGEST_SENTENCE = 500  # characters; longer ones are tables and lists, quoted in parts
 
 _NUMBER = re.compile(rf"\d[\d.,]*|\b(?:{any_of('number_words')})\b", re.IGNORECASE)
@@ -79,7 +83,7 @@ def weigh_evidence(question: Question, sources: Sequence[PromptSource]) -> Evide
     sentences = [s for place, source in enumerate(sources) for s in _sentences(place, source.text)]
     if not sentences or not question.terms:
         empty = np.zeros((0, len(question.terms)), dtype=np.float32)
-        return Evidence([], empty, empty[:, 0] if question.terms else empty.ravel(), empty.ravel())
+        return Evidence([], empty, empty[:, 0] if question.terms else empty.ravel(), empty)
     said = [words(sentence.text) for sentence in sentences]
     stems = [{stem(word) for word in each} for each in said]
     exact = np.array(
@@ -90,18 +94,42 @@ def weigh_evidence(question: Question, sources: Sequence[PromptSource]) -> Evide
     coverage = np.maximum(exact, similar_words)
     rarity = np.log(1 + len(sentences) / (exact.sum(axis=0) + 0.5))
     weights = sizes * np.sqrt(rarity)
-    weights = weights / max(float(weights.sum()), 1e-6)
+    weights = _weights_by_sentence(question, sources, sentences, weights)
     embedded = word_vectors().embed([question.text, *(s.text for s in sentences)])
     from_heading = _heading_coverage(coverage, sentences)
     from_neighbours = _neighbour_coverage(coverage, sentences)
     scores = (
-        np.maximum(coverage, _FROM_HEADING_ALONE * from_heading) @ weights
-        + np.maximum(from_neighbours, _FROM_HEADING * from_heading) @ weights
+        (np.maximum(coverage, _FROM_HEADING_ALONE * from_heading) * weights).sum(axis=1)
+        + (np.maximum(from_neighbours, _FROM_HEADING * from_heading) * weights).sum(axis=1)
         + _COSINE_WEIGHT * (embedded[1:] @ embedded[0])
         + _KIND_WEIGHT * np.array([_has_kind(question, s.text) for s in sentences])
+        - _PLAN_PENALTY * np.array([is_plan(question, s.text) for s in sentences])
         - _FRAGMENT_PENALTY * np.array([len(each) < _FRAGMENT_WORDS for each in said])
     )
     return Evidence(sentences, coverage, scores.astype(np.float32), weights.astype(np.float32))
+
+
+def _weights_by_sentence(
+    question: Question, sources: Sequence[PromptSource], sentences: Sequence[Sentence], all_: Floats
+) -> Floats:
+    """The weights of the terms for each sentence: what its document tells anyway weighs nothing.
+
+    A report says `we` where a question names the company.
+    """
+    rows = []
+    for source in sources:
+        told = told_by_place(question, source.place)
+        own = np.where([term in told for term in question.terms], np.float32(0), all_)
+        own = own if own.sum() > 0 else all_
+        rows.append(own / max(float(own.sum()), 1e-6))
+    return np.stack(rows)[[sentence.source for sentence in sentences]]
+
+
+def told_by_place(question: Question, place: SourcePlace) -> frozenset[str]:
+    """The terms of a question that name the company whose document a source is of."""
+    if not place.company:
+        return frozenset()
+    return frozenset(t for t in question.terms if place.company.intersection(meanings(t)))
 
 
 def _sentences(place: int, text: str) -> list[Sentence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from helix.domain.asked import Kind, Question, any_of, numbers_in, parts_of, rea
 from helix.domain.intents import is_summary
 from helix.domain.relevance import companies_of, is_of_another
 from helix.language.durations import without_periods
-from helix.language.paraphrases import meanings
+from helix.language.paraphrases import meanings, rephrasings
 from helix.providers.offline.cells import MOST_WORDS, cell_answer
 from helix.providers.offline.evidence import (
     Evidence,
@@ -88,7 +88,9 @@ def _without_orders(question: str) -> str:
 
 def _answer(question: str, sources: Sequence[PromptSource]) -> str:
     asked = read_question(question)
-    if cell := cell_answer(asked, sources):
+    readings = [asked, *map(read_question, rephrasings(question))]
+    found = (cell_answer(reading, sources) for reading in readings)
+    if cell := next(filter(None, found), None):
         return f"{quote(cell.text)} [{sources[cell.source].number}]"
     evidence = weigh_evidence(asked, sources)
     chosen = choose_sentences(asked, evidence, sources)
@@ -107,16 +109,21 @@ def choose_sentences(
     if not len(scores):
         return []
     best = int(scores.argmax())
-    while scores[best] >= ENOUGH and not may_answer(question, evidence, best):
+
+    def may(at: int) -> bool:
+        company = sources[evidence.sentences[at].source].place.company
+        return may_answer(question, evidence, at, company)
+
+    while scores[best] >= ENOUGH and not may(best):
         scores[best] = -np.inf
         best = int(scores.argmax())
     if scores[best] - _penalty(question, evidence, sources, best) < ENOUGH:
         return []
-    return [best, *_additional_sentences(question, evidence, scores, best)]
+    return [best, *_additional_sentences(question, evidence, scores, best, may)]
 
 
 def _additional_sentences(
-    question: Question, evidence: Evidence, scores: Floats, best: int
+    question: Question, evidence: Evidence, scores: Floats, best: int, may: Callable[[int], bool]
 ) -> list[int]:
     """Places of sentences that say what the best one leaves unsaid, mostly none."""
     chosen = [best]
@@ -125,14 +132,12 @@ def _additional_sentences(
         if len(chosen) == _MOST_QUOTES or scores[place] < _FAR * scores[best]:
             break
         gained = np.maximum(covered, evidence.coverage[place])
-        gain = float((gained - covered) @ evidence.weights)
+        gain = float((gained - covered) @ evidence.weights[best])
         close = scores[place] >= max(ENOUGH, scores[best] - _CLOSE)
         adds = gain >= (_WORTH_ADDING if close else _OTHER_HALF) or (
             close and question.asks_for_several
         )
-        if adds and not (
-            _repeats(evidence.sentences, chosen, place) or not may_answer(question, evidence, place)
-        ):
+        if adds and not _repeats(evidence.sentences, chosen, place) and may(place):
             chosen.append(place)
             covered = gained
     return chosen[1:]

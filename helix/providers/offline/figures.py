@@ -15,9 +15,14 @@ _COUNT = re.compile(r"\bhow many\b", re.IGNORECASE)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
 _PRICE = re.compile(
     rf"\bhow much (?:money )?(?:did|does|do|will|would|has|have)\b.*\b(?:{any_of('paid')})\b"
-    rf"|\bhow much (?:\w+ )?(?:{any_of('sums')})\b|\bwhat (?:price|fine|sum)\b",
+    rf"|\bhow much (?:(?!d(?:id|o|oes)\b)\w+ )?(?:{any_of('sums')})\b|\bwhat (?:price|fine|sum)\b"
+    r"|\bwhat (?:did|does|do|will|would|has|have|had)\b.*\b(?:pay|paid|spend|spent|cost|charge)\b",
     re.IGNORECASE,
 )
+_PAYS = re.compile(r"\bhow much\b.*\b(?:pay|paid)\b|\bwhat\b.*\b(?:pay|paid)\b", re.IGNORECASE)
+_PAYING = re.compile(rf"\b(?:{any_of('paying')})\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
+_PLANS = re.compile(rf"\b(?:{any_of('plans')})\b", re.IGNORECASE)
 _MONEY = re.compile(rf"[$€£¥₹]|\b(?:{any_of('currencies')})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d.,$€£¥₹])(?:1[5-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?s?\b(?![.,]\d|\s*%)")
 _REFERENCE = re.compile(
@@ -29,6 +34,16 @@ _NUMBER = re.compile(
     rf"\d[\d.,]*|\b(?!(?:third|quarter|half)\b)(?:{any_of('number_words')})\b", re.IGNORECASE
 )
 _SUM = re.compile(r"[$€£¥₹]\s?\d[\d.,]*(?:\s(?:thousand|million|billion|trillion))?|\d[\d.,]*\s?%")
+_CHANGE = re.compile(rf"\b(?:{any_of('changes')})\b", re.IGNORECASE)
+_ONE_AMOUNT = (
+    r"[$€£¥₹]?\s?\d[\d.,]*(?:\s?%|\s(?:percent(?:age points)?|points|basis points|thousand"
+    r"|million|billion)\b)*"
+)
+_CHANGED_BY = re.compile(
+    rf"\b(?:{any_of('changes')}|up|down)(?: (?:by|of|approximately|about|nearly|only|slightly|a))*"
+    rf" {_ONE_AMOUNT}(?:,?(?: or| and)? \(?{_ONE_AMOUNT}\)?)*",
+    re.IGNORECASE,
+)  # `increased 2% or $1.5 billion`: how much it changed, not how much it is
 _ORDINAL = re.compile(rf"\b(?:{any_of('ordinals')})\b", re.IGNORECASE)
 _PERSON = re.compile(
     r"\b[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?(?: [A-Z]\.)?"
@@ -52,15 +67,28 @@ def has_figure(question: Question, text: str) -> bool:
         return False
     if question.kind is Kind.NAME and _ROLE.search(asked):
         return _names_person(asked, text)
-    amount = bool(_AMOUNT.search(asked))
-    if not (amount or (question.asks_for_value and _measures(question))):
+    amount = bool(_AMOUNT.search(asked) or _PRICE.search(asked))
+    if not (amount or (question.asks_for_value and measures_of(question))):
         return True
-    bare = _without_dates(text)
+    bare = _without_dates(text if asks_for_change(asked) else _CHANGED_BY.sub(" ", text))
     if _PRICE.search(asked):
+        if _PAYS.search(asked) and not _PAYING.search(text):
+            return False
         return bool(_MONEY.search(bare) and _NUMBER.search(bare))
     if _COUNT.search(asked) and not _SHARE.search(asked):
         bare = _SUM.sub(" ", bare)
     return bool(_NUMBER.search(bare))
+
+
+def is_plan(question: Question, text: str) -> bool:
+    """Whether a text tells what was agreed or expected, and the question what came to be."""
+    asked = question.text
+    return bool(_PAST.search(asked) and _PLANS.search(text) and not _PLANS.search(asked))
+
+
+def asks_for_change(question: str) -> bool:
+    """Whether a question asks how much something changed, not how much it is."""
+    return bool(_CHANGE.search(question))
 
 
 def _without_dates(text: str) -> str:
@@ -69,10 +97,9 @@ def _without_dates(text: str) -> str:
     return _REFERENCE.sub(" ", _YEAR.sub(" ", without_periods(text)))
 
 
-def _measures(question: Question) -> bool:
-    """Whether the subject is a measure that is told in a number."""
-    parts = {part for word in question.subject for part in word.split("_")}
-    return not parts.isdisjoint(_MEASURES)
+def measures_of(question: Question) -> frozenset[str]:
+    """The words of the subject that are measures, which are told in a number."""
+    return frozenset(w for w in question.subject if not _MEASURES.isdisjoint(w.split("_")))
 
 
 def _same_ordinal(asked: str, text: str) -> bool:

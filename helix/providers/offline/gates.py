@@ -10,39 +10,64 @@ from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
 from helix.providers.offline.evidence import Evidence, kind_words
 from helix.providers.offline.figures import has_figure
+from helix.providers.offline.measures import tells_measure
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
     r"|.{0,60}\b(?:form )?10-[kq]\b[^.]{0,30}\d{1,4}|(?:©|copyright\b).{0,200}|confidential|draft",
     re.IGNORECASE,
 )
+_TWICE = re.compile(r"\b([A-Za-z]+ [\w.$%]+) \1\b")
 _ENTRY = re.compile(
     r"[\"“]?[A-Z][^.;:|]{1,50}[\"”]? (?:means|refers to|is defined as|stands for|shall mean)\b"
     r"|[A-Z][A-Za-z0-9&/()-]{1,20}(?: [A-Z(][\w&/()-]*){0,4}(?: [-–—] |\t| {3,})[A-Z]"
 )
 
 
-def may_answer(question: Question, evidence: Evidence, place: int) -> bool:
+def may_answer(
+    question: Question, evidence: Evidence, place: int, company: frozenset[str] = frozenset()
+) -> bool:
     """Whether the sentence at ``place`` may be quoted: it holds what is asked for, and is prose.
 
     Furniture of a page, an entry of a glossary where no meaning is asked for, and a row of a table
     that has a cell a period (helix.providers.offline.cells quotes its cells) may not.
+
+    Args:
+        company: the words of the name of the company whose document it is.
     """
     text = evidence.sentences[place].text
     if question.kind is not Kind.OPEN and not _has_kind(question, text):
         return False
     if not has_figure(question, text):
         return False
-    if is_furniture(text) or (not question.is_definition and _ENTRY.match(text)):
+    if not tells_measure(question, text, _before(evidence, place), company):
+        return False
+    if (
+        is_garbled(text)
+        or is_furniture(text)
+        or (not question.is_definition and _ENTRY.match(text))
+    ):
         return False
     if INWARDS in text and read_row(text, (0, len(text))):
         return False
     return not question.counted or _counts(question, evidence, place)
 
 
+def is_garbled(text: str) -> bool:
+    """Whether two words stand twice in a row, as the labels of a chart do: that is no prose."""
+    return bool(_TWICE.search(text))
+
+
 def is_furniture(text: str) -> bool:
     """Whether a sentence is a page number, a running header or footer, or a legal line."""
     return bool(_FURNITURE.fullmatch(text))
+
+
+def _before(evidence: Evidence, place: int) -> str:
+    """The sentence before, of the same source."""
+    if place and evidence.sentences[place - 1].source == evidence.sentences[place].source:
+        return evidence.sentences[place - 1].text
+    return ""
 
 
 def _has_kind(question: Question, text: str) -> bool:

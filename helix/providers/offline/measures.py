@@ -1,0 +1,64 @@
+"""Whether a sentence tells of the measure that a question asks for: revenue, a margin, a cost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from helix.domain.asked import STOP_WORDS, Question, any_of
+from helix.language.paraphrases import meaning, meanings
+from helix.language.word_lists import word_lists
+from helix.providers.offline.figures import measures_of
+
+_LISTS = word_lists("questions")
+_WHOLE = _LISTS["whole"]
+_TOLD_BARE = _LISTS["told_bare"]
+_QUALIFYING = word_lists("tables")["qualifying"]
+_WORD = re.compile(r"[A-Za-z][\w&’'-]*")
+_ASPECT = re.compile(
+    rf"\b(?:{any_of('aspects')}) (?:on|of|in|to) (?:(?:our|the|its|their|total|net|gross) )*\Z",
+    re.IGNORECASE,
+)
+_REACH = 60  # characters in front of a measure in which its aspect is named
+
+
+def tells_measure(question: Question, text: str, before: str, company: frozenset[str]) -> bool:
+    """Whether a sentence, or else the one ``before`` it, tells of the measure that is asked for.
+
+    True where none is asked for. `Services revenue` is narrower than revenue, and `the effect on
+    revenue` is something else.
+
+    Args:
+        company: what the words of the document's company mean: its name makes nothing narrower.
+    """
+    measures = measures_of(question) - _TOLD_BARE if question.asks_for_value else frozenset[str]()
+    if not measures:
+        return True
+    if measures.isdisjoint(meanings(text)):
+        return not measures.isdisjoint(meanings(before))
+    allowed = company | frozenset(question.subject) | _WHOLE
+    others = list(_others(text, measures, allowed))
+    return not others or not all(others)
+
+
+def _others(text: str, measures: frozenset[str], allowed: frozenset[str]) -> Iterator[bool]:
+    """For each time that a text names a measure in one word, whether it is another measure."""
+    previous: re.Match[str] | None = None
+    for word in _WORD.finditer(text):
+        if meaning(word[0].lower()) in measures:
+            yield _narrows(text, previous, word, allowed) or bool(
+                _ASPECT.search(text[max(0, word.start() - _REACH) : word.start()])
+            )
+        previous = word
+
+
+def _narrows(
+    text: str, previous: re.Match[str] | None, word: re.Match[str], allowed: frozenset[str]
+) -> bool:
+    """Whether the word in front of a measure, with a capital as names have, narrows it."""
+    if previous is None or text[previous.end() : word.start()] != " ":
+        return False
+    bare = previous[0].lower().removesuffix("'s").removesuffix("’s")
+    if bare in STOP_WORDS or meaning(bare) in allowed:
+        return False
+    return previous[0][0].isupper() or meaning(bare) in _QUALIFYING
