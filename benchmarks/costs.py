@@ -76,6 +76,7 @@ async def run(options: Options, report: Report) -> None:
     count = QUICK_FILES if options.quick else FILES
     with server() as postgres, postgres.database() as url:
         work = Nothing(files=1)
+        await workflow.migrate_engine(url)
         async with workflow.durable_engine(
             work, database_url=url, executor="benchmark", host="here", files_at_once=FILES_AT_ONCE
         ):

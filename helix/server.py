@@ -15,7 +15,7 @@ def serve(
 ) -> None:
     """Serve over HTTP until SIGTERM or Ctrl-C; running answers may finish.
 
-    What is uploaded is ingested by HELIX_WORKERS processes that it starts when there is something.
+    What is uploaded is ingested by HELIX_WORKERS processes, which wait beside it at no cost.
     """
     settings = load_settings()
     import uvicorn

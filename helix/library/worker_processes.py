@@ -1,4 +1,4 @@
-"""The worker processes that a server starts for itself, once there is something to ingest.
+"""The worker processes that a server starts for itself, and keeps for what is to be ingested.
 
 They are processes and not threads: reading and splitting would stall the answers that stream. The
 module they run is named, not imported: ``helix`` does not depend on ``pipelines``.

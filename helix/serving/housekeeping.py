@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 
 from helix.errors import HelixError
 from helix.library.background import in_background
-from helix.library.runs import any_open_run
 from helix.privacy.contacts import counting
 from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.services import Services
@@ -17,6 +16,7 @@ from helix.serving.suggesting import suggest
 from helix.store import ChunkStore
 from helix.telemetry.logs import where
 
+_WARM_SECONDS = 0.5  # that the first requests have for themselves
 _LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
 _TIDY_SECONDS = 600.0
 
@@ -27,26 +27,22 @@ _logger = logging.getLogger(__name__)
 async def housekeeping(services: Services) -> AsyncIterator[None]:
     """Do all of it while the block lasts; afterwards none of it is under way."""
     async with (
-        in_background(_start_workers(services), _drop_receipts(services), suggest(services)),
+        in_background(_keep_workers(services), _drop_receipts(services), suggest(services)),
         counting(services.store, "serving"),
     ):
         yield
 
 
-async def _start_workers(services: Services) -> None:
-    """Start a worker whenever a run is open, also after a worker was killed."""
+async def _keep_workers(services: Services) -> None:
+    """Keep workers warm from soon after the start on: one takes seconds to load what it needs.
+
+    A worker at rest waits to be notified. One that was killed is replaced; one that ends at once,
+    because of a setting say, is started less and less.
+    """
+    await asyncio.sleep(_WARM_SECONDS)
     wait = _LOOK_SECONDS
     while True:
-        try:
-            if await asyncio.to_thread(_any_open, services.store):
-                started = services.on_run_created()
-                # a worker that ends at once, because of a setting say, is started less and less
-                wait = min(wait * 2, _LONGEST_SECONDS) if started else _LOOK_SECONDS
-        except HelixError:  # the database is away; so is the work
-            wait = _LOOK_SECONDS
-        except Exception as error:  # noqa: BLE001  the next round tries again
-            _logger.warning("workers were not looked after: %s", where(error))
-            wait = _LONGEST_SECONDS
+        wait = min(wait * 2, _LONGEST_SECONDS) if services.on_run_created() else _LOOK_SECONDS
         await asyncio.sleep(wait)
 
 
@@ -69,9 +65,3 @@ def tidy(store: ChunkStore, days: int) -> None:
         forgotten = forget_deleted_documents(connection)
     if dropped or forgotten:
         _logger.info("receipts: %d dropped, %d without a deleted document", dropped, forgotten)
-
-
-def _any_open(store: ChunkStore) -> bool:
-    """Whether any tenant has a run that has not ended."""
-    with store.connection() as connection:
-        return any_open_run(connection)

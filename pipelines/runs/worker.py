@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 
 from helix.privacy.contacts import counting
 from helix.providers import build_embedder, build_next_embedder
@@ -16,10 +17,11 @@ from helix.settings import Settings
 from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
 from pipelines.runs.planning import FileHashes
+from pipelines.runs.resting_engine import RestingEngine
 from pipelines.runs.run_identity import this_host
 from pipelines.runs.run_steps import FilesUnderWay, Worker
 from pipelines.runs.worker_loop import WorkerLoop
-from pipelines.runs.workflow import durable_engine
+from pipelines.runs.workflow import durable_engine, migrate_engine
 from pipelines.sandbox import ReadLimits, Sandbox
 
 FILES_AT_ONCE = 64
@@ -72,16 +74,17 @@ async def open_worker(
         tools = Tools(store, embeddings, sandbox, asyncio.Semaphore(processes))
         worker = Worker(settings, tools, name, host, under_way, hashes)
         await stack.enter_async_context(counting(store, "ingesting"))
-        await stack.enter_async_context(
-            durable_engine(
-                worker,
-                database_url=store.url,
-                executor=name,
-                host=host,
-                files_at_once=files_at_once,
-            )
+        await migrate_engine(store.url)
+        open_engine = partial(
+            durable_engine,
+            worker,
+            database_url=store.url,
+            executor=name,
+            host=host,
+            files_at_once=files_at_once,
         )
-        attending = asyncio.create_task(WorkerLoop(worker).attend(until_idle=until_idle))
+        engine = await stack.enter_async_context(RestingEngine(open_engine))
+        attending = asyncio.create_task(WorkerLoop(worker, engine).attend(until_idle=until_idle))
         try:
             yield worker, attending
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 
 import psutil
 import psycopg
@@ -20,10 +21,14 @@ from helix.library.runs import (
     running_runs,
     stopping_runs,
 )
+from pipelines.outages import through_outages
 from pipelines.runs import workflow
+from pipelines.runs.resting_engine import RestingEngine
 from pipelines.runs.run_steps import Worker
 
 _LOOK_SECONDS = 1.0  # longest until a queued run is seen whose notification was lost
+_RESTING_LOOK_SECONDS = 30.0  # the same while there is nothing to do: it is notified on the way
+_REST_SECONDS = 5.0  # after the last run; the next one often comes soon
 _ROLL_CALL_SECONDS = 2.0
 _MISSED_SECONDS = 5.0  # a lock free for so long: a worker that lost its connection has it again
 _TIDY_SECONDS = 30.0
@@ -37,8 +42,9 @@ Connected = AsyncConnection[TupleRow]
 class WorkerLoop:
     """The loop of one worker. The advisory lock of its connection is the worker's sign of life."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, engine: RestingEngine) -> None:
         self._worker = worker
+        self._engine = engine
         self._missing_since: dict[str, float] = {}
         self._unstarted: set[str] = set()
         self._roll_called = self._tidied = 0.0
@@ -64,18 +70,20 @@ class WorkerLoop:
         return connection
 
     async def _serve(self, connection: Connected, until_idle: bool) -> None:
-        idle_since = 0.0
+        busy_at = time.monotonic()
         while True:
-            await self._start_and_stop_runs()
-            await self._do_periodic_work(connection)
-            if await self._worker.idle():
-                idle_since = idle_since or time.monotonic()
-                if until_idle and time.monotonic() - idle_since > _LOOK_SECONDS:
-                    return
-            else:
-                idle_since = 0.0
-            async for _ in connection.notifies(timeout=_LOOK_SECONDS, stop_after=1):
-                pass
+            if not await self._worker.idle():
+                busy_at = time.monotonic()
+                await through_outages(self._engine.wake)
+            elif until_idle and time.monotonic() - busy_at > _LOOK_SECONDS:
+                return
+            elif time.monotonic() - busy_at > _REST_SECONDS:
+                await self._engine.rest()
+            if self._engine.is_awake:
+                await self._start_and_stop_runs()
+                await self._do_periodic_work(connection)
+            wait = _LOOK_SECONDS if self._engine.is_awake else _RESTING_LOOK_SECONDS
+            await _notified(connection, wait)
 
     async def _do_periodic_work(self, connection: Connected) -> None:
         now = time.monotonic()
@@ -124,6 +132,28 @@ class WorkerLoop:
                 await worker.finish(run_id, f"internal error: its workflow ended ({status})")
         for run_id, n in await workflow.lost_files(running):
             await worker.database(fail_file, run_id, n, "internal error: its workflow was given up")
+
+
+async def _notified(connection: Connected, seconds: float) -> None:
+    """Return when a notification came, or after so many seconds.
+
+    Waiting costs nothing; ``connection.notifies`` alone would look ten times a second.
+    """
+    if await _take_notifications(connection):  # one came with the answer to a statement
+        return
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(connection.fileno(), readable.set)
+    try:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(readable.wait(), seconds)
+    finally:
+        loop.remove_reader(connection.fileno())
+    await _take_notifications(connection)
+
+
+async def _take_notifications(connection: Connected) -> bool:
+    """Whether there were any."""
+    return bool([each async for each in connection.notifies(timeout=0)])
 
 
 async def _is_lock_free(connection: Connected, name: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -93,8 +93,6 @@ async def durable_engine(
     ``executor`` names this worker, uniquely; ``files_at_once`` bounds the files it works on.
     What is under way at the end stays where it is, for another worker to take over.
     """
-    # In a thread: it waits for transactions to end, and some of ours may be this loop's to end.
-    await asyncio.to_thread(_migrate, database_url)
     _current.worker = worker
     config = DBOSConfig(
         name="helix",
@@ -114,13 +112,7 @@ async def durable_engine(
     DBOS.listen_queues([FILES, RUNS, own])
     try:
         _launch()
-        for name, concurrency in ((RUNS, 4), (own, 4), (FILES, files_at_once)):
-            await DBOS.register_queue_async(
-                name,
-                worker_concurrency=concurrency,
-                polling_interval_sec=_POLL_SECONDS,
-                on_conflict="always_update",
-            )
+        await _register({RUNS: 4, own: 4, FILES: files_at_once})
         yield
     finally:
         await _current.interrupt()
@@ -143,10 +135,11 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not isinstance(error, DBOSException)
 
 
-def _migrate(database_url: str) -> None:
+async def migrate_engine(database_url: str) -> None:
     """Make or update schema ``dbos``; left to the launch to judge where this role may not."""
     with suppress(DBAPIError):
-        DBOS.migrate(database_url)
+        # In a thread: it waits for transactions to end, and some of ours may be this loop's to end.
+        await asyncio.to_thread(DBOS.migrate, database_url)
 
 
 def _launch() -> None:
@@ -156,7 +149,21 @@ def _launch() -> None:
         raise StoreUnavailable(
             "the schema dbos, where runs are kept, is missing or old, and this role may not make"
             " it: run `helix worker --until-idle` once as the database's owner"
-        ) from error
+        ) from getattr(error, "orig", error)
+
+
+async def _register(queues: Mapping[str, int]) -> None:
+    """Take from ``queues``, by name, so many at once."""
+    try:
+        for name, concurrency in queues.items():
+            await DBOS.register_queue_async(
+                name,
+                worker_concurrency=concurrency,
+                polling_interval_sec=_POLL_SECONDS,
+                on_conflict="always_update",
+            )
+    except DBAPIError as error:
+        raise StoreUnavailable("the database went away while a worker woke") from error.orig
 
 
 async def enqueue_run(run_id: int, host: str | None) -> None:

@@ -19,6 +19,7 @@ import pytest
 from dbos import DBOS, SetWorkflowID
 
 from helix.domain.scope import DEFAULT_TENANT
+from helix.library.rereading import read_again
 from helix.library.run_files import (
     NewFile,
     add_files,
@@ -28,7 +29,7 @@ from helix.library.run_files import (
     set_unchanged,
 )
 from helix.library.runs import LIVE, begin_run, create_run, finish_run, stop_for_fault
-from helix.library.uploads import REPLACED, Stored, Upload, read_again, store_uploads
+from helix.library.uploads import REPLACED, Stored, Upload, store_uploads
 from helix.settings import Settings, load_settings
 from helix.storage.stored_bytes import keep_bytes
 from pipelines.runs import workflow
