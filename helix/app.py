@@ -84,6 +84,8 @@ def create_app(
         version=__version__,
         summary="Answers from your documents, each citation resolving, or one honest refusal.",
         lifespan=lifespan,
+        docs_url=None,  # FastAPI's fetch scripts from other hosts; routes/web.py has our own
+        redoc_url=None,
     )
     for router in _ROUTERS:
         application.include_router(router)

@@ -1,8 +1,8 @@
 """Bring in the modules and fonts that the page is made with, and record what they are.
 
 ``python scripts/vendor_web.py`` fetches the versions that PACKAGES names through the npm client,
-writes the files that are served to ``helix/web/vendor`` with their licences, and ``lock.json``:
-name, version, licence and the SHA-256 of every file.
+writes the files that are served to ``helix/web/vendor`` and ``helix/web/api-docs/vendor`` with
+their licences, and ``lock.json``: name, version, licence and the SHA-256 of every file.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ROOT / "helix" / "web" / "vendor"
 TESTS = ROOT / "tests" / "browser" / "vendor"
+API_DOCS = ROOT / "helix" / "web" / "api-docs" / "vendor"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,17 @@ PACKAGES = (
         {"files/source-serif-4-latin-wght-normal.woff2": "source-serif.woff2"},
     ),
 )  # fmt: skip
+API_DOCS_PACKAGES = (
+    Package(
+        "swagger-ui-dist", "5.35.0", "Apache-2.0",
+        {
+            "swagger-ui-bundle.js": "swagger-ui.js",
+            "swagger-ui.css": "swagger-ui.css",
+            "swagger-ui-bundle.js.LICENSE.txt": "LICENSES-of-what-is-within.txt",
+            "NOTICE": "NOTICE.txt",
+        },
+    ),
+)  # fmt: skip
 TEST_PACKAGES = (Package("axe-core", "4.14.1", "MPL-2.0", {"axe.min.js": "axe.min.js"}),)
 
 
@@ -64,7 +76,9 @@ def main() -> int:
     if npm is None:
         print("vendor_web: npm is not installed; it comes with Node.js", file=sys.stderr)
         return 1
-    for folder, packages in ((SHIPPED, PACKAGES), (TESTS, TEST_PACKAGES)):
+    for folder, packages in (
+        (SHIPPED, PACKAGES), (API_DOCS, API_DOCS_PACKAGES), (TESTS, TEST_PACKAGES)
+    ):  # fmt: skip
         folder.mkdir(parents=True, exist_ok=True)
         lock = [_bring_in(npm, package, folder) for package in packages]
         (folder / "lock.json").write_text(json.dumps(lock, indent=1) + "\n")
@@ -101,7 +115,7 @@ def _text(path: Path, package: Package) -> bytes:
     data = path.read_bytes()
     if path.suffix not in (".js", ".mjs"):
         return data
-    lines = data.decode().splitlines()
+    lines = data.decode().rstrip("\n").split("\n")  # splitlines() would cut strings at U+2028
     text = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL=")) + "\n"
     for old, new in package.replaced:
         text = text.replace(old, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
@@ -108,7 +109,7 @@ def site(library_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The system's Chromium; a failure says how to get it."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     path = path or shutil.which("google-chrome")
@@ -117,7 +118,10 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # in a container the tests are root, and Chromium will not sandbox for root
         chromium = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
+            executable_path=path,
+            args=["--no-sandbox", "--disable-dev-shm-usage"],
+            # it writes there, and for the tests that is a folder of the repository
+            env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))},
         )
         yield chromium
         chromium.close()

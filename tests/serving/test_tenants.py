@@ -134,7 +134,7 @@ def test_every_route_is_in_the_table_and_authenticates(settings: Settings) -> No
     assert found == dict.fromkeys(ROUTES, True) | dict.fromkeys(OPEN, False)
     others = {c.path for c in contexts if not isinstance(c.original_route, APIRoute)}
     assert others == {
-        "/", "/web/{path:path}", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc",
+        "/", "/web/{path:path}", "/openapi.json", "/docs", "/redoc",
     }  # fmt: skip
 
 

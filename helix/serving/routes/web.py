@@ -1,11 +1,11 @@
-"""GET / and /web/…: the page and its files, under strict headers."""
+"""GET /, /docs and /web/…: the page, the API's description, their files, under strict headers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fastapi import HTTPException, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
@@ -50,6 +50,11 @@ _HEADERS = {
     "Cache-Control": "no-cache",
 }
 
+API_DOCS = "/docs"
+_PAGES = {"/": "index.html", API_DOCS: "api-docs/index.html"}
+_API_DOCS_POLICY = "; ".join(_POLICY).replace("blob:", "data:")
+"""The page's own but for pictures: those of Swagger UI stand in its style sheet."""
+
 _files = StaticFiles(directory=FOLDER)
 
 
@@ -58,12 +63,14 @@ async def page_file(request: Request) -> Response:
 
     The page holds no data: it asks the API for that, with the user's key.
     """
-    path = request.path_params.get("path", "index.html")
+    path = request.path_params.get("path", _PAGES.get(request.url.path, ""))
     media_type = _MEDIA_TYPES.get(Path(path).suffix)
     if media_type is None:
         raise HTTPException(404, "there is no such file of the page")
     response = await _files.get_response(path, request.scope)
     response.headers.update(_HEADERS | {"Content-Type": media_type})
+    if path == _PAGES[API_DOCS]:
+        response.headers["Content-Security-Policy"] = _API_DOCS_POLICY
     # a weak tag, for it names the file both compressed and not
     response.headers["ETag"] = f"W/{response.headers['ETag']}"
     if response.status_code == 304:  # to the others GZipMiddleware adds it
@@ -71,8 +78,13 @@ async def page_file(request: Request) -> Response:
     return response
 
 
+async def redoc(_: Request) -> Response:
+    """Where FastAPI has a second view of the description: here it leads to the one there is."""
+    return RedirectResponse(API_DOCS)
+
+
 ROUTES = [
     Route(path, page_file, middleware=[Middleware(GZipMiddleware)], include_in_schema=False)
-    for path in ("/", "/web/{path:path}")
-]
+    for path in (*_PAGES, "/web/{path:path}")
+] + [Route("/redoc", redoc, include_in_schema=False)]
 """They go into the application as they are: a FastAPI router would lose their middleware."""
