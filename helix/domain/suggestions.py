@@ -75,6 +75,11 @@ _LOWERED = frozenset(
 )
 
 
+_AMOUNTS = re.compile(
+    r"(?:\S+ ){0,2}(?:sales|revenues?|income|costs?|expenses?|earnings|assets|liabilities)"
+)  # a group that a row's label is read with; "operating activities" is none
+
+
 def _of_tables(material: Material) -> Iterator[str]:
     for table in material.tables:
         cells = (
@@ -103,8 +108,8 @@ def _label(path: HeaderPath) -> str:
     if not path:
         return ""
     label = _lowered(_MARKS.sub("", path[-1]))
-    if len(path) > 1 and len(path[-2].split()) <= 3:
-        label = f"{label} {_MARKS.sub('', path[-2]).lower()}"
+    if len(path) > 1 and _AMOUNTS.fullmatch(group := _MARKS.sub("", path[-2]).lower()):
+        label = f"{label} {group}"
     is_name = re.search(r"[^\W\d_]{3}", label) and not re.search(r"[|›\"“]", label)
     return label if is_name and len(label) <= _LONGEST_LABEL else ""
 
@@ -126,9 +131,11 @@ def _when(column: str) -> str:
 
 def _possessive(company: str) -> str:
     form = r",?\s+(?:inc|corp|corporation|company|co|ltd|plc|llc|ag|se|n\.v|s\.a)\.?$"
-    name = re.sub(form, "", company.strip(), flags=re.IGNORECASE).title()
+    name = re.sub(form, "", company.strip(), flags=re.IGNORECASE)
     if not name:
         return "the"
+    # a cover's "INTEL CORPORATION" is Intel; a name with small letters is spelt as its owner does
+    name = name.title() if company.strip().isupper() else name
     return f"{name}'" if name.endswith("s") else f"{name}'s"
 
 

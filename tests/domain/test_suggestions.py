@@ -38,6 +38,12 @@ def questions(*materials: Material, most: int = 24) -> list[str]:
             "What were Apple's iPhone net sales in 2023?",
         ),
         (
+            "Amazon.com, Inc.",
+            ("OPERATING ACTIVITIES:", "Net income (loss)"),
+            ("2023",),
+            "What was Amazon.com's net income (loss) in 2023?",
+        ),
+        (
             "",
             ("Cash and cash equivalents",),
             ("July 1, 2023",),
