@@ -137,7 +137,7 @@ def test_a_question_that_was_cut_is_asked_again_in_its_place(page: Page) -> None
         lambda route: route.fulfill(status=502, body=failing, content_type="application/json"),
     )
     ask(page, REFUND)
-    expect(page.locator(".turn").nth(1)).to_contain_text("the model's service failed")
+    expect(page.locator(".turn").nth(1)).to_contain_text("service failed")
     page.unroute("**/v1/query")
     ask(page, SLOW)
     expect(page.locator(".turn").nth(2)).to_contain_text("Word2 ")
@@ -176,6 +176,14 @@ def test_the_box_covers_no_text(page: Page, site: str) -> None:
     tell(page, f"{sentence} [1]\n\n" * 60, citations=[cited], support=support)
     ask(page, REFUND)
     expect(page.locator(".chip:enabled")).to_have_count(60)
+    page.evaluate("scrollTo(0, 600)")
+    page.locator(".chip").nth(20).click()
+    expect(page.locator("mark.quote")).to_have_text(sentence)
+    page.evaluate("scrollTo(0, 900)")
+    page.keyboard.press("Escape")
+    expect(page.locator(".panel")).to_have_count(0)
+    page.wait_for_function("history.state === null")
+    assert page.evaluate("scrollY") == 900  # Back would put it to where it was
     for width, height in ((1280, 860), (360, 740)):
         page.set_viewport_size({"width": width, "height": height})
         assert _under_the_box(page, ".actions button") <= 0

@@ -1,11 +1,13 @@
 // The question box. Enter sends, Shift+Enter breaks the line, Escape stops what is running, the arrow
-// up brings back what was asked before. An image comes by its button, pasted or dropped.
+// up brings back what was asked before. An image comes by its button, pasted or dropped, where the
+// model can look at one; any other file that is dropped goes to the library (library/anywhere.js).
 //
 //   <${Composer} running=${b} onAsk=${(question, picture) => …} onStop=${f} />   picture: or null
-import { Icon } from "../components.js";
+import { Icon, toast } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { useAbout } from "../shell/about.js";
 import { useStore } from "../store.js";
-import { Picture, PicturePicker, pictureOf } from "./picture.js";
+import { Picture, PicturePicker, isImage, pictureOf } from "./picture.js";
 import { draft, setDraft, turns } from "./turns.js";
 
 const LONGEST = 4000; // characters; HELIX_MAX_QUESTION_CHARS of a server may say less
@@ -14,6 +16,7 @@ export function Composer({ running, onAsk, onStop }) {
   const { text } = useStore(draft);
   const recalled = useRecalled();
   const [over, setOver] = useState(false);
+  const { images } = useAbout();
   const { picture, pick, take } = usePicture();
   const box = useRef(null);
   useLayoutEffect(() => {
@@ -25,8 +28,9 @@ export function Composer({ running, onAsk, onStop }) {
     if (matchMedia("(min-width: 48rem)").matches) box.current.focus({ preventScroll: true });
   }, []);
   const put = (files) => {
-    if (!files.length) return false;
-    pick(files);
+    if (!files.length || ![...files].every(isImage)) return false;
+    if (images === false) toast("The model that answers here cannot look at images.");
+    else pick(files);
     box.current.focus({ preventScroll: true });
     return true;
   };
@@ -53,7 +57,7 @@ export function Composer({ running, onAsk, onStop }) {
   };
   const onDrop = (event) => {
     setOver(false);
-    if (put(event.dataTransfer.files)) event.preventDefault();
+    if (put(event.dataTransfer.files)) event.preventDefault(); // or the library has it
   };
   const onDragOver = (event) => {
     if (!event.dataTransfer.types.includes("Files")) return;
@@ -67,7 +71,7 @@ export function Composer({ running, onAsk, onStop }) {
     <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${picture ? "Ask about this image…" : "Ask your documents…"}
       aria-describedby="keys" onInput=${(event) => setDraft(event.target.value)} onKeyDown=${onKeyDown}
       onPaste=${(event) => put(event.clipboardData.files) && event.preventDefault()}></textarea>
-    <div class="composer-tools"><${PicturePicker} onPick=${put} />
+    <div class="composer-tools">${images && html`<${PicturePicker} onPick=${put} />`}
       <span class="hint keys" id="keys">${running ? "Esc stops" : "Enter sends, Shift+Enter breaks the line"}</span>
       ${running && html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick=${onStop}><${Icon} name="stop" /></button>`}
       <button class="round send" aria-label="Ask" title="Ask (Enter)" disabled=${!text.trim()}><${Icon} name="send" /></button>

@@ -13,6 +13,7 @@ export const panels = createStore({ panel: stateOf().panel ?? null });
 export function openPanel({ opener, stays, ...panel }) {
   hidePreview();
   const before = panels.get().panel;
+  history.scrollRestoration = "manual"; // the answer stays where it is when the panel closes
   go(location.hash || "#/", before !== null, before ? { ...stateOf(), panel } : { panel });
   panels.set({ panel: { ...panel, opener, stays } });
 }

@@ -10,6 +10,7 @@ import { api } from "../api.js";
 import { Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
+import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
 
 async function askAnew(question, scope) {
@@ -34,6 +35,7 @@ export default function Answer({ route }) {
     return () => controller.abort();
   }, [id]);
   const { turn, error } = state;
+  useTitle(turn ? turn.question : "An answer given before");
   return html`<div class=${`ask ${panel ? "with-panel" : ""}`}><div class="thread"><div class="turns">
     <h1 class="unseen">An answer given before</h1>
     ${!turn && !error && html`<${Spinner} label="Reading the receipt" />`}

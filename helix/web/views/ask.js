@@ -11,6 +11,8 @@ import { Welcome } from "../ask/welcome.js";
 import { Why } from "../ask/why.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
+import { useCommands } from "../shell/commands.js";
+import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
 import { shortened } from "../text.js";
 
@@ -29,6 +31,8 @@ export default function Ask({ route }) {
     reveal(ask(question, chosen));
   };
   useEscape(running);
+  useTitle(list.length ? list.at(-1).question : "");
+  useCommands(list.length ? [{ id: "clear", name: "Clear questions", run: clearAll, hint: "forget, delete, new" }] : []);
   const box = useBoxHeight();
   return html`<div class=${`ask ${panel ? "with-panel" : ""} ${list.length ? "" : "empty"} ${list.length > 1 ? "with-list" : ""}`}>
     ${list.length > 0 && html`<${Asked} list=${list} />`}
