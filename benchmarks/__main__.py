@@ -8,7 +8,7 @@ from benchmarks.harness import main
 
 NAMES = (
     "ingest", "search", "hybrid", "serving", "receipts", "page", "formats", "costs", "workers",
-    "memory",
+    "memory", "library",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -15,4 +15,5 @@ class Watch:
     state: dict[str, Any] | None = None
     error: Exception | None = None
     followers: int = 0
+    left: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 from helix.contract import OPEN_RUN
 from helix.library.access import Library, Row, compose
@@ -59,13 +60,13 @@ async def changes(library: Library, pause: float = PAUSE_SECONDS) -> AsyncGenera
         watch.followers -= 1
         if not watch.followers:
             _forget(library, watch)
-            watch.task.cancel()
+            watch.left.set()
 
 
 async def _look(library: Library, watch: Watch, pause: float) -> None:
     loop = asyncio.get_running_loop()
     try:
-        while True:
+        while not watch.left.is_set():  # not cancelled: that would close the connection of a look
             started = loop.time()
             state = await library.row(_STATE, {"most": _MOST_RUNS})
             taken = loop.time() - started
@@ -73,7 +74,8 @@ async def _look(library: Library, watch: Watch, pause: float) -> None:
                 async with watch.changed:
                     watch.state = state
                     watch.changed.notify_all()
-            await asyncio.sleep(max(pause, taken / _SHARE))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(watch.left.wait(), max(pause, taken / _SHARE))
     except Exception as error:  # noqa: BLE001 - told to all who follow, who would wait for ever
         _forget(library, watch)
         async with watch.changed:

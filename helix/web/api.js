@@ -57,12 +57,12 @@ export async function* stream(endpoint, options = {}) {
 
 export async function send(endpoint, { path, query, body, form, signal } = {}, accept = "application/json") {
   check(endpoint, { query, body, form });
-  const [method, pattern] = endpoint.split(" ");
-  const { tenant, key } = session.get();
+  const [method] = endpoint.split(" ");
+  const { key } = session.get();
   const headers = { Accept: accept };
   if (key) headers.Authorization = `Bearer ${key}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const address = fill(pattern, path) + search({ ...query, tenant_id: key ? undefined : tenant });
+  const address = addressOf(endpoint, { path, query });
   let response;
   try {
     response = await fetch(address, {
@@ -85,6 +85,13 @@ async function takeKey() {
   const found = session.get().key || (await keyOfAnotherTab());
   if (found && !session.get().key) signIn(found);
   return Boolean(found);
+}
+
+// The address of an endpoint for a link, which can carry the tenant but no key.
+export function addressOf(endpoint, { path, query }) {
+  check(endpoint, { query });
+  const { tenant, key } = session.get();
+  return fill(endpoint.split(" ")[1], path) + search({ ...query, tenant_id: key ? undefined : tenant });
 }
 
 function check(endpoint, { query, body, form }) {

@@ -98,11 +98,5 @@ function loadStyles(name) {
   });
 }
 
-// A file that is let go of beside its place would be opened in place of the page.
-for (const name of ["dragover", "drop"]) {
-  window.addEventListener(name, (event) => {
-    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-  });
-}
-
+import("./library/anywhere.js"); // what is dropped on any view
 render(html`<${App} />`, document.getElementById("app"));

@@ -4,7 +4,9 @@
 // Below stands JSON.
 export const ENDPOINTS = {
   "GET /v1/documents": {
-    "query": ["q", "status", "sort", "limit", "after", "tag"],
+    "query": [
+      "q", "status", "sort", "order", "limit", "after", "tag", "kind", "format", "since", "until"
+    ],
     "reads": [
       "total", "next", "documents[].id", "documents[].title", "documents[].source_uri",
       "documents[].status", "documents[].error", "documents[].media", "documents[].size",
@@ -12,20 +14,41 @@ export const ENDPOINTS = {
       "documents[].file", "documents[].updated_at", "documents[].file_name", "documents[].facts"
     ]
   },
-  "POST /v1/documents": { "body": ["file"], "reads": ["run_id", "documents[].duplicate"] },
-  "POST /v1/documents/url": { "body": ["url"], "reads": ["run_id"] },
+  "POST /v1/documents": {
+    "query": ["partial"], "body": ["file", "title", "tags"],
+    "reads": ["run_id", "documents[].duplicate", "refused[].name", "refused[].reason"]
+  },
+  "POST /v1/documents/samples": { "reads": ["run_id", "documents[].duplicate"] },
+  "POST /v1/documents/url": { "body": ["url", "tags"], "reads": ["run_id"] },
+  "POST /v1/documents/crawl": {
+    "body": ["url", "pages", "prefix", "files", "tags"], "reads": ["run_id"]
+  },
+  "POST /v1/documents/batch": {
+    "body": ["action", "ids", "add", "remove", "titles"],
+    "reads": ["done", "failed", "runs", "documents[].id", "documents[].error"]
+  },
+  "GET /v1/library": {
+    "reads": [
+      "total", "statuses", "labels[].name", "labels[].count", "kinds[].name", "kinds[].count",
+      "formats[].name", "formats[].count", "web_imports", "max_file_mb"
+    ]
+  },
+  "GET /v1/library/ids": {
+    "query": ["q", "status", "tag", "kind", "format", "since", "until"], "reads": ["ids"]
+  },
+  "GET /v1/library/events": { "reads": ["library.version", "library.runs"] },
   "GET /v1/documents/{document_id}": {
     "query": ["text"],
     "reads": [
       "id", "title", "file_name", "facts", "source_uri", "media", "file", "text",
       "outline[].start", "outline[].end", "outline[].page",
-      "outline[].heading_path", "outline[].label", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
+      "outline[].heading_path", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
       "chunks[].heading_path"
     ]
   },
   "PATCH /v1/documents/{document_id}": { "body": ["tags", "title", "file_name", "facts"], "reads": ["tags"] },
   "DELETE /v1/documents/{document_id}": {},
-  "GET /v1/documents/{document_id}/file": {},
+  "GET /v1/documents/{document_id}/file": { "query": ["inline"] },
   "GET /v1/documents/{document_id}/pages": {
     "reads": [
       "pages[].number", "pages[].label", "pages[].width", "pages[].height", "pages[].start",
@@ -47,10 +70,9 @@ export const ENDPOINTS = {
   "GET /v1/chunks/{chunk_id}": {
     "reads": ["id", "document_id", "title", "content", "start", "end", "page", "heading_path", "label"]
   },
-  "GET /v1/runs": { "query": ["status", "limit"], "reads": ["runs[].id"] },
   "GET /v1/runs/{run_id}/events": {
     "reads": [
-      "run.status", "run.stage", "run.error", "run.url", "file.n", "file.source_uri",
+      "run.kind", "run.status", "run.stage", "run.error", "run.url", "run.ignored", "file.n", "file.source_uri",
       "file.title", "file.document_id", "file.status", "file.stage", "file.done", "file.total",
       "file.reason", "file.warnings"
     ]
@@ -69,10 +91,6 @@ export const ENDPOINTS = {
       "citations[].page", "citations[].label", "done.reason_text", "done.closest", "done.suggested_scope",
       "done.support.ratio", "done.support.statements[].start",
       "done.support.statements[].end", "done.support.statements[].supported",
-      "done.support.statements[].spans[].n", "done.support.statements[].spans[].start",
-      "done.support.statements[].spans[].end", "done.support.statements[].spans[].quote",
-      "done.support.statements[].spans[].chunk_id", "done.support.statements[].spans[].document_id",
-      "done.support.statements[].spans[].page", "done.support.statements[].spans[].label",
       "done.support.statements[].problem", "done.support.statements[].relevant",
       "done.support.statements[].reason", "done.debug.gate.ceiling", "done.debug.gate.best",
       "done.debug.gate.by_name", "done.debug.candidates.near[].distance",

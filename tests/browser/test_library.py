@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -9,12 +10,12 @@ from contextlib import closing, contextmanager
 import httpx
 import psycopg
 import pytest
-from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Route, expect
 
 from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
 from tests.support.sample_documents import Heading, docx, pdf, xlsx
 from tests.support.server_processes import website
-from tests.support.web_site import Website
+from tests.support.web_site import Website, links
 from tests.support.web_site import page as web_page
 
 SLOW = 60_000  # ms: a worker starts, and others may have the machine
@@ -87,7 +88,7 @@ def test_an_empty_library_says_what_to_do(page: Page, desk: str) -> None:
     expect(page.get_by_text("The library is empty.")).to_be_visible()
     page.screenshot(path=screenshots() / "empty.png")
     page.get_by_role("link", name="Add documents").click()
-    expect(page.get_by_text("Drop files or folders here")).to_be_visible()
+    expect(page.get_by_text("Drop files or folders anywhere")).to_be_visible()
 
 
 def test_an_upload_shows_each_stage_and_can_be_asked(
@@ -120,21 +121,36 @@ def test_an_upload_shows_each_stage_and_can_be_asked(
     expect(page.locator(".prose")).to_contain_text("140 euros")
 
 
-def test_files_are_dropped_and_a_bad_one_keeps_no_other_out(page: Page) -> None:
-    page.evaluate(
-        """() => { const transfer = new DataTransfer();
-        const text = "The lamp oil is kept in the cellar of the mill.";
-        transfer.items.add(new File([text], "mill.txt"));
-        transfer.items.add(new File([new Uint8Array(200)], "strange.bin"));
-        const drop = document.querySelector(".drop");
-        for (const name of ["dragover", "drop"]) drop.dispatchEvent(
-          new DragEvent(name, { dataTransfer: transfer, bubbles: true, cancelable: true })); }"""
-    )
-    expect(page.get_by_role("alert")).to_contain_text("strange.bin")
-    expect(page.locator(".run").first).to_contain_text("1 file read", timeout=SLOW)
+DROP = """(names) => { const transfer = new DataTransfer();
+    const text = "The lamp oil is kept in the cellar of the mill.";
+    transfer.items.add(new File([text], "mill.txt"));
+    transfer.items.add(new File([new Uint8Array(200)], "strange.bin"));
+    for (const name of names) document.querySelector("main").dispatchEvent(
+      new DragEvent(name, { dataTransfer: transfer, bubbles: true, cancelable: true })); }"""
+
+
+def test_files_are_dropped_on_any_view_and_a_bad_one_keeps_no_other_out(
+    page: Page, desk: str
+) -> None:
+    page.goto(f"{desk}/#/privacy")
+    expect(page.get_by_role("heading", name="What leaves this machine")).to_be_visible()
+    page.wait_for_selector(".overlay, link[href$='anywhere.css']", state="attached")
+    page.evaluate(DROP, ["dragenter", "dragover"])
+    expect(page.locator(".overlay")).to_contain_text("Let go to add 2 items to the library")
+    page.screenshot(path=screenshots() / "drop.png")
+    page.evaluate(DROP, ["drop"])
+    expect(page.locator(".overlay")).to_have_count(0)
+    expect(page.locator(".tray")).to_contain_text("1 file read, 1 refused", timeout=SLOW)
+    assert serious(page) == []
+    page.get_by_role("link", name="See the library").click()
+    card = page.locator(".run")
+    expect(card).to_have_count(1)
+    expect(card).to_contain_text("1 file read, 1 refused")
+    expect(card.locator(".refused")).to_contain_text("binary data")
     expect(row(page, "Mill")).to_be_visible()
     add(page, file("mill-again.txt", b"The lamp oil is kept in the cellar of the mill."))
-    expect(page.locator(".add")).to_contain_text("in the library already")
+    expect(card.first).to_contain_text("in the library already")
+    assert serious(page) == []
 
 
 def test_a_file_that_cannot_be_read_says_why_and_is_tried_again(page: Page) -> None:
@@ -145,7 +161,7 @@ def test_a_file_that_cannot_be_read_says_why_and_is_tried_again(page: Page) -> N
     assert "password" in reason
     failed = row(page, "locked")
     expect(failed.locator(".state")).to_have_text("Failed")
-    page.get_by_label("Status").select_option("failed")
+    page.get_by_label("Status", exact=True).select_option("failed")
     expect(page.locator(".document")).to_have_count(1)
     expect(page).to_have_url(re.compile("status=failed"))
     with page.expect_response("**/reingest") as answer:
@@ -155,21 +171,97 @@ def test_a_file_that_cannot_be_read_says_why_and_is_tried_again(page: Page) -> N
     expect(page.locator(".run").first).to_contain_text("1 file failed", timeout=SLOW)
 
 
+def from_web(page: Page, address: str) -> Locator:
+    page.get_by_role("button", name="From the web").click()
+    dialog = page.get_by_role("dialog", name="From the web")
+    expect(dialog.get_by_label("Address")).to_be_focused()
+    dialog.get_by_label("Address").fill(address)
+    return dialog
+
+
 def test_a_page_of_the_web_fails_with_its_reason_and_then_comes(page: Page, web: Website) -> None:
-    address = page.get_by_label("The address of a page")
-    address.fill("ftp://example.com/x")
-    page.get_by_role("button", name="Fetch").click()
-    expect(page.get_by_role("alert")).to_contain_text("http:// or https://")
-    address.fill(f"http://{web.host}/bees")
-    address.press("Enter")
+    dialog = from_web(page, "ftp://example.com/x")
+    dialog.get_by_role("button", name="Fetch the page").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("http:// or https://")
+    dialog.get_by_label("Address").fill(f"http://{web.host}/bees")
+    dialog.get_by_label("Address").press("Enter")
+    expect(dialog).to_be_hidden()
     expect(page.locator(".run .reason")).to_contain_text("404", timeout=SLOW)
     web.routes["/bees"] = web_page("Beekeeping", "<h2>Feeding</h2>Sugar dough in winter.")
     page.locator(".run").get_by_text("Try again").click()
-    expect(page.locator(".run")).to_contain_text("1 file read", timeout=SLOW)
+    expect(page.locator(".run")).to_contain_text("1 page read", timeout=SLOW)
     expect(page.locator(".run")).to_have_count(1)
-    expect(row(page, "Beekeeping")).to_be_visible()
+    bees = row(page, "Beekeeping")
+    expect(bees.get_by_label("Open the original")).to_have_attribute(
+        "href", re.compile(web.host + "/bees")
+    )
     page.get_by_label("Read Beekeeping again").click()
-    expect(page.locator(".run").first).to_contain_text("1 file read", timeout=SLOW)
+    expect(page.locator(".run").first).to_contain_text("1 page read", timeout=SLOW)
+
+
+def test_a_site_is_crawled_from_the_page(page: Page, web: Website) -> None:
+    web.routes["/docs/"] = web_page("Hive Docs", links("/docs/wax", "/docs/smoke", "/shop"))
+    web.routes["/docs/wax"] = web_page("Wax", "Wax is melted at 64 degrees.")
+    web.routes["/docs/smoke"] = web_page("Smoke", "Smoke calms bees for ten minutes.")
+    web.routes["/shop"] = web_page("Shop", "Not a part of it.")
+    dialog = from_web(page, f"http://{web.host}/docs/")
+    dialog.get_by_label("those that it leads to").check()
+    dialog.get_by_label("Pages at most").fill("0")
+    dialog.get_by_role("button", name="Fetch the pages").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("ages is a whole number from 1")
+    assert serious(page) == []
+    dialog.get_by_label("Pages at most").fill("20")
+    dialog.get_by_label("Labels").fill("hive")
+    dialog.get_by_role("button", name="Fetch the pages").click()
+    expect(page.locator(".run")).to_contain_text("3 pages read", timeout=SLOW)
+    expect(row(page, "Smoke").locator(".label")).to_have_text(["hive"])
+    expect(row(page, "Shop")).to_have_count(0)
+
+
+def test_a_server_that_keeps_out_of_the_web_says_so(page: Page) -> None:
+    def without_web(route: Route) -> None:
+        told = route.fetch().json()
+        route.fulfill(json={**told, "web_imports": False})
+
+    page.route("**/v1/library", without_web)
+    page.reload()
+    expect(page.get_by_text("takes in no pages of the web")).to_be_visible()
+    expect(page.get_by_role("button", name="From the web")).to_have_count(0)
+
+
+def test_a_text_is_pasted_and_kept(page: Page) -> None:
+    page.get_by_role("button", name="Paste text").click()
+    dialog = page.get_by_role("dialog", name="Paste text")
+    expect(dialog.get_by_label("Text")).to_be_focused()
+    dialog.get_by_role("button", name="Add the text").press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("There is no text yet")
+    dialog.get_by_label("Title").fill("Lighthouse notes")
+    dialog.get_by_label("Text").fill("The lighthouse keeper trims the wick at dusk.")
+    assert serious(page) == []
+    dialog.get_by_label("Title").press("Enter")
+    expect(page.locator(".run")).to_contain_text("1 file read", timeout=SLOW)
+    expect(row(page, "Lighthouse notes")).to_contain_text("Lighthouse notes.txt")
+    page.evaluate(
+        """() => { const clipboardData = new DataTransfer();
+        clipboardData.setData("text/plain", "Second watch at midnight.");
+        document.body.dispatchEvent(
+          new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true })); }"""
+    )
+    expect(dialog.get_by_label("Text")).to_have_value("Second watch at midnight.")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+
+def test_what_ended_well_folds_away_by_itself(page: Page) -> None:
+    add(page, file("fold.txt", b"This card will not stay for long."))
+    expect(page.locator(".runs > .run")).to_contain_text("1 file read", timeout=SLOW)
+    finished = page.locator(".finished")
+    expect(finished).to_contain_text("1 finished: 1 file read", timeout=SLOW)
+    expect(page.locator(".runs > .run")).to_have_count(0)
+    finished.locator("summary").press("Enter")
+    expect(finished.locator(".run")).to_contain_text("added")
+    finished.get_by_role("button", name="Put all away").click()
+    expect(page.locator(".runs")).to_have_count(0)
 
 
 def test_search_sort_and_labels(page: Page, desk: str) -> None:
@@ -184,18 +276,151 @@ def test_search_sort_and_labels(page: Page, desk: str) -> None:
     page.reload()
     expect(page.locator(".label")).to_have_text(["2026", "travel"])
     page.locator(".label").last.click()
-    expect(page.locator(".chosen")).to_contain_text("travel")
+    expect(page).to_have_url(re.compile("#/library\\?tag=travel$"))
     page.goto(f"{desk}/#/library?sort=title")
     titles = page.locator(".document-title > :first-child").all_text_contents
     expect(page.locator(".document").nth(2)).to_be_visible()
     assert titles() == sorted(titles(), key=str.lower)
-    page.get_by_label("Order").select_option("size")
+    page.get_by_label("Order", exact=True).select_option("Title, Z to A")
+    expect(page).to_have_url(re.compile("sort=title&order=desc"))
+    expect(page.locator(".document-title > :first-child").first).to_contain_text("Wax")
+    page.get_by_label("Order", exact=True).select_option("Largest first")
     expect(page.locator(".document-title").first).not_to_have_text("Beekeeping")
     expect(page).to_have_url(re.compile("sort=size"))
+    page.get_by_label("Kind", exact=True).select_option(label="Word (1)")
+    expect(page.locator(".document")).to_have_count(1)
+    expect(page).to_have_url(re.compile("format=docx"))
+    page.get_by_label("Added", exact=True).select_option("Between two days")
+    page.get_by_label("To", exact=True).fill("2020-01-01")
+    expect(page.get_by_text("Nothing fits.")).to_be_visible()
+    page.get_by_label("Added", exact=True).select_option("Today")
+    expect(page.locator(".document")).to_have_count(1)
+    page.get_by_text("Show all", exact=True).click()
+    expect(page.locator(".document").nth(5)).to_be_visible()
     assert serious(page) == []
     assert fits(page)
     page.emulate_media(color_scheme="dark")
     assert serious(page) == []
+
+
+def test_a_collection_has_a_page_and_is_asked(page: Page, desk: str) -> None:
+    shelf = page.get_by_role("navigation", name="Collections")
+    shelf.get_by_role("link", name=re.compile("^hive")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("hive")
+    expect(page.locator(".collection-head")).to_contain_text("3 documents have this label")
+    expect(page.locator(".document")).to_have_count(3)
+    add(page, file("propolis.txt", b"Propolis seals every crack of a hive."))
+    expect(row(page, "Propolis").locator(".label")).to_have_text(["hive"], timeout=SLOW)
+    page.screenshot(path=screenshots() / "collection.png")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Rename the collection")
+    dialog.get_by_label("Name").fill("apiary, bees")
+    dialog.get_by_label("Name").press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("without commas")
+    dialog.get_by_label("Name").fill("apiary")
+    dialog.get_by_label("Name").press("Enter")
+    expect(page).to_have_url(re.compile("tag=apiary"))
+    expect(page.locator(".document")).to_have_count(4)
+    assert serious(page) == []
+    assert fits(page)
+    page.get_by_role("link", name="Ask this collection").click()
+    expect(page.locator(".chosen")).to_contain_text("apiary")
+    ask(page, "At how many degrees is wax melted?")
+    expect(page.locator(".prose")).to_contain_text("64")
+    page.goto(f"{desk}/#/library?tag=apiary")
+    page.get_by_role("button", name="Dissolve", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Dissolve").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Library")
+    expect(shelf).not_to_contain_text("apiary")
+    expect(row(page, "Wax")).to_be_visible()
+
+
+def test_many_are_chosen_labelled_and_renamed_at_once(page: Page, desk: str) -> None:
+    page.goto(f"{desk}/#/library?sort=title")
+    boxes = page.locator(".choose input")
+    expect(boxes.nth(4)).to_be_visible()
+    boxes.nth(1).click()
+    boxes.nth(3).click(modifiers=["Shift"])
+    many = page.get_by_role("region", name="Chosen documents")
+    expect(many).to_contain_text("3 chosen")
+    boxes.nth(3).focus()
+    page.keyboard.press("Shift+ArrowDown")
+    expect(many).to_contain_text("4 chosen")
+    page.keyboard.press("Space")
+    expect(many).to_contain_text("3 chosen")
+    page.screenshot(path=screenshots() / "many.png")
+    assert serious(page) == []
+    many.get_by_role("button", name="Label").click()
+    dialog = page.get_by_role("dialog", name="Label 3 documents")
+    expect(dialog.get_by_label("Give")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("Type a label to give")
+    page.keyboard.type("box 7")
+    page.keyboard.press("Enter")
+    expect(page.locator(".document", has=page.get_by_text("box 7", exact=True))).to_have_count(3)
+    expect(many).to_have_count(0)
+    page.get_by_label("Choose Fold").check()
+    page.get_by_label("Choose Leaders").check()
+    many.get_by_role("button", name="Rename").click()
+    dialog = page.get_by_role("dialog", name="Rename 2 documents")
+    dialog.get_by_label("Replace").fill("Fold")
+    dialog.get_by_label("with", exact=True).fill("Abacus")
+    dialog.get_by_role("button", name="Replace in all").click()
+    dialog.get_by_role("button", name="Rename 1 document").click()
+    expect(row(page, "Abacus")).to_have_count(1)
+    boxes.nth(0).focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    expect(page.get_by_role("dialog", name=re.compile(r"Delete \d+ documents"))).to_be_visible()
+    page.keyboard.press("Escape")
+    boxes.nth(0).focus()
+    page.keyboard.press("Escape")
+    expect(many).to_have_count(0)
+
+
+def test_what_could_not_be_done_is_told_one_by_one(page: Page, desk: str) -> None:
+    page.goto(f"{desk}/#/library?sort=title")
+    gone = page.locator(".document").nth(0)
+    expect(gone).to_be_visible()
+    page.route("**/v1/documents/batch", lambda route: _with_a_stranger(route))
+    page.locator(".choose input").nth(0).click()
+    page.get_by_role("button", name="Read again", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Read 1 document again?")
+    dialog.get_by_role("button", name="Read again").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("1 document done, 1 not.")
+    expect(dialog.get_by_role("alert")).to_contain_text("there is no document 987654")
+    page.unroute("**/v1/documents/batch")
+    page.route("**/v1/documents/batch", lambda route: route.abort())
+    dialog.get_by_role("button", name="Read again").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("0 of 1 are done.")
+
+
+def _with_a_stranger(route: Route) -> None:
+    body = route.request.post_data_json
+    route.continue_(post_data=json.dumps({**body, "ids": [*body["ids"], 987_654]}))
+
+
+HIDE = """(state) => {
+    Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange")); }"""
+
+
+def test_every_tab_shows_what_is_changed_elsewhere(
+    page: Page, context: BrowserContext, desk: str
+) -> None:
+    with watched(context, desk, "#/library") as other:
+        expect(row(other, "Mill")).to_be_visible()
+        add(page, file("tide.txt", b"The tide turns at six."))
+        expect(row(other, "Tide").locator("a").first).to_be_visible(timeout=SLOW)
+        (tide,) = httpx.get(f"{desk}/v1/documents", params={"q": "tide"}).json()["documents"]
+        changed = httpx.patch(f"{desk}/v1/documents/{tide['id']}", json={"tags": ["sea"]})
+        assert changed.status_code == 200, "a client that is no page"
+        for tab in (page, other):
+            expect(row(tab, "Tide").locator(".label")).to_have_text(["sea"], timeout=SLOW)
+        with other.expect_event("requestfailed", lambda one: "events" in one.url):
+            other.evaluate(HIDE, "hidden")
+        with other.expect_request("**/v1/library/events"):
+            other.evaluate(HIDE, "visible")
 
 
 def test_delete_says_what_goes_and_it_is_gone(page: Page, desk: str) -> None:
@@ -221,5 +446,30 @@ def test_a_server_that_does_not_answer_and_then_does(page: Page, desk: str) -> N
     page.get_by_label("Search", exact=True).fill("mill")
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
     page.unroute("**/v1/documents?*")
-    page.get_by_role("alert").get_by_text("Try again").click()
+    page.get_by_role("alert").get_by_role("button", name="Try again").click()
     expect(page.locator(".document")).to_have_count(1)
+
+
+def test_all_are_deleted_with_their_count_and_the_samples_come(
+    page: Page, context: BrowserContext
+) -> None:
+    total = int((page.locator(".list-head").text_content() or "").split()[0])
+    page.get_by_role("button", name="Choose all shown").click()
+    page.get_by_role("region", name="Chosen documents").get_by_text("Delete").click()
+    dialog = page.get_by_role("dialog", name=f"Delete {total} documents?")
+    expect(dialog).to_contain_text(f"and {total - 5} more")
+    dialog.get_by_role("button", name=f"Delete {total} documents").click()
+    expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
+    assert serious(page) == []
+    page.get_by_role("button", name="Add the samples").press("Enter")
+    expect(page.locator(".document")).to_have_count(7, timeout=SLOW)
+    expect(page.locator(".document .state")).to_have_count(0, timeout=SLOW)
+    policy = row(page, "refund-policy.txt")
+    with context.expect_page() as opened:
+        policy.get_by_label("Open the original of Refund Policy").click()
+    expect(opened.value.locator("body")).to_contain_text("within 30 days of purchase")
+    assert "/file?inline=true" in opened.value.url
+    page.emulate_media(color_scheme="dark")
+    assert serious(page) == []
+    assert fits(page)
+    page.screenshot(path=screenshots() / "library-phone.png")

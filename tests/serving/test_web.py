@@ -156,7 +156,7 @@ def test_the_page_calls_what_is_in_its_table_and_nothing_else() -> None:
     words = {word for text in texts for word in _WORD.findall(text)}
     for name, known in endpoints().items():
         fields = {field for path in known.get("reads", []) for field in _WORD.findall(path)}
-        assert fields - {"file", "run", "token", "done"} <= words, name
+        assert fields - {"file", "run", "token", "done", "library"} <= words, name
 
 
 def test_what_the_page_sends_is_in_the_openapi_document(client: TestClient) -> None:
@@ -253,9 +253,9 @@ def _read_of(client: httpx.Client) -> dict[str, object]:
     document = f"/v1/documents/{_id_of(client, 'Travel Handbook')}"
     printed = f"/v1/documents/{_id_of(client, 'Refund Policy')}"
     files = [("file", ("note.txt", b"The lamp oil is kept in the cellar of the mill."))]
-    runs = client.get("/v1/runs").json()
-    ingested = f"/v1/runs/{runs['runs'][0]['id']}/events"
-    sent = client.post("/v1/documents", files=files).json()
+    ingested = f"/v1/runs/{client.get('/v1/runs').json()['runs'][0]['id']}/events"
+    files.append(("file", ("strange.bin", bytes(90))))
+    sent = client.post("/v1/documents", files=files, params={"partial": True}).json()
     upload = f"/v1/documents/{sent['documents'][0]['id']}"
     return {
         "GET /v1/documents": client.get("/v1/documents").json(),
@@ -266,13 +266,22 @@ def _read_of(client: httpx.Client) -> dict[str, object]:
             f"{printed}/boxes", params={"start": 0, "end": 9}
         ).json(),
         "GET /v1/chunks/{chunk_id}": chunk,
+        "GET /v1/library/ids": client.get("/v1/library/ids").json(),
+        "GET /v1/library/events": _events(client, "GET", "/v1/library/events?most=1"),
+        "POST /v1/documents/samples": client.post("/v1/documents/samples").json(),
+        "POST /v1/documents/crawl": client.post(
+            "/v1/documents/crawl", json={"url": "http://127.0.0.1/"}
+        ).json(),
+        "POST /v1/documents/batch": client.post(
+            "/v1/documents/batch", json={"action": "label", "ids": [1], "add": ["a"]}
+        ).json(),
         "POST /v1/documents": sent,
         "POST /v1/documents/url": client.post(
             "/v1/documents/url", json={"url": "http://127.0.0.1/"}
         ).json(),
         "PATCH /v1/documents/{document_id}": client.patch(document, json={"tags": ["a"]}).json(),
+        "GET /v1/library": client.get("/v1/library").json(),
         "POST /v1/documents/{document_id}/reingest": client.post(f"{upload}/reingest").json(),
-        "GET /v1/runs": runs,
         "GET /v1/runs/{run_id}/events": _events(client, "GET", ingested),
         "POST /v1/query": answer,
         "GET /v1/answers/{answer_id}": client.get(receipt).json(),

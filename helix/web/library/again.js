@@ -2,10 +2,9 @@
 //
 //   await readAgain(document or file of a run)     true when a run was begun; else it is told
 import { toast } from "../components.js";
-import { follow } from "./follow.js";
+import { show } from "./intake.js";
 import { library } from "./library-api.js";
-
-export const isWeb = (address) => /^https?:\/\//i.test(address ?? "");
+import { isWeb } from "./web-address.js";
 
 // What can be read again at all: files of the server's own disk are the command line's.
 export const canReadAgain = (document) => document.file || isWeb(document.source_uri);
@@ -15,7 +14,7 @@ export async function readAgain({ id, document_id: documentId = id, source_uri: 
     const { run_id: run } = isWeb(source)
       ? await library.fetchUrl({ url: source })
       : await library.reread(documentId);
-    follow(run);
+    show(run);
     return true;
   } catch (error) {
     toast(error.message);

@@ -1,55 +1,83 @@
 // Runs that this tab follows, with their files, as their events tell. A cut stream is taken up
-// again; the server then sends every file's state once more.
+// again; the server then sends every file's state once more. While the page is not seen nothing is
+// followed. A browser has six connections to a server: at most three of them are for runs.
 //
 //   follow(12)                                   from now on runs.get().list has it
-//   const { list } = useStore(runs);             [{ id, status, stage, url, error, files: Map }]
-import { createStore, session } from "../store.js";
+//   const { list } = useStore(runs);             [{ id, kind, status, stage, url, error, files: Map }]
+//   touched();                                   the list of documents is not what it was
+import { createStore } from "../store.js";
+import { onOtherAsker } from "./asker.js";
 import { library } from "./library-api.js";
+import { untilHidden, whenSeen } from "./seen.js";
 
 export const ENDED = new Set(["done", "failed", "cancelled"]);
 const FILE_ENDED = new Set(["added", "replaced", "unchanged", "failed", "cancelled"]);
 const WAITS = [500, 1000, 2000, 5000, 10000]; // ms
+const AT_ONCE = 3;
 
 export const runs = createStore({ list: [], changes: 0 });
 const following = new Set();
+const seenEnding = new Set(); // ended here: not to be followed once more
 
-// Another tenant or another key: somebody else's runs.
-let asking = who(session.get());
-session.subscribe((state) => {
-  if (who(state) === asking) return;
-  asking = who(state);
+onOtherAsker(() => {
   following.clear();
+  seenEnding.clear();
   runs.set({ list: [] });
 });
 
-function who({ tenant, key }) {
-  return `${tenant} ${key}`;
-}
-
 export async function follow(id) {
-  if (following.has(id)) return;
+  if (following.has(id) || seenEnding.has(id)) return;
   following.add(id);
-  put({ id, status: "queued", stage: "", url: "", error: "", files: new Map(), cut: "" });
-  changed();
+  put({ id, kind: "", status: "queued", stage: "", url: "", error: "", ignored: 0, files: new Map(), cut: "" });
+  touched();
   for (let tries = 0; following.has(id); tries += 1) {
+    const release = await slot();
     try {
-      for await (const { event, data } of library.follow(id)) {
-        tries = 0;
-        if (!following.has(id)) return;
-        take(id, event, data);
+      if (!following.has(id)) return;
+      const { signal, done } = untilHidden();
+      try {
+        for await (const { event, data } of library.follow(id, signal)) {
+          tries = 0;
+          if (!following.has(id)) return;
+          take(id, event, data);
+        }
+      } finally {
+        done();
       }
       if (ENDED.has(find(id)?.status)) break;
     } catch (error) {
+      if (error.name === "AbortError") continue;
       patch(id, { cut: error.message });
       if (error.status >= 400 && error.status < 500) break;
+    } finally {
+      release();
     }
     await new Promise((resolve) => setTimeout(resolve, WAITS[Math.min(tries, WAITS.length - 1)]));
   }
-  if (following.delete(id)) changed();
+  if (following.delete(id)) {
+    seenEnding.add(id);
+    touched();
+  }
+}
+
+// A turn to follow, once the page is seen and one of the three is free; it is given back by a call.
+let free = AT_ONCE;
+const queue = [];
+
+async function slot() {
+  await whenSeen();
+  if (free > 0) free -= 1;
+  else await new Promise((resolve) => queue.push(resolve));
+  return () => {
+    const next = queue.shift();
+    if (next) next();
+    else free += 1;
+  };
 }
 
 export function forgetRun(id) {
   following.delete(id);
+  seenEnding.add(id);
   runs.set({ list: runs.get().list.filter((run) => run.id !== id) });
 }
 
@@ -69,18 +97,18 @@ function take(id, event, data) {
   const run = find(id);
   if (!run) return;
   if (event === "run") {
-    patch(id, { status: data.status, stage: data.stage, url: data.url || "", error: data.error || "", cut: "" });
+    const { kind, status, stage, url, error, ignored } = data;
+    patch(id, { kind, status, stage, url: url || "", error: error || "", ignored, cut: "" });
   } else if (event === "file") {
     const files = new Map(run.files);
     files.set(data.n, data);
     const ended = hasEnded(data) && !hasEnded(run.files.get(data.n) || {});
     patch(id, { files, cut: "" });
-    if (ended) changed();
+    if (ended) touched();
   }
 }
 
-// The list of documents is not what it was.
-const changed = () => runs.set({ changes: runs.get().changes + 1 });
+export const touched = () => runs.set({ changes: runs.get().changes + 1 });
 
 const find = (id) => runs.get().list.find((run) => run.id === id);
 

@@ -1,9 +1,8 @@
-// The labels of a document: each leads to asking it; they are edited in place, all at once.
+// The labels of a document: each leads to its collection; they are edited in place, all at once.
 //
 //   <${Labels} one=${document} onTags=${(tags) => …} />
 import { Button, Icon, toast } from "../components.js";
 import { html, useLayoutEffect, useRef, useState } from "../html.js";
-import { queryOf } from "../ask/scope.js";
 import { address } from "../router.js";
 import { library } from "./library-api.js";
 
@@ -17,7 +16,7 @@ export function Labels({ one, onTags }) {
   }, [editing]);
   if (editing) return html`<${Editor} one=${one} onTags=${onTags} onClose=${() => setEditing(false)} />`;
   return html`<p class="labels">
-    ${one.tags.map((tag) => html`<a key=${tag} class="label" href=${address("ask", [], queryOf({ documents: [], tags: [tag] }))} title=${`Ask what is labelled ${tag}`}>${tag}</a>`)}
+    ${one.tags.map((tag) => html`<a key=${tag} class="label" href=${address("library", [], { tag })} title=${`All that is labelled ${tag}`}>${tag}</a>`)}
     <button ref=${opener} type="button" class="label-edit" onClick=${() => setEditing(true)} aria-label=${`${one.tags.length ? "Edit labels of" : "Label"} ${one.title}`}>
       <${Icon} name="label" /><span>${one.tags.length ? "Edit" : "Label"}</span></button></p>`;
 }

@@ -1,7 +1,7 @@
 // The tools of the reader: sources, view, page, size, search, outline, link, original; their keys.
 import { Icon, IconButton, copyText, toast } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
-import { isWeb } from "../library/again.js";
+import { isWeb } from "../library/web-address.js";
 import { address } from "../router.js";
 import { placeOf } from "../text.js";
 import { saveFile } from "./heading.js";

@@ -27,6 +27,14 @@ export const SHORTCUTS = {
     ["Previous, next source", "[ ]"],
     ["Size", "+ - 0"],
   ],
+  "The list of the library": [
+    ["From box to box; with Shift they are chosen", "↑ ↓"],
+    ["Choose a box; with Shift all up to it", "Space"],
+    ["Choose all that are shown", "Mod A"],
+    ["Delete what is chosen, after a question", "Delete"],
+    ["Choose none", "Esc"],
+    ["Add what was copied: files, a text, an address", "Mod V"],
+  ],
   "Dialogs and menus": [
     ["Save, or take what is chosen", "Enter"],
     ["Up and down a list", "↑ ↓"],

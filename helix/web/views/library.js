@@ -1,23 +1,38 @@
-// #/library?q=&sort=&status=: what there is to ask; add to it, look at it, take from it.
+// #/library?q=&tag=&status=&kind=&format=&when=&sort=&order=: what there is to ask, all of it or one
+// collection; add to it, look at it, take from it. It shows at once what anybody changes.
 import { Add } from "../library/add.js";
+import { Cards } from "../library/cards.js";
+import { CollectionHead, Collections } from "../library/collections.js";
 import { Documents } from "../library/documents.js";
-import { follow, runs } from "../library/follow.js";
+import { runs } from "../library/follow.js";
 import { library } from "../library/library-api.js";
-import { Runs } from "../library/runs.js";
-import { html, useEffect } from "../html.js";
+import { useLive } from "../library/live.js";
+import { html, useEffect, useState } from "../html.js";
 import { useStore } from "../store.js";
 
 export default function Library({ route }) {
-  const { list, changes } = useStore(runs);
-  useEffect(() => {
-    // what somebody began elsewhere, or before this page was loaded
-    const open = ["queued", "running"].map((status) => library.runs({ status, limit: 5 }));
-    Promise.all(open).then((found) => found.flatMap(({ runs: some }) => some).forEach((run) => follow(run.id)), () => {});
-  }, []);
-  return html`<div class="page library">
-    <h1>Library</h1>
-    <${Add} />
-    <${Runs} list=${list} />
-    <${Documents} route=${route} changed=${changes} />
+  const { changes } = useStore(runs);
+  const { tag = "" } = route.query;
+  const counts = useCounts(changes);
+  useLive();
+  const empty = counts?.total === 0;
+  return html`<div class=${`page library ${counts?.labels.length || tag ? "with-collections" : ""}`}>
+    <${Collections} counts=${counts} tag=${tag} />
+    <div class="library-main">
+      ${tag ? html`<${CollectionHead} key=${tag} tag=${tag} counts=${counts} />` : html`<h1>Library</h1>`}
+      <${Add} tags=${tag ? [tag] : []} web=${counts?.web_imports} empty=${empty} />
+      <${Cards} />
+      <${Documents} key=${tag} route=${route} changed=${changes} counts=${counts} />
+    </div>
   </div>`;
+}
+
+function useCounts(changes) {
+  const [counts, setCounts] = useState(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    library.counts(controller.signal).then(setCounts, () => {}); // the list says what is wrong
+    return () => controller.abort();
+  }, [changes]);
+  return counts;
 }

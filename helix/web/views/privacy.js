@@ -2,7 +2,7 @@
 import { call } from "../api.js";
 import { Button, Icon, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
-import { bytes } from "../library/documents.js";
+import { bytes } from "../library/row.js";
 
 export default function Privacy() {
   const [state, setState] = useState({ report: null, error: null, asked: 0 });

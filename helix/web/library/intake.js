@@ -1,0 +1,140 @@
+// Bring documents in, from any view: files, a text, the samples, pages of the web. What was asked
+// for at once is one card, with what was taken in and what was refused, and why.
+//
+//   const { runs, known, refused } = await addFiles(files, { tags: ["travel"] });
+//   await addText({ title, text, tags });        throws what the server says
+//   await addSamples();                          likewise
+//   await addWeb({ url, site: true, pages: 100, whole: false, files: false, tags });
+//   const { list } = useStore(cards);            newest first: [{ id, sending, known, refused, runs }]
+import { announce } from "../components.js";
+import { createStore } from "../store.js";
+import { onOtherAsker } from "./asker.js";
+import { follow, forgetRun } from "./follow.js";
+import { library } from "./library-api.js";
+import { changedHere } from "./live.js";
+
+const FILES = 100; // of one request, as the server has it
+const REQUEST_FILES = 4; // a request may be as large as so many files of the largest size
+const MEGABYTE = 2 ** 20;
+const NOTHING = { sending: 0, known: 0, refused: [], runs: [] };
+
+export const cards = createStore({ list: [] });
+let last = 0;
+let limits = null; // of this server
+onOtherAsker(() => cards.set({ list: [] }));
+
+export async function addFiles(files, { tags = [] } = {}) {
+  const card = begin({ sending: files.length });
+  const most = (await limit()) * MEGABYTE;
+  const fitting = files.filter((file) => !most || file.size <= most);
+  refuse(card, files.filter((file) => !fitting.includes(file)).map(({ name }) => (
+    { name, reason: `larger than ${most / MEGABYTE} MB, the limit of this server` })));
+  for (const some of requests(fitting, most)) await send(card, some, tags);
+  patch(card, { sending: 0 });
+  const done = find(card);
+  const taken = files.length - done.refused.length;
+  announce(`${count(taken, "file is", "files are")} taken in${done.refused.length ? `, ${count(done.refused.length, "is", "are")} refused` : ""}.`);
+  return done;
+}
+
+export async function addText({ title, text, tags = [] }) {
+  const name = `${title.replace(/[/\\]/g, " ").slice(0, 100).trim() || "Text"}.${isMarkdown(text) ? "md" : "txt"}`;
+  const form = new FormData();
+  form.append("file", new File([text], name));
+  form.append("title", title);
+  for (const tag of tags) form.append("tags", tag);
+  const told = await library.upload(form);
+  if (told.refused.length) throw new Error(told.refused[0].reason);
+  took(begin({}), told);
+}
+
+export async function addSamples() {
+  took(begin({}), await library.samples());
+}
+
+export async function addWeb({ url, site = false, pages, whole = false, files = false, tags = [] }) {
+  const labels = tags.length ? { tags } : {};
+  const { run_id: run } = site
+    ? await library.crawl({ url, pages, files, ...(whole ? { prefix: "/" } : {}), ...labels })
+    : await library.fetchUrl({ url, ...labels });
+  start(begin({}), run);
+}
+
+// Runs that were asked for elsewhere on the page, such as a second reading, have a card too.
+export function show(run) {
+  start(begin({}), run);
+}
+
+export function putAway(id) {
+  find(id)?.runs.forEach(forgetRun);
+  cards.set({ list: cards.get().list.filter((card) => card.id !== id) });
+}
+
+// Requests of the files, each within the server's limits.
+function* requests(files, most) {
+  let some = [];
+  let size = 0;
+  for (const file of files) {
+    if (some.length && (some.length === FILES || size + file.size > most * REQUEST_FILES * 0.98)) {
+      yield some;
+      [some, size] = [[], 0];
+    }
+    some.push(file);
+    size += file.size;
+  }
+  if (some.length) yield some;
+}
+
+async function send(card, files, tags) {
+  const form = new FormData();
+  for (const file of files) form.append("file", file, file.name);
+  for (const tag of tags) form.append("tags", tag);
+  try {
+    took(card, await library.upload(form));
+  } catch (error) {
+    refuse(card, files.map(({ name }) => ({ name, reason: error.message })));
+  }
+}
+
+function took(card, { run_id: run, documents, refused = [] }) {
+  const now = find(card);
+  const known = run === null ? documents.filter((one) => one.duplicate).length : 0;
+  patch(card, { known: now.known + known });
+  refuse(card, refused.map(({ name, reason }) => ({ name, reason: reason.replace(`${name}: `, "") })));
+  if (run !== null) start(card, run);
+}
+
+function start(card, run) {
+  patch(card, { runs: [...new Set([...find(card).runs, run])] });
+  follow(run);
+  changedHere();
+}
+
+function refuse(card, some) {
+  if (some.length) patch(card, { refused: [...find(card).refused, ...some] });
+}
+
+function begin(state) {
+  last += 1;
+  cards.set({ list: [{ id: last, ...NOTHING, ...state }, ...cards.get().list] });
+  return last;
+}
+
+const find = (id) => cards.get().list.find((card) => card.id === id) || { id, ...NOTHING };
+
+function patch(id, change) {
+  cards.set({ list: cards.get().list.map((card) => (card.id === id ? { ...card, ...change } : card)) });
+}
+
+async function limit() {
+  try {
+    limits ??= await library.counts();
+    return limits.max_file_mb;
+  } catch {
+    return 0; // not known: the server says it itself
+  }
+}
+
+const isMarkdown = (text) => /^(#{1,6} \S|\|.*\||```|[-*] \S)/m.test(text);
+
+export const count = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

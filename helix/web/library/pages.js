@@ -1,0 +1,52 @@
+// The documents of a list, page by page, kept up to date where they change.
+//
+//   const { documents, total, next, loading, error, more, again, drop, put } = usePages(wanted, changes);
+import { useCallback, useEffect, useRef, useState } from "../html.js";
+import { library } from "./library-api.js";
+
+const PAGE = 50;
+const MOST = 200; // of one request
+const EMPTY = { documents: [], total: null, next: null, loading: true, error: "" };
+
+export function usePages(wanted, changed) {
+  const [state, setState] = useState(EMPTY);
+  const [asked, ask] = useState(0);
+  const turn = useRef(0);
+  const now = useRef(state);
+  now.current = state;
+  const load = async (after, limit) => {
+    const mine = (turn.current += 1);
+    try {
+      const page = await library.list({ ...wanted, limit, after });
+      if (mine !== turn.current) return;
+      const documents = after ? [...now.current.documents, ...page.documents] : page.documents;
+      setState({ documents: kept(now.current.documents, documents), total: page.total, next: page.next, loading: false, error: "" });
+    } catch (error) {
+      if (mine === turn.current) setState({ ...now.current, loading: false, error: error.message });
+    }
+  };
+  useEffect(() => {
+    setState({ ...now.current, loading: now.current.total === null, error: "" });
+    // where something changed, as many as are shown, so that nobody is thrown back to the top
+    load(undefined, Math.min(Math.max(PAGE, now.current.documents.length), MOST));
+  }, [JSON.stringify(wanted), changed, asked]);
+  const more = useCallback(() => {
+    if (now.current.loading || !now.current.next) return;
+    setState({ ...now.current, loading: true });
+    load(now.current.next, PAGE);
+  }, [JSON.stringify(wanted)]);
+  const drop = (id) => setState({
+    ...now.current, documents: now.current.documents.filter((one) => one.id !== id),
+    total: Math.max(now.current.total - 1, 0),
+  });
+  const put = (changedOne) => setState({
+    ...now.current, documents: now.current.documents.map((one) => (one.id === changedOne.id ? changedOne : one)),
+  });
+  return { ...state, more, drop, put, again: () => ask((n) => n + 1) };
+}
+
+// A document that did not change stays the same object: its row is not drawn anew.
+function kept(before, after) {
+  const known = new Map(before.map((one) => [one.id, one]));
+  return after.map((one) => (JSON.stringify(known.get(one.id)) === JSON.stringify(one) ? known.get(one.id) : one));
+}
