@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -23,6 +24,8 @@ DEFUSED = "> "
 PLACES = "places"
 """The key of a user message's ``additional_kwargs`` under which a list of SourcePlace may lie."""
 
+KEPT = 512
+"""Texts of chunks of which it is kept what was found in them; some 2 KB each."""
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
 _SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
@@ -68,6 +71,7 @@ def chat_messages(
     ]
 
 
+@lru_cache(maxsize=KEPT)
 def defuse(text: str) -> str:
     """``text`` with ``> `` in front of every line that reads like a delimiter or source header."""
     if not _may_need_defusing(text):
@@ -87,8 +91,13 @@ def _may_need_defusing(text: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
+def _seen(character: str) -> str:
+    return "" if unicodedata.category(character) == "Cc" else as_seen(character)
+
+
 def _reads_like_delimiter(line: str) -> bool:
     """As the eye takes the line: look-alikes folded, invisible characters dropped."""
     if not line.isascii():
-        line = "".join(as_seen(c) for c in line if unicodedata.category(c) != "Cc")
+        line = "".join(map(_seen, line))
     return bool(_DELIMITER.match(line) or _SOURCE_HEADER.match(line))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from helix.language.word_lists import expression, tables
@@ -39,6 +40,7 @@ _ENDED = re.compile(
     rf"(?:ended|ending)\s*:?\s*(?P<day>{DAY})",
     re.IGNORECASE,
 )
+_SHORT = 1000  # characters: a question, a sentence, a column's header
 _CENTURY = 2000  # of a year in two digits
 
 
@@ -56,6 +58,10 @@ class Period(NamedTuple):
 
 def periods(text: str) -> list[Period]:
     """The periods that ``text`` names, in order, none within another."""
+    return list(_kept_periods(text) if len(text) <= _SHORT else _periods(text))
+
+
+def _periods(text: str) -> tuple[Period, ...]:
     found: list[Period] = []
     for pattern, keys_of in _FORMS:
         for match in pattern.finditer(text):
@@ -64,7 +70,10 @@ def periods(text: str) -> list[Period]:
                 continue
             if keys := keys_of(match):
                 found.append(Period(start, end, keys))
-    return sorted(found)
+    return tuple(sorted(found))
+
+
+_kept_periods = lru_cache(maxsize=2**12)(_periods)
 
 
 def dates(text: str) -> Iterator[tuple[int, int, date]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from helix.language.sentences import Span
 
@@ -158,8 +159,15 @@ def read_row(text: str, span: Span) -> TableRow | None:
 
 def rows_of(text: str) -> Iterator[tuple[TableRow, Span]]:
     """The rows of a text, each with the span of the line above its table, empty where none is."""
-    if BESIDE not in text:
-        return
+    return iter(_rows_of(text)) if BESIDE in text else iter(())
+
+
+@lru_cache(maxsize=512)  # chunks, which are asked again; a row takes some 2 KB
+def _rows_of(text: str) -> tuple[tuple[TableRow, Span], ...]:
+    return tuple(_read_rows(text))
+
+
+def _read_rows(text: str) -> Iterator[tuple[TableRow, Span]]:
     above, at, in_table = (0, 0), 0, False
     for line in text.splitlines(keepends=True):
         bare = len(line.rstrip())

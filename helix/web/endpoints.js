@@ -42,7 +42,7 @@ export const ENDPOINTS = {
     "reads": [
       "id", "title", "file_name", "facts", "source_uri", "media", "file", "text",
       "outline[].start", "outline[].end", "outline[].page",
-      "outline[].heading_path", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
+      "outline[].heading_path", "outline[].label", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
       "chunks[].heading_path"
     ]
   },
@@ -91,6 +91,10 @@ export const ENDPOINTS = {
       "citations[].page", "citations[].label", "done.reason_text", "done.closest", "done.suggested_scope",
       "done.support.ratio", "done.support.statements[].start",
       "done.support.statements[].end", "done.support.statements[].supported",
+      "done.support.statements[].spans[].n", "done.support.statements[].spans[].start",
+      "done.support.statements[].spans[].end", "done.support.statements[].spans[].quote",
+      "done.support.statements[].spans[].chunk_id", "done.support.statements[].spans[].document_id",
+      "done.support.statements[].spans[].page", "done.support.statements[].spans[].label",
       "done.support.statements[].problem", "done.support.statements[].relevant",
       "done.support.statements[].reason", "done.debug.gate.ceiling", "done.debug.gate.best",
       "done.debug.gate.by_name", "done.debug.candidates.near[].distance",

@@ -1,9 +1,10 @@
 // An answer's Markdown as safe elements, while it streams.
 //
-//   const prose = new Prose(element, { onCite(n, button), onSettled(text) });
+//   const prose = new Prose(element, { onCite(button), onSettled(text) });
 //   prose.show(text)          the text so far; drawn at the next frame, only its last block anew
 //   prose.finish(text)        all of it, at once
-//   prose.cite(citations)     which markers [n] lead somewhere; the rest become plain text
+//   prose.cite(citations, statements)     which markers [n] lead somewhere; the rest become plain text
+//   prose.markerOf(button)    { n, statement, nth }: the nth marker of source n in that statement
 //   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }, or that are
 //                             quoted and yet beside the question: { …, beside: true }
 //
@@ -147,6 +148,7 @@ export class Prose {
   #frame = 0;
   #text = "";
   #next = 0;
+  #markers = new WeakMap(); // chip -> { n, statement, nth }
 
   constructor(element, handlers = {}) {
     this.#element = element;
@@ -234,18 +236,22 @@ export class Prose {
       chip.disabled = true;
       chip.textContent = n;
       chip.setAttribute("aria-label", `Source ${n}`);
-      chip.addEventListener("click", () => this.#handlers.onCite?.(n, chip));
+      chip.addEventListener("click", () => this.#handlers.onCite?.(chip));
       return chip;
     }));
   }
 
-  cite(citations) {
+  markerOf(chip) {
+    return this.#markers.get(chip);
+  }
+
+  cite(citations, statements = []) {
     const known = new Map(citations.map((citation) => [citation.n, citation]));
+    this.#numberMarkers(statements);
     for (const chip of this.#element.querySelectorAll("button.chip")) {
       const citation = known.get(Number(chip.dataset.n));
       if (citation) {
         chip.disabled = false;
-        chip.title = citation.title;
         chip.setAttribute("aria-label", `Source ${citation.n}: ${citation.title}`);
       } else {
         const text = document.createElement("span");
@@ -253,6 +259,19 @@ export class Prose {
         text.textContent = `[${chip.dataset.n}]`;
         chip.replaceWith(text);
       }
+    }
+  }
+
+  // Which statement each marker stands at: the last that begins in front of it.
+  #numberMarkers(statements) {
+    const starts = unitsOf(this.#text, statements.map(({ start }) => start));
+    const seen = new Map();
+    for (const [chip, place] of this.#drawn.flatMap((block) => chipsOf(block, this.#text))) {
+      const n = Number(chip.dataset.n);
+      const statement = starts.findLastIndex((start) => start <= place);
+      const key = `${statement} ${n}`;
+      this.#markers.set(chip, { n, statement, nth: seen.get(key) ?? 0 });
+      seen.set(key, (seen.get(key) ?? 0) + 1);
     }
   }
 
@@ -296,6 +315,20 @@ export function wrap(block, text, start, end, className, tag = "span") {
     element.append(piece);
     return element;
   });
+}
+
+// The chips of a block, each with the place of its number in the text.
+function chipsOf(block, text) {
+  const walker = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
+  const found = [];
+  let cursor = block.start;
+  while (walker.nextNode()) {
+    const { data, parentElement } = walker.currentNode;
+    cursor = covered(data, text, cursor, block.end, 0, 0).cursor;
+    const chip = parentElement.closest("button.chip");
+    if (chip) found.push([chip, cursor - data.length]);
+  }
+  return found;
 }
 
 // What is seen of a Markdown text is its characters in their order, less some: each is looked for

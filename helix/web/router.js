@@ -5,6 +5,9 @@
 //   useRoute()                                   the route, in a component
 //   address("ask", [], { docs: "7" })            -> "#/ask?docs=7"; empty values are left out
 //   go(address(…)), go(address(…), true)         true: in place of the present one, without a step back
+//   go(location.hash, false, { panel })          a step of the history with a state of its own
+//   stateOf()                                    the state of the present step
+//   await backFrom()                             leave a step that has a state; the address stays
 import { useEffect, useState } from "./html.js";
 
 export const HOME = "ask";
@@ -21,14 +24,40 @@ export function address(name, rest = [], query = {}) {
   return `#/${[name, ...rest].map(encodeURIComponent).join("/")}${search && `?${search}`}`;
 }
 
-export function go(hash, replace = false) {
+export function go(hash, replace = false, state = null) {
   if (replace) {
-    history.replaceState(null, "", hash);
+    history.replaceState(state ?? history.state, "", hash);
     window.dispatchEvent(new HashChangeEvent("hashchange"));
+  } else if (state) {
+    history.pushState({ ...state, from: location.hash }, "", hash);
   } else {
     location.hash = hash;
   }
+  here = placeNow();
 }
+
+export const stateOf = () => history.state ?? {};
+
+export function backFrom() {
+  if (!history.state) return Promise.resolve();
+  return new Promise((resolve) => {
+    window.addEventListener("popstate", () => resolve(), { once: true });
+    history.back();
+  });
+}
+
+const placeNow = () => ({ hash: location.hash, state: history.state });
+let here = placeNow();
+
+// What is asked may have been changed while a panel was open. The step below takes over the address
+// that it has come to, or closing the panel would undo the change.
+window.addEventListener("popstate", () => {
+  const left = here;
+  if (left.state && !history.state && left.state.from === location.hash && read(left.hash).name === read().name) {
+    history.replaceState(null, "", left.hash);
+  }
+  here = placeNow();
+});
 
 export function useRoute() {
   const [route, setRoute] = useState(read);

@@ -10,6 +10,7 @@ from helix.language.sentences import Span
 from pipelines.readers import ReadText, UnreadableFile
 from pipelines.readers.grids import (
     MOST_CELLS,
+    CellPlace,
     Grid,
     GridHead,
     GridRow,
@@ -127,6 +128,7 @@ class TableDraft:
     def __init__(self, draft: Draft, head: GridHead, heading_path: tuple[str, ...] = ()) -> None:
         self._draft = draft
         self._head = head
+        self._names, self._repeated = head.names, head.repeated
         self._heading_path = heading_path
         self._end = -1
         self._page: int | None = None
@@ -160,7 +162,7 @@ class TableDraft:
     def _add(self, group: list[GridRow], page: int | None, label: str) -> None:
         # a table of a million rows keeps its first ones only, and no more in memory
         is_kept = len(self._cells) <= self._draft.free_cells
-        lines = compose(self._head, group, self._count, with_cells=is_kept)
+        lines = compose(self._head, group, self._count, names=self._repeated, with_cells=is_kept)
         if not lines.text.strip():
             return
         start = self._draft.add(
@@ -168,7 +170,7 @@ class TableDraft:
             heading_path=self._heading_path,
             page=page,
             label=label,
-            context=self._head.names,
+            context=self._names,
             rows=True,
             gap="\n" if self._draft.length == self._end else "\n\n",
         )
@@ -181,10 +183,10 @@ class TableDraft:
             self._page = page if self._span is None else self._page
             self._keep(group, lines.cells, start, start + lines.length)
 
-    def _keep(self, group: list[GridRow], cells: list[Cell], start: int, end: int) -> None:
+    def _keep(self, group: list[GridRow], cells: list[CellPlace], start: int, end: int) -> None:
         self._rows += [texts_of(row.path) for row in group]
         self._cells += [
-            Cell(cell.row, cell.column, start + cell.start, start + cell.end) for cell in cells
+            Cell(row, column, start + first, start + last) for row, column, first, last in cells
         ]
         self._span = (self._span[0] if self._span else start, end)
 

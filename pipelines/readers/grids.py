@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat, starmap
 from typing import NamedTuple
 
 from helix.domain.tables import Cell, HeaderPath, Table
@@ -68,17 +69,24 @@ class GridHead:
         paths = [(self.corner,), *self.columns]
         return _BESIDE.join(filter(None, (_INWARDS.join(texts_of(path)) for path in paths)))
 
+    @property
+    def repeated(self) -> list[Name]:
+        """What stands in front of the cells of each column."""
+        return [_repeatable(path) for path in self.columns]
+
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
     """A row: its path (group, then label), and its cells, one a column of the head.
 
-    ``number`` is its number as the file's owner counts, from 1, where rows have numbers.
+    ``number`` is its number as the file's owner counts, from 1, where rows have numbers;
+    ``has_origins`` is whether any of its entries may have one.
     """
 
     path: Path
     cells: tuple[Entry, ...]
     number: int | None = None
+    has_origins: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +97,17 @@ class Grid:
     rows: tuple[GridRow, ...]
 
 
+CellPlace = tuple[int, int, int, int]
+"""What a ``Cell`` is made of: row, column, start and end in the lines."""
+
+
 @dataclass(slots=True)
 class Lines:
     """A text in the making: lines of a table, with its cells and what landed where in them."""
 
     pieces: list[str] = field(default_factory=list)
     length: int = 0
-    cells: list[Cell] = field(default_factory=list)
+    cells: list[CellPlace] = field(default_factory=list)
     landed: list[Landing] = field(default_factory=list)
     tops: list[int] = field(default_factory=list)
     """Where its captions start, or its first row where there is none."""
@@ -129,19 +141,20 @@ def compose(
     first: int = 0,
     lines: Lines | None = None,
     *,
+    names: Sequence[Name] | None = None,
     with_cells: bool = True,
 ) -> Lines:
     """The lines of some rows, below a line with caption and units where there are any.
 
     ``first`` is the number of the first of ``rows`` in the table, from 0; ``lines`` are those that
-    they follow. A row that has neither label nor value has no line; a group that has no value of
-    its own is a line all the same.
+    they follow; ``names`` are ``head.repeated``, where they are at hand. A row that has neither
+    label nor value has no line; a group that has no value of its own is a line all the same.
     """
     lines = lines or Lines()
     lines.write("\n" if lines.length else "")
     lines.tops.append(lines.length)
     _write_top(lines, head)
-    names = [_repeatable(path) for path in head.columns]
+    names = head.repeated if names is None else names
     for index, row in enumerate(rows, first):
         _write_row(lines, head, names, row, index if with_cells else None)
     return lines
@@ -180,7 +193,7 @@ def one_table(grid: Grid, longest: int | None = None) -> tuple[Lines, Table]:
         lines.length,
         tuple(texts_of(row.path) for row in rows),
         tuple(map(texts_of, head.columns)),
-        tuple(lines.cells),
+        tuple(starmap(Cell, lines.cells)),
         caption=head.caption.text,
         units=head.units.text,
     )
@@ -242,11 +255,28 @@ def _write_row(
             lines.place(entry, LONGEST_NAME)
             lines.write(_INWARDS)
         lines.place(label[-1])
-    pieces, at = lines.pieces, lines.length  # the one loop that a million rows go through
-    for column, (text, origin) in enumerate(row.cells):
+    if index is None and not row.has_origins:
+        _write_plain(lines, names, row.cells, gap)
+    else:
+        _write_cells(lines, names, row.cells, index, gap)
+
+
+def _write_plain(lines: Lines, names: Sequence[Name], cells: Sequence[Entry], gap: str) -> None:
+    """Cells of which nothing is kept but the text, as of most of a million rows."""
+    named = zip(chain(names, repeat("")), cells, strict=False)
+    if told := [f"{name}{cell.text}" for name, cell in named if cell.text]:
+        lines.write(gap + _BESIDE.join(told))
+
+
+def _write_cells(
+    lines: Lines, names: Sequence[Name], cells: Sequence[Entry], index: int | None, gap: str
+) -> None:
+    pieces, at = lines.pieces, lines.length
+    width = len(names)
+    for column, (text, origin) in enumerate(cells):
         if not text:
             continue
-        name = names[column] if column < len(names) else ""
+        name = names[column] if column < width else ""
         if isinstance(name, str):
             pieces.append(f"{gap}{name}{text}")
             at += len(gap) + len(name)
@@ -255,11 +285,12 @@ def _write_row(
             _write_names(lines, name)
             at = lines.length
             pieces.append(text)
-        if index is not None and column < len(names):  # beyond its columns a row has text alone
-            lines.cells.append(Cell(index, column, at, at + len(text)))
+        end = at + len(text)
+        if index is not None and column < width:  # beyond its columns a row has text alone
+            lines.cells.append((index, column, at, end))
         if origin is not None:
-            lines.landed.append(Landing(at, at + len(text), origin))
-        lines.length = at = at + len(text)
+            lines.landed.append(Landing(at, end, origin))
+        lines.length = at = end
         gap = _BESIDE
 
 

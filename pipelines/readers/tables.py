@@ -16,6 +16,7 @@ from pipelines.readers.draft import Draft, TableDraft
 from pipelines.readers.grids import (
     GROUP,
     LONGEST_NAME,
+    NO_ENTRY,
     Entry,
     Grid,
     GridHead,
@@ -112,21 +113,25 @@ def parts_of(rows: Iterable[Row]) -> Iterator[Part]:
     source = _Ahead(row for row in rows if any(row.cells))
     table = _Rows(_NO_TABLE)
     expected = 0
-    while near := source.peek(1):
-        if near[0].number != expected:
+    while row := source.first():
+        if row.number != expected:
             near = source.peek(_AHEAD_AGAIN if expected else _AHEAD)
             if opening := opening_of(near, again=bool(expected)):
-                yield from table.end()
+                table.end()
+                yield from table.taken()
                 above, reading = _opened(source, opening)
                 table = _Rows(reading)
                 if above:
                     yield Part(None, above)
-        if not source.peek(1):
-            break
-        row = source.take()
+                if not (row := source.first()):
+                    break
+        source.take()
         expected = row.number + 1
-        yield from table.add(row)
-    yield from table.end()
+        table.add(row)
+        if table.parts:
+            yield from table.taken()
+    table.end()
+    yield from table.taken()
 
 
 class _Ahead:
@@ -135,6 +140,12 @@ class _Ahead:
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = iter(rows)
         self._seen: deque[Row] = deque()
+
+    def first(self) -> Row | None:
+        """The next row; None at the end."""
+        if not self._seen:
+            self._seen.extend(islice(self._rows, _AHEAD))
+        return self._seen[0] if self._seen else None
 
     def peek(self, count: int) -> list[Row]:
         self._seen.extend(islice(self._rows, max(0, count - len(self._seen))))
@@ -195,43 +206,52 @@ class _Rows:
 
     reading: Reading
     rows: list[GridRow] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    """Those that are whole and not taken yet."""
     groups: list[Row] = field(default_factory=list)
     is_open: bool = False
     """The last row read was a group's, and no row of it has come yet."""
 
-    def add(self, row: Row) -> Iterator[Part]:
+    def add(self, row: Row) -> None:
         labels = self.reading.labels
-        if self._is_group(row):
-            if len(self.groups) == _MOST_GROUPS:
-                yield from self._close_group()
-            self.groups = [*self.groups, row] if self.is_open else [row]
-            self.is_open = True
-            return
-        if labels and row.cells[0][:5].lower() == "total":
-            yield from self._close_group()
-            self.groups = []
-        self.is_open = False
-        label = tuple(Entry(cell) for cell in row.cells[:labels] if cell)
-        yield from self._append(
-            GridRow((*self._path(), *label), tuple(map(entry_of, row.cells[labels:])), row.number)
-        )
+        path: Path = ()
+        if labels:
+            if self._is_group(row):
+                if len(self.groups) == _MOST_GROUPS:
+                    self._close_group()
+                self.groups = [*self.groups, row] if self.is_open else [row]
+                self.is_open = True
+                return
+            if row.cells[0][:5].lower() == "total":
+                self._close_group()
+                self.groups = []
+            self.is_open = False
+            path = (*self._path(), *(Entry(cell) for cell in row.cells[:labels] if cell))
+        cells = row.cells[labels:] if labels else row.cells
+        entries = [Entry(cell) if cell else NO_ENTRY for cell in cells]
+        self._append(GridRow(path, tuple(entries), row.number, has_origins=False))
 
-    def end(self) -> Iterator[Part]:
-        yield from self._close_group()
+    def end(self) -> None:
+        self._close_group()
         if self.rows:
-            yield Part(self.reading, self.rows)
+            self.parts.append(Part(self.reading, self.rows))
             self.rows = []
 
-    def _append(self, row: GridRow) -> Iterator[Part]:
+    def taken(self) -> list[Part]:
+        """Takes the parts that are whole."""
+        parts, self.parts = self.parts, []
+        return parts
+
+    def _append(self, row: GridRow) -> None:
         self.rows.append(row)
         if len(self.rows) == GROUP:
-            yield Part(self.reading, self.rows)
+            self.parts.append(Part(self.reading, self.rows))
             self.rows = []
 
-    def _close_group(self) -> Iterator[Part]:
+    def _close_group(self) -> None:
         """A group without rows is a row without values."""
         if self.is_open:
-            yield from self._append(GridRow(self._path(), (), self.groups[-1].number))
+            self._append(GridRow(self._path(), (), self.groups[-1].number))
         self.is_open = False
 
     def _path(self) -> Path:
@@ -239,7 +259,7 @@ class _Rows:
 
     def _is_group(self, row: Row) -> bool:
         first = row.cells[0]
-        if not self.reading.labels or not 0 < len(first) <= LONGEST_NAME:
+        if not 0 < len(first) <= LONGEST_NAME:
             return False
         if any(cell and cell != first for cell in row.cells[1:]):
             return False

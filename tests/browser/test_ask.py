@@ -8,7 +8,7 @@ import re
 import httpx
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import ask, screenshots, serious
+from tests.browser.conftest import ask, choose, screenshots, serious
 
 REFUND = "How long do I have to request a refund?"
 _GATE = re.compile(r"nearest passage is 0\.\d+ away; the gate lets through up to 0\.")
@@ -163,9 +163,9 @@ def test_dark_light_and_phone(page: Page) -> None:
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="light")
     expect(page.locator("body")).not_to_have_css("background-color", dark)
-    toggle = page.locator(".top-tools button").first
-    toggle.click()
-    toggle.click()
+    choose(page, "Settings")
+    page.get_by_role("radio", name="Dark").check()
+    page.get_by_role("button", name="Save").click()
     expect(page.locator("body")).to_have_css("background-color", dark)
     ask(page, REFUND)
     page.locator(".chip:enabled").first.click()

@@ -105,11 +105,21 @@ def test_looking_at_an_image_is_stopped(page: Page) -> None:
     expect(page.get_by_text("Looking at the image")).to_have_count(0)
 
 
-def test_a_model_that_cannot_see_is_said_so(context: BrowserContext, library_url: str) -> None:
-    with serving(library_url) as url, watched(context, url) as page:
-        choose(page)
-        ask(page, "What was bought?")
-        expect(page.get_by_role("alert")).to_contain_text("cannot look at images")
+def test_where_the_model_cannot_see_no_image_is_offered(
+    context: BrowserContext, library_url: str
+) -> None:
+    with (
+        serving(library_url) as url,
+        context.expect_event("response", lambda found: found.url.endswith("/v1/about")),
+        watched(context, url) as page,
+    ):
+        expect(page.locator("#question")).to_be_visible()
+        expect(page.get_by_label("Ask about an image")).to_have_count(0)
+        carry(page, "paste", "pasted.png")
+        expect(page.locator("#announced")).to_have_text(
+            "The model that answers here cannot look at images."
+        )
+        expect(page.locator(".picture")).to_have_count(0)
 
 
 def test_the_picture_for_the_documentation(page: Page) -> None:

@@ -18,8 +18,12 @@ SENTENCE = "Refunds are accepted within 30 days of purchase."
 
 @pytest.fixture
 def policy(site: str) -> dict[str, Any]:
-    """The Refund Policy with its text and chunks."""
-    found = httpx.get(f"{site}/v1/documents", params={"q": "refund-policy"}).json()["documents"]
+    return document_of(site, "refund-policy")
+
+
+def document_of(site: str, name: str) -> dict[str, Any]:
+    """A document by its source, with its text and chunks."""
+    found = httpx.get(f"{site}/v1/documents", params={"q": name}).json()["documents"]
     whole: dict[str, Any] = httpx.get(f"{site}/v1/documents/{found[0]['id']}").json()
     return whole
 
@@ -40,7 +44,7 @@ def tell(page: Page, text: str, **done: object) -> list[dict[str, Any]]:
     return asked
 
 
-def _at(policy: dict[str, Any], text: str) -> dict[str, Any]:
+def at(policy: dict[str, Any], text: str) -> dict[str, Any]:
     """The keys of a citation of ``text``."""
     start = policy["text"].index(text)
     return {
@@ -55,7 +59,7 @@ def test_a_quote_that_is_beside_the_question_says_so(page: Page, policy: dict[st
         "start": 0, "end": len(SENTENCE), "supported": True, "problem": None, "relevant": False,
         "reason": "quoted, but not about Helix's employees",
     }  # fmt: skip
-    citation = {"n": 1, **_at(policy, SENTENCE)}
+    citation = {"n": 1, **at(policy, SENTENCE)}
     support = {"ratio": 1.0, "statements": [statement]}
     tell(page, f"{SENTENCE} [1]", citations=[citation], support=support)
     ask(page, QUESTION)
@@ -72,7 +76,7 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
 ) -> None:
     window = f"🦓 {SENTENCE}"
     place = window.index("Refunds")
-    passage = {**_at(policy, SENTENCE), "text": window, "marks": [[place, place + 7]]}
+    passage = {**at(policy, SENTENCE), "text": window, "marks": [[place, place + 7]]}
     meant = 'Do you mean "How long do I have to request a refund?"'
     asked = tell(
         page, REFUSED, abstained=True, reason="model_refused", closest=[passage],

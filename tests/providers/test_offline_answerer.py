@@ -240,7 +240,7 @@ async def test_every_method_gives_the_same_answer() -> None:
     acompletion = [each async for each in await LLM.astream_complete(prompt)]
     for stream in (chat, completion, achat, acompletion):
         assert "".join(each.delta or "" for each in stream) == expected
-        assert len(stream) == len(expected.split())
+        assert 1 < len(stream) <= len(expected.split())
     assert chat[-1].message.content == completion[-1].text == expected
 
 

@@ -13,6 +13,7 @@ import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from helix.answering.guardrails.patterns import (
@@ -25,7 +26,7 @@ from helix.answering.guardrails.patterns import (
     words_of,
 )
 from helix.domain.context import Source
-from helix.domain.prompt import defuse
+from helix.domain.prompt import KEPT, defuse
 from helix.language.folding import as_seen
 
 _INVISIBLE = (
@@ -79,10 +80,16 @@ def screen(sources: Sequence[Source]) -> list[Flag]:
     flags: list[Flag] = []
     for n, source in enumerate(sources, start=1):
         offset = source.start_char or 0
-        for start, end, kind in _merged(passages(source.content)):
+        for start, end, kind in _passages_of_chunk(source.content):
             chunk_id = _chunk_at(source, offset + start)
             flags.append(Flag(n, chunk_id, kind, offset + start, offset + end))
     return flags
+
+
+@lru_cache(maxsize=KEPT)
+def _passages_of_chunk(text: str) -> tuple[_Span, ...]:
+    """A chunk is retrieved again and again: what is found in it is kept."""
+    return tuple(_merged(passages(text)))
 
 
 def passages(text: str) -> Iterator[_Span]:

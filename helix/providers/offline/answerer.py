@@ -34,14 +34,14 @@ from helix.providers.offline.reading import ParsedPrompt, read_messages, read_pr
 
 IDENTITY = "offline:extractive-1"
 
-_DELTA = re.compile(r"\S+\s*|\s+")
+_DELTA = re.compile(r"\s*(?:\S+\s*){1,8}|\s+")  # each costs LlamaIndex some 0.2 ms
 
 
 class OfflineLLM(LLM):
     """A deterministic chat model over the sources in its prompt; helix.domain.prompt has the shape.
 
-    The async methods choose their sentences in a thread, once, and stream them word by word from
-    memory. A prompt without a block of sources is refused.
+    The async methods choose their sentences in a thread, once, and stream them some words at a time
+    from memory. A prompt without a block of sources is refused.
     """
 
     @classmethod
@@ -118,6 +118,6 @@ def _chat_response(text: str, delta: str | None = None) -> ChatResponse:
 
 
 def _chat_deltas(answer: str) -> ChatResponseGen:
-    """The answer so far and its next word, word by word: the deltas join to the answer."""
+    """The answer so far and its next words: the deltas join to the answer."""
     for word in _DELTA.finditer(answer):
         yield _chat_response(answer[: word.end()], word[0])

@@ -17,13 +17,12 @@ from helix.language.paraphrases import meanings, rephrasings
 from helix.providers.offline.cells import MOST_WORDS, cell_answer
 from helix.providers.offline.evidence import (
     Evidence,
-    Floats,
     Sentence,
-    kind_words,
     weigh_evidence,
 )
 from helix.providers.offline.gates import may_answer
 from helix.providers.offline.leads import lead_sentences
+from helix.providers.offline.passages import Floats, kind_words
 from helix.providers.offline.reading import PromptSource
 
 ENOUGH = 1.5

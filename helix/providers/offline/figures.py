@@ -80,10 +80,14 @@ def has_figure(question: Question, text: str) -> bool:
     return bool(_NUMBER.search(bare))
 
 
-def is_plan(question: Question, text: str) -> bool:
-    """Whether a text tells what was agreed or expected, and the question what came to be."""
-    asked = question.text
-    return bool(_PAST.search(asked) and _PLANS.search(text) and not _PLANS.search(asked))
+def tells_plan(text: str) -> bool:
+    """Whether a text tells what was agreed on or is planned."""
+    return bool(_PLANS.search(text))
+
+
+def asks_what_came(question: Question) -> bool:
+    """Whether it is asked what came to be, not what was planned."""
+    return bool(_PAST.search(question.text)) and not tells_plan(question.text)
 
 
 def asks_for_change(question: str) -> bool:

@@ -8,9 +8,10 @@ from collections import Counter
 from helix.domain.asked import Kind, Question
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
-from helix.providers.offline.evidence import Evidence, kind_words
+from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.figures import has_figure
 from helix.providers.offline.measures import tells_measure
+from helix.providers.offline.passages import kind_words
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"

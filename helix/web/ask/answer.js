@@ -7,22 +7,27 @@ import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, 
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Prose } from "../markdown.js";
 import { address } from "../router.js";
-import { placeOf, shortened } from "../text.js";
+import { shortened } from "../text.js";
+import { panelOf, passageAt, quotesOf } from "./cited.js";
 import { Picture } from "./picture.js";
+import { wantsPreview, watchChips } from "./preview.js";
 import { Refusal, SuggestedScope } from "./refusal.js";
-import { listen, textOf } from "./turns.js";
+import { Sources, asText } from "./sources.js";
+import { isRunning, listen, textOf } from "./turns.js";
+
+const WAITS = { waiting: true, elsewhere: true };
 
 export function Turn({ turn, onOpen, onRetry, onRate, onAsk }) {
-  const running = turn.state === "waiting" || turn.state === "streaming";
   const { picture } = turn;
   const done = turn.state === "done";
   const cites = done && !picture && !turn.abstained;
-  return html`<article class="turn" id=${`turn-${turn.id}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${running}>
+  const waits = { waiting: picture ? "Looking at the image" : "Looking through the documents", elsewhere: "Being answered in another tab" }[turn.state];
+  return html`<article class="turn" id=${`turn-${turn.id}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${isRunning(turn)}>
     <h2 class="question" tabindex="-1">${turn.question}</h2>
     ${picture && html`<${Picture} picture=${picture} />`}
-    ${turn.state === "waiting" && html`<${Spinner} label=${picture ? "Looking at the image" : "Looking through the documents"} />`}
+    ${waits && html`<${Spinner} label=${waits} />`}
     ${done && picture && html`<p class="from-picture"><${Icon} name="image" /><span>From the image, not from your documents</span></p>`}
-    ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${turn.state === "waiting" ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
+    ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${WAITS[turn.state] ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
     ${cites && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
     ${done && !picture && html`<${SuggestedScope} turn=${turn} onAsk=${onAsk} />`}
@@ -33,34 +38,42 @@ export function Turn({ turn, onOpen, onRetry, onRate, onAsk }) {
 function Body({ turn, onOpen }) {
   const element = useRef(null);
   const prose = useRef(null);
+  const finished = useRef(false);
   const turnNow = useRef(turn);
   turnNow.current = turn;
-  useEffect(() => {
-    const open = (n, chip) => {
-      const { citations } = turnNow.current;
-      onOpen(panelOf(citations.find((one) => one.n === n), chip, citations));
-    };
+  const led = (chip) => passageAt(turnNow.current, prose.current.markerOf(chip) || {});
+  const make = () => {
+    prose.current?.stop();
     prose.current = new Prose(element.current, {
-      onCite: open,
+      onCite: (chip) => wantsPreview(chip, led(chip)) || onOpen(panelOf(led(chip), chip, passages(turnNow.current))),
       onSettled: (text) => turnNow.current.state === "streaming" && announce(shortened(text, 600)),
     });
+  };
+  useEffect(() => {
+    make();
     const text = textOf(turn.id) || turn.text;
     if (text) prose.current.show(text);
     const forget = listen(turn.id, (now) => prose.current.show(now));
+    const unwatch = watchChips(element.current, led);
     return () => {
       forget();
+      unwatch();
       prose.current.stop();
     };
   }, [turn.id]);
   useEffect(() => {
-    if (turn.state === "waiting" || turn.state === "streaming") return;
+    if (isRunning(turn) || WAITS[turn.state]) return;
+    if (finished.current) make(); // another tab asked it again
+    finished.current = true;
     prose.current.finish(turn.text);
-    prose.current.cite(turn.citations);
+    prose.current.cite(turn.citations, turn.support?.statements);
     prose.current.mark([...unsupported(turn.support), ...beside(turn.support)]);
     if (turn.state === "done" && fresh(turn)) announce("The answer is complete.");
-  }, [turn.state]);
+  }, [turn.state, turn.answerId]);
   return html`<div class=${turn.state === "streaming" ? "prose streaming" : "prose"} ref=${element}></div>`;
 }
+
+const passages = (turn) => turn.citations.flatMap((citation) => quotesOf(turn, citation));
 
 function fresh(turn) {
   return Date.now() - Date.parse(turn.asked) < 600_000;
@@ -77,20 +90,6 @@ function beside(support) {
     .map((statement) => ({ ...statement, beside: true, problem: statement.reason }));
 }
 
-// The panel with the source of a citation, which is one of `citations`.
-export function panelOf(citation, opener, citations = []) {
-  if (!citation) return undefined;
-  const at = citations.indexOf(citation);
-  return { kind: "source", ...passageOf(citation), among: citations.map(passageOf), at, opener };
-}
-
-function passageOf(citation) {
-  return {
-    documentId: citation.document_id, chunkId: citation.chunk_id,
-    start: citation.start ?? null, end: citation.end ?? null, quote: citation.quote ?? null,
-  };
-}
-
 function Trouble({ turn, onRetry }) {
   const lost = turn.picture && !turn.picture.file; // an image is not kept over a reload
   const again = !lost && html`<${Button} icon="retry" onClick=${onRetry}>Ask again</>`;
@@ -104,15 +103,6 @@ function Trouble({ turn, onRetry }) {
   if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${all} ${all === 1 ? "sentence is" : "sentences"} not borne out by a source, and marked above.</span></p>`;
   if (aside) return html`<p class="support-note"><${Icon} name="warn" /><span>${aside} of ${all} ${all === 1 ? "sentence is" : "sentences"} quoted, but not about what was asked, and marked above.</span></p>`;
   return null;
-}
-
-function Sources({ turn, onOpen }) {
-  if (!turn.citations.length) return html`<p class="support-note"><${Icon} name="warn" /><span>This answer cites no source.</span></p>`;
-  return html`<section class="sources" aria-label="Sources of the answer"><h3>Sources</h3><ol>${turn.citations.map((citation) => html`<li key=${citation.n}>
-    <button type="button" class="passage" onClick=${(event) => onOpen(panelOf(citation, event.currentTarget, turn.citations))}>
-      <span class="passage-number" aria-label=${`Source ${citation.n}`}>${citation.n}</span><span class="passage-title">${citation.title}</span>
-      <span class="hint">${placeOf(citation, citation.title)}</span>
-      <span class="passage-text">${shortened(citation.quote || citation.snippet, 150)}</span></button></li>`)}</ol></section>`;
 }
 
 function Actions({ turn, onOpen, onRate }) {
@@ -152,16 +142,4 @@ function Note({ open, onClose, onSend }) {
     <label class="field">Note (optional)<textarea name="note" rows="3" maxlength="2000"></textarea></label>
     <p class="hint">It is stored with the receipt of this answer, on this server.</p>
     <div class="form-end"><${Button} onClick=${onClose}>No note</><button class="button main"><span>Send</span></button></div></form></${Dialog}>`;
-}
-
-// The answer with its sources, as text to be pasted elsewhere.
-export function asText(turn) {
-  const sources = turn.citations.map((citation) => {
-    const where = placeOf(citation, citation.title);
-    const at = address("source", [citation.document_id], { start: citation.start, end: citation.end });
-    const quote = citation.quote ? `\n    “${shortened(citation.quote, 300)}”` : "";
-    return `[${citation.n}] ${citation.title}${where && `, ${where}`}${quote}\n    ${new URL(at, location.href).href}`;
-  });
-  const asked = turn.picture ? `${turn.question} (about the image ${turn.picture.name})` : turn.question;
-  return [asked, "", turn.text, ...(sources.length ? ["", "Sources", ...sources] : [])].join("\n");
 }

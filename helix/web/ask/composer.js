@@ -1,16 +1,22 @@
-// The question box. Enter sends, Shift+Enter breaks the line, Escape stops what is running. An
-// image comes by its button, pasted or dropped.
+// The question box. Enter sends, Shift+Enter breaks the line, Escape stops what is running, the arrow
+// up brings back what was asked before. An image comes by its button, pasted or dropped, where the
+// model can look at one; any other file that is dropped goes to the library (library/anywhere.js).
 //
 //   <${Composer} running=${b} onAsk=${(question, picture) => …} onStop=${f} />   picture: or null
-import { Icon } from "../components.js";
+import { Icon, toast } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { Picture, PicturePicker, pictureOf } from "./picture.js";
+import { useAbout } from "../shell/about.js";
+import { useStore } from "../store.js";
+import { Picture, PicturePicker, isImage, pictureOf } from "./picture.js";
+import { draft, setDraft, turns } from "./turns.js";
 
 const LONGEST = 4000; // characters; HELIX_MAX_QUESTION_CHARS of a server may say less
 
 export function Composer({ running, onAsk, onStop }) {
-  const [text, setText] = useState("");
+  const { text } = useStore(draft);
+  const recalled = useRecalled();
   const [over, setOver] = useState(false);
+  const { images } = useAbout();
   const { picture, pick, take } = usePicture();
   const box = useRef(null);
   useLayoutEffect(() => {
@@ -22,8 +28,9 @@ export function Composer({ running, onAsk, onStop }) {
     if (matchMedia("(min-width: 48rem)").matches) box.current.focus({ preventScroll: true });
   }, []);
   const put = (files) => {
-    if (!files.length) return false;
-    pick(files);
+    if (!files.length || ![...files].every(isImage)) return false;
+    if (images === false) toast("The model that answers here cannot look at images.");
+    else pick(files);
     box.current.focus({ preventScroll: true });
     return true;
   };
@@ -31,7 +38,7 @@ export function Composer({ running, onAsk, onStop }) {
     const question = text.trim();
     if (!question) return;
     onAsk(question, take());
-    setText("");
+    setDraft("");
   };
   const onKeyDown = (event) => {
     if (event.isComposing) return; // Enter chooses a candidate of an input method
@@ -41,11 +48,16 @@ export function Composer({ running, onAsk, onStop }) {
     } else if (event.key === "Escape" && running) {
       event.preventDefault();
       onStop();
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      const found = recalled(text, event.key === "ArrowUp" ? 1 : -1);
+      if (found === null) return;
+      event.preventDefault();
+      setDraft(found);
     }
   };
   const onDrop = (event) => {
     setOver(false);
-    if (put(event.dataTransfer.files)) event.preventDefault();
+    if (put(event.dataTransfer.files)) event.preventDefault(); // or the library has it
   };
   const onDragOver = (event) => {
     if (!event.dataTransfer.types.includes("Files")) return;
@@ -57,14 +69,27 @@ export function Composer({ running, onAsk, onStop }) {
     ${picture && html`<${Picture} key=${picture.url} picture=${picture} onRemove=${() => { pick([]); box.current.focus(); }} />`}
     <label class="unseen" for="question">Your question</label>
     <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${picture ? "Ask about this image…" : "Ask your documents…"}
-      aria-describedby="keys" onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}
+      aria-describedby="keys" onInput=${(event) => setDraft(event.target.value)} onKeyDown=${onKeyDown}
       onPaste=${(event) => put(event.clipboardData.files) && event.preventDefault()}></textarea>
-    <div class="composer-tools"><${PicturePicker} onPick=${put} />
+    <div class="composer-tools">${images && html`<${PicturePicker} onPick=${put} />`}
       <span class="hint keys" id="keys">${running ? "Esc stops" : "Enter sends, Shift+Enter breaks the line"}</span>
       ${running && html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick=${onStop}><${Icon} name="stop" /></button>`}
       <button class="round send" aria-label="Ask" title="Ask (Enter)" disabled=${!text.trim()}><${Icon} name="send" /></button>
     </div>
   </form>`;
+}
+
+// Up and down through what was asked, while the box is empty or has such a question as it was.
+function useRecalled() {
+  const back = useRef(0); // how many questions ago; 0: none
+  return (text, step) => {
+    const asked = turns.get().list.map(({ question }) => question).reverse();
+    const now = back.current && text === asked[back.current - 1] ? back.current : 0;
+    const next = now + step;
+    if ((text && !now) || next < 0 || next > asked.length) return null;
+    back.current = next;
+    return next ? asked[next - 1] : "";
+  };
 }
 
 // The image beside the text. What is taken is its question's; what is put away is let go of.

@@ -1,5 +1,6 @@
 // An image to ask about: chosen, pasted or dropped on the question box, and shown until it is sent.
 //
+//   isImage(file)               by what the browser takes it for, or its name
 //   pictureOf(files)            { file, name, url } of the first of them, or null; url is a blob: one
 //   <${PicturePicker} onPick=${(files) => …} />
 //   <${Picture} picture=${picture} onRemove=${f} />      without onRemove: as it stands with a question
@@ -15,6 +16,8 @@ const SAID = {
   415: "That file is no image that can be looked at. PNG, JPEG, WebP, GIF, HEIC and HEIF can.",
   501: "The model that answers here cannot look at images. Whoever runs this server can set one that does (HELIX_LLM).",
 };
+
+export const isImage = ({ type, name }) => type.startsWith("image/") || /\.hei[cf]$/i.test(name);
 
 export function pictureOf(files) {
   const file = [...files][0];

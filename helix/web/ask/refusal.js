@@ -8,7 +8,7 @@ import { Icon } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { Slice } from "../reader/marks.js";
 import { placeOf, shortened, unitsOf } from "../text.js";
-import { panelOf } from "./answer.js";
+import { panelOf, passageOf } from "./cited.js";
 import { useChunks } from "./why.js";
 
 const REASONS = {
@@ -21,7 +21,7 @@ const CLOSEST = 3;
 
 export function Refusal({ turn, onOpen, onAsk }) {
   return html`<div class="refusal" role="group" aria-label="No answer">
-    <p class="refusal-title"><${Icon} name="none" /><span>${turn.text}</span></p>
+    <p class="refusal-title">${turn.text}</p>
     <p>${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p>
     ${turn.clarifying && html`<button type="button" class="meant" onClick=${() => onAsk(turn.clarifying, turn.scope)}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`}
     ${turn.closest ? html`<${Told} turn=${turn} onOpen=${onOpen} />` : html`<${Looked} turn=${turn} onOpen=${onOpen} />`}
@@ -33,9 +33,12 @@ function Told({ turn, onOpen }) {
   const shown = turn.closest.slice(0, CLOSEST);
   if (!shown.length) return null;
   return html`<${Closest}>${shown.map((one) => html`<li key=${one.chunk_id}>
-    <${Passage} one=${one} onOpen=${(event) => onOpen(panelOf(one, event.currentTarget, shown))}>
-      <span class="passage-text"><${Slice} text=${one.text} start=${0} end=${one.text.length} marks=${wordsOf(one)} /></span></></li>`)}</>`;
+    <${Passage} one=${one} onOpen=${(event) => onOpen(panelOf(passageOf(one), event.currentTarget, shown.map(passageOf)))}>
+      <span class="passage-text"><${Slice} text=${one.text} start=${headingSigns(one.text)} end=${one.text.length} marks=${wordsOf(one)} /></span></></li>`)}</>`;
 }
+
+// the signs of a Markdown heading say nothing in a line
+const headingSigns = (text) => text.match(/^#{1,6} /)?.[0].length ?? 0;
 
 function wordsOf({ text, marks = [] }) {
   const places = [...new Set(marks.flat())].sort((a, b) => a - b);
@@ -51,7 +54,7 @@ function Looked({ turn, onOpen }) {
   const found = ids.map((id) => chunks.get(id)).filter(Boolean).map((chunk) => ({ ...chunk, chunk_id: chunk.id }));
   if (!found.length) return null;
   return html`<${Closest}>${found.map((chunk) => html`<li key=${chunk.id}>
-    <${Passage} one=${chunk} onOpen=${(event) => onOpen(panelOf(chunk, event.currentTarget, found))}>
+    <${Passage} one=${chunk} onOpen=${(event) => onOpen(panelOf(passageOf(chunk), event.currentTarget, found.map(passageOf)))}>
       <span class="passage-text">${shortened(chunk.content, 180)}</span></></li>`)}</>`;
 }
 

@@ -1,35 +1,82 @@
-// The questions of this tab and what became of them. A turn goes
+// The questions of whoever asks and what became of them. A turn goes
 //   waiting -> streaming -> done | stopped | cut | failed
-// and keeps what came, however it ended. One runs at a time: a new question stops the one before.
+// and keeps what came, however it ended. One runs at a time: a new question stops the one before. One
+// that another tab asks is "elsewhere" until that tab tells its end.
 //
 // A turn: { id, question, scope: { documents, tags }, state, text, citations, abstained, reason,
 // reasonText, clarifying, closest, suggested, answerId, support, verdict, judged, debug, error, rating, note, asked, picture }. `text` grows
 // without telling every component: `listen(id, f)` calls f at each token. `picture` is null, or the
-// { file, name, url } that was asked about; of a turn that was kept it is the name alone.
+// { file, name, url } that was asked about; of a turn that was kept it is the name alone. `cleared` are
+// the turns that may be brought back.
 import { api, ApiError } from "../api.js";
-import { createStore, recall, remember, session } from "../store.js";
+import { createStore, session } from "../store.js";
+import { keepDraft, keepList, kept, listenToTabs, onOther } from "./keep.js";
 import { formOf, saidOf } from "./picture.js";
 
 const CUT = "The connection broke off before the answer had ended. What came is kept here.";
-const KEPT = 40;
-const LARGEST = 1_000_000; // characters of sessionStorage that answers may take
+const LEFT = "The page was closed or loaded again before the answer had ended.";
+const RUNNING = new Set(["waiting", "streaming", "elsewhere"]);
+const DRAFT_WAITS = 150; // ms after the last key
 
-export const turns = createStore({ list: restore(), panel: null });
+export const isRunning = (turn) => turn.state === "waiting" || turn.state === "streaming";
+
+export const turns = createStore({ list: restored(), cleared: [] });
+export const draft = createStore({ text: kept().draft });
 const listeners = new Map();
 let running = null; // { id, controller }
-let nextId = Math.max(0, ...turns.get().list.map((turn) => turn.id)) + 1;
 
-// Another tenant or another key is somebody else's conversation.
-let asking = who(session.get());
-session.subscribe((state) => {
-  if (who(state) === asking) return;
-  asking = who(state);
-  forget();
+// One that ran when the page was left, in this tab or in another, has no end.
+function restored() {
+  return kept().list.map((turn) => (RUNNING.has(turn.state) ? { ...turn, state: "cut", error: LEFT } : turn));
+}
+
+onOther(() => {
+  halt();
+  turns.set({ list: restored(), cleared: [] });
+  draft.set({ text: kept().draft });
 });
 
-function who({ tenant, key }) {
-  return `${tenant} ${key}`;
+listenToTabs({
+  onList(list, cleared) {
+    const mine = running && !cleared ? find(running.id) : null;
+    if (!mine) halt();
+    const told = list.map((turn) => (RUNNING.has(turn.state) ? { ...turn, state: "elsewhere" } : turn));
+    const at = mine ? told.findIndex((turn) => turn.id === mine.id) : -1;
+    if (at >= 0) told[at] = mine;
+    turns.set({ list: mine && at < 0 ? [...told, mine] : told.map(withPicture) });
+  },
+  onDraft: (text) => draft.set({ text }),
+  onHello: () => (turns.get().list.length || draft.get().text) && keepNow(),
+});
+
+// Another tab has the name of an image, and this one may have the image.
+function withPicture(turn) {
+  return turn.picture ? { ...turn, picture: find(turn.id)?.picture ?? turn.picture } : turn;
 }
+
+let writing = 0;
+
+export function setDraft(text) {
+  draft.set({ text });
+  clearTimeout(writing);
+  writing = setTimeout(() => keepDraft(text), DRAFT_WAITS);
+}
+
+function keepNow() {
+  clearTimeout(writing);
+  keepDraft(draft.get().text);
+  keep();
+}
+
+window.addEventListener("pagehide", () => {
+  if (running) {
+    const { id } = running;
+    halt();
+    update(id, { state: "cut", error: LEFT, text: textOf(id) });
+    texts.delete(id);
+  }
+  keepNow();
+});
 
 export function find(id) {
   return turns.get().list.find((turn) => turn.id === id);
@@ -44,28 +91,37 @@ export function update(id, patch) {
   turns.set({ list: turns.get().list.map((turn) => (turn.id === id ? { ...turn, ...patch } : turn)) });
 }
 
-export function forget() {
+// Until the next question they can be brought back, from this tab's memory alone.
+export function clear() {
   stop();
-  for (const { picture } of turns.get().list) if (picture?.url) URL.revokeObjectURL(picture.url);
-  turns.set({ list: [], panel: null });
+  turns.set({ list: [], cleared: turns.get().list });
+  keep(true);
+}
+
+export function unclear() {
+  turns.set({ list: [...turns.get().cleared, ...turns.get().list], cleared: [] });
   keep();
+}
+
+function forgetCleared() {
+  for (const { picture } of turns.get().cleared) if (picture?.url) URL.revokeObjectURL(picture.url);
+  turns.set({ cleared: [] });
+}
+
+// End what runs, without a word of it.
+function halt() {
+  running?.controller.abort();
+  running = null;
 }
 
 export function stop() {
   if (!running) return false;
-  const { id, controller } = running;
-  running = null;
-  controller.abort();
+  const { id } = running;
+  halt();
   update(id, { state: "stopped", text: textOf(id) });
   texts.delete(id);
   keep();
   return true;
-}
-
-// The panel beside the answers: null, { kind: "source", documentId, start, end, … } or
-// { kind: "why", id }.
-export function openPanel(panel) {
-  turns.set({ panel });
 }
 
 const texts = new Map(); // of the running turn, by id
@@ -76,17 +132,22 @@ export function textOf(id) {
 
 export function ask(question, scope, picture = null) {
   stop();
-  const id = nextId++;
+  forgetCleared();
+  // one of its own in all tabs
+  const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
   const turn = { ...blank(), id, question, scope, picture, asked: new Date().toISOString() };
   turns.set({ list: [...turns.get().list, turn] });
   run(id);
+  keep();
   return id;
 }
 
+// The new answer takes the place of the one that was cut.
 export function retry(id) {
   stop();
   update(id, blank());
   run(id);
+  keep();
 }
 
 function blank() {
@@ -194,23 +255,7 @@ function failed(error, text) {
   return cut ? { state: "cut", error: CUT } : { state: "failed", error: error.message };
 }
 
-function keep() {
-  const list = turns.get().list
-    .filter((turn) => turn.state !== "waiting" && turn.state !== "streaming")
-    .slice(-KEPT)
-    .map((turn) => (turn.picture ? { ...turn, picture: { name: turn.picture.name } } : turn));
-  while (list.length && JSON.stringify(list).length > LARGEST) list.shift();
-  remember("turns", list.length ? JSON.stringify(list) : null);
-}
-
-function restore() {
-  try {
-    const list = JSON.parse(recall("turns") || "[]");
-    return Array.isArray(list) ? list : [];
-  } catch {
-    return [];
-  }
-}
+const keep = (cleared = false) => keepList(turns.get().list, cleared);
 
 export function rate(id, rating, note) {
   update(id, { rating, note });

@@ -6,10 +6,11 @@
 //
 // `goal` is where to be: { index, selector, share }: the element that the selector finds in the leaf,
 // else that share of the leaf. It is kept in view, whatever is drawn late above it, until the reader
-// is touched. `onTop(index, share)` tells what is a third down the view.
+// is touched. `onTop(index, share)` tells what is in the middle of the view, where a passage is shown.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 
 const NEAR = "700px 0px"; // around what is seen
+const LINE = 1 / 2; // of the view: what is there is where one is
 const SETTLES = 80; // ms; who passes by faster than that needs no picture
 
 export function Leaves({ leaves, draw, goal, onTop, label, className, width, settle = false }) {
@@ -88,10 +89,10 @@ function useGoal(scroller, sheets, goal) {
   }, [goal]);
 }
 
-// How far the leaf, or a share of it, is from where it is to be: at the top, or a third down.
+// How far the leaf, or a share of it, is from where it is to be: at the top, or in the middle.
 function placeIn(box, leaf, share = 0) {
   const inner = leaf.getBoundingClientRect();
-  const down = share ? box.clientHeight / 3 : 8;
+  const down = share ? box.clientHeight * LINE : 8;
   return inner.top + share * inner.height - box.getBoundingClientRect().top - down;
 }
 
@@ -104,7 +105,7 @@ function show(box, element) {
   if (left < 0 || left + inner.width > box.clientWidth) box.scrollLeft += left - Math.max((box.clientWidth - inner.width) / 2, 8);
 }
 
-// The leaf at the upper third of what is seen.
+// The leaf in the middle of what is seen.
 function useTop(scroller, sheets, onTop) {
   const tell = useRef(onTop);
   tell.current = onTop;
@@ -113,7 +114,7 @@ function useTop(scroller, sheets, onTop) {
     let frame = 0;
     const look = () => {
       frame = 0;
-      const line = box.getBoundingClientRect().top + box.clientHeight / 3;
+      const line = box.getBoundingClientRect().top + box.clientHeight * LINE;
       const { children } = sheets.current;
       let [low, high] = [0, children.length - 1];
       while (low < high) {

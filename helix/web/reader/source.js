@@ -7,6 +7,7 @@
 // `among` are the sources that this one is one of, `at` its place among them.
 import { Button, IconButton, Notice, Spinner } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { useTitle } from "../shell/title.js";
 import { forget, load } from "./documents.js";
 import { Heading } from "./heading.js";
 import { Reader } from "./reader.js";
@@ -37,8 +38,15 @@ export function SourceReader({ documentId, onClose, alone, ...place }) {
     </header>
     ${error && html`<${Failure} error=${error} onRetry=${reload} />`}
     ${!ready && !error && html`<div class="source-body"><${Spinner} label="Opening the document" /></div>`}
+    ${ready && alone && html`<${Titled} text=${document.title} />`}
     ${ready && html`<${Reader} key=${document.id} document=${document} place=${place} alone=${alone} />`}
   </section>`;
+}
+
+// On its own it gives the browser's tab its name.
+function Titled({ text }) {
+  useTitle(text);
+  return null;
 }
 
 function fetchInto(documentId, setState) {

@@ -2,14 +2,19 @@
 import { Panel } from "./ask.js";
 import { Turn } from "../ask/answer.js";
 import { queryOf } from "../ask/scope.js";
-import { ask, fromReceipt, openPanel, turns } from "../ask/turns.js";
+import { closePanel, openPanel, panels } from "../ask/panel.js";
+import { Preview } from "../ask/preview.js";
+import { panelOf } from "../ask/cited.js";
+import { ask, fromReceipt } from "../ask/turns.js";
 import { api } from "../api.js";
 import { Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
+import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
 
-function askAnew(question, scope) {
+async function askAnew(question, scope) {
+  await closePanel();
   ask(question, scope);
   go(address("ask", [], queryOf(scope)));
 }
@@ -17,10 +22,9 @@ function askAnew(question, scope) {
 export default function Answer({ route }) {
   const id = route.rest[0] || "";
   const [state, setState] = useState({ turn: null, error: null, status: null });
-  const { panel } = useStore(turns);
+  const { panel } = useStore(panels);
   useEffect(() => {
     const controller = new AbortController();
-    openPanel(null);
     setState({ turn: null, error: null, status: null });
     // whichever of the two comes first
     api.receipt(id, controller.signal).then(
@@ -31,6 +35,7 @@ export default function Answer({ route }) {
     return () => controller.abort();
   }, [id]);
   const { turn, error } = state;
+  useTitle(turn ? turn.question : "An answer given before");
   return html`<div class=${`ask ${panel ? "with-panel" : ""}`}><div class="thread"><div class="turns">
     <h1 class="unseen">An answer given before</h1>
     ${!turn && !error && html`<${Spinner} label="Reading the receipt" />`}
@@ -41,5 +46,6 @@ export default function Answer({ route }) {
     ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askAnew} onRetry=${() => {}}
       onRate=${(rating, note) => setState((now) => ({ ...now, turn: { ...now.turn, rating, note } }))} />`}
     <p class="page-end"><a href=${address("ask")}>Ask another question</a></p>
-  </div></div><${Panel} panel=${panel} turn=${turn} /></div>`;
+  </div></div><${Panel} panel=${panel} turn=${turn} />
+    <${Preview} onOpen=${(passage, chip) => openPanel(panelOf(passage, chip))} /></div>`;
 }

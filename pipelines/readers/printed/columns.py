@@ -88,12 +88,12 @@ def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
     lines = [piece for piece in pieces if isinstance(piece, Line)]
     if len(lines) < 2 * _LEAST_LINES:
         return None
-    width = max(line.right for line in lines) - min(line.left for line in lines)
-    narrow = sum(line.right - line.left < _NARROW * width for line in lines)
-    if narrow < 2 * _LEAST_LINES:  # as on most pages of one column
-        return None
     lines.sort(key=lambda line: line.top)
     boxes = _boxes_of(lines)
+    width = boxes[:, 2].max() - boxes[:, 0].min()
+    narrow = int((boxes[:, 2] - boxes[:, 0] < _NARROW * width).sum())
+    if narrow < 2 * _LEAST_LINES:  # as on most pages of one column
+        return None
     best, most = None, 0
     for place in _valleys(boxes):
         is_left, is_right = boxes[:, 2] <= place, boxes[:, 0] >= place

@@ -95,8 +95,10 @@ def _described(
 ) -> Iterator[EdgeRow]:
     """The rows that are looked at among the words nearest to an edge, in their order from there."""
     sizes: list[float] = page.sizes[order].tolist()
-    lefts, _, rights, feet = page.boxes[order].T.tolist()
+    feet: list[float] = page.boxes[order, 3].tolist()
     rows = _rows(feet, sizes)
+    order = order[: rows[-1].stop if rows else 0]
+    lefts, _, rights, _ = page.boxes[order].T.tolist()
     for row, following in zip(rows[:_DEEP], [*rows[1:], range(0)], strict=False):
         places = sorted(row, key=lefts.__getitem__)
         foot, size = feet[places[0]], sizes[places[len(row) // 2]]

@@ -57,10 +57,12 @@ def rows(lines: Iterable[Line]) -> list[list[Line]]:
     """Pieces at one height together, from left to right; the rows from the top down."""
     found: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.top + line.bottom):
-        if found and shares_height(found[-1][0], line):
-            found[-1].append(line)
-        else:
-            found.append([line])
+        if found:
+            first = found[-1][0]
+            if first.bottom > line.top and shares_height(first, line):
+                found[-1].append(line)
+                continue
+        found.append([line])
     for row in found:
         if len(row) > 1:
             row.sort(key=lambda line: line.left)

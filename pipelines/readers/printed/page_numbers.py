@@ -59,18 +59,26 @@ def _is_known(numbering: Numbering, counts: Counter[Numbering], pages: int) -> b
 
 def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, str]]:
     """The numbers at both ends of a row, or the one among words that go with page numbers."""
-    bare = [word.strip(_AROUND) for word in words]
-    others = [index for index, word in enumerate(bare) if word.casefold() not in _BESIDE]
-    numbers = [index for index in others if _NUMBER.fullmatch(bare[index])]
-    alone = len(numbers) == len(others) <= 2  # "4", "4 of 9"
-    for index in numbers[:1] if alone else {*numbers[:1], *numbers[-1:]} & {others[0], others[-1]}:
-        match = _NUMBER.fullmatch(bare[index])
-        assert match
+    count = len(words)
+    first = next((place for place in range(count) if not _goes_with_number(words[place])), count)
+    last = next((n for n in range(count - 1, first, -1) if not _goes_with_number(words[n])), first)
+    found = [
+        (place, match)
+        for place in dict.fromkeys((first, last))
+        if place < count and (match := _NUMBER.fullmatch(words[place].strip(_AROUND)))
+    ]
+    is_pair = first < last and all(map(_goes_with_number, words[first + 1 : last]))
+    alone = len(found) == 1 + is_pair and (is_pair or first == last)  # "4", "4 of 9"
+    for place, match in found[:1] if alone else found:
         roman = match["roman"]
         value = _value(roman) if roman else int(match["digits"])
-        where = _ALONE if alone else "first" if index == others[0] else "last"
+        where = _ALONE if alone else "first" if place == first else "last"
         label = match["prefix"] + (roman or match["digits"])
         yield Numbering(match["prefix"], bool(roman), value - page, where), label
+
+
+def _goes_with_number(word: str) -> bool:
+    return word.strip(_AROUND).casefold() in _BESIDE
 
 
 def _value(roman: str) -> int:

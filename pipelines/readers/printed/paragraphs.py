@@ -151,6 +151,8 @@ class _Region:
 
     def _has_leader(self, line: Line) -> bool:
         """Whether dots lead to the end of the line, as in a table of contents."""
+        if not self._words.has_leaders:
+            return False
         text = " ".join([self._words.texts[number] for number in line.numbers[-3:]])
         return _LEADER.search(text) is not None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -24,6 +25,7 @@ _WORD = re.compile(
     rf"[{_IDEOGRAPHS}]{{1,4}}"
     rf"|[^\s{CUT_MARKS}{_IDEOGRAPHS}]+[{CUT_MARKS}]?|[{CUT_MARKS}]"
 )
+_LEADERS = ("..", "__", "._", "_.", "·", "…")
 _LEAST_TABLE = 4  # words of a page with a table
 _LEAST_APART = 2
 _BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
@@ -125,7 +127,8 @@ class WordColumns(Sequence[Word]):
     """The words of a page as they are read, a list for each thing that is known of them.
 
     A ``Word`` is made where one is asked for: most pages are laid out by the first and the last
-    words of their lines. ``lengths`` are those of ``texts``, ``joined`` as ``PageWords`` has it.
+    words of their lines. ``lengths`` are those of ``texts``, ``joined`` as ``PageWords`` has it;
+    ``has_leaders`` is whether there may be dots or lines that lead to the end of a line.
     """
 
     def __init__(self, page: PageWords) -> None:
@@ -133,7 +136,8 @@ class WordColumns(Sequence[Word]):
         self.lefts, self.tops, self.rights, self.bottoms = (edge.tolist() for edge in page.boxes.T)
         self.sizes: list[float] = page.sizes.tolist()
         self.bold: list[bool] = page.bold.tolist()
-        self.spaced: list[bool] = page.spaced().tolist()
+        self.has_leaders = any(marks in page.text for marks in _LEADERS)
+        self._page = page
         self.joined = set(np.flatnonzero(page.joined).tolist())
         self.lengths = (
             page.spans[:, 1] - page.spans[:, 0]
@@ -158,6 +162,12 @@ class WordColumns(Sequence[Word]):
         if len(numbers) == len(self):
             return self[:]
         return list(map(Word, *([column[n] for n in numbers] for column in self._columns)))
+
+    @cached_property
+    def spaced(self) -> list[bool]:
+        """Whether white space stands before each word."""
+        apart: list[bool] = self._page.spaced().tolist()
+        return apart
 
     @property
     def _columns(self) -> tuple[list[Any], ...]:

@@ -1,0 +1,57 @@
+// What an answer cites, passage by passage. A statement of the answer rests on spans of its sources
+// (`support.statements[].spans`), and each marker leads to the span of its own statement.
+//
+//   passageAt(turn, { n, statement, nth })   what a marker leads to, or null
+//   quotesOf(turn, citation)                 all passages of a source that statements rest on, in their order
+//   passageOf(citation)                      a citation, or one of the closest, as a passage
+//   panelOf(passage, opener, among)          the panel that shows it, as one of several
+//
+// A passage: { documentId, chunkId, start, end, quote, title, place }. Where no sentence of a source
+// bears a statement out, `start`, `end` and `quote` are null, and it is the whole chunk.
+import { placeOf } from "../text.js";
+
+export function passageOf(cited) {
+  return {
+    documentId: cited.document_id, chunkId: cited.chunk_id, title: cited.title, place: placeOf(cited, cited.title),
+    start: cited.start ?? null, end: cited.end ?? null, quote: cited.quote ?? null,
+  };
+}
+
+export function passageAt(turn, { n, statement, nth }) {
+  const citation = turn.citations.find((one) => one.n === n);
+  if (!citation) return null;
+  const told = turn.support?.statements[statement];
+  if (!told) return passageOf(citation); // of an answer that nothing was proven of
+  const spans = spansOf(told, n);
+  return spans.length ? passageOfSpan(spans[Math.min(nth, spans.length - 1)], citation) : wholeOf(citation);
+}
+
+export function quotesOf(turn, citation) {
+  const spans = (turn.support?.statements || []).flatMap((told) => spansOf(told, citation.n));
+  const found = new Map(spans.map((span) => [`${span.start} ${span.end}`, passageOfSpan(span, citation)]));
+  return found.size ? [...found.values()] : [passageOf(citation)];
+}
+
+export function panelOf(passage, opener, among = [passage]) {
+  if (!passage) return null;
+  const at = among.findIndex((one) => isSame(one, passage));
+  return { kind: "source", ...passage, among: at < 0 ? [] : among, at, opener };
+}
+
+const isSame = (one, other) => ["documentId", "chunkId", "start", "end"].every((key) => one[key] === other[key]);
+
+const spansOf = (told, n) => (told.supported ? told.spans || [] : []).filter((span) => span.n === n);
+
+const wholeOf = (citation) => ({ ...passageOf(citation), start: null, end: null, quote: null });
+
+// A span of another chunk than the citation's own may stand under other headings.
+function passageOfSpan(span, citation) {
+  const own = span.chunk_id === citation.chunk_id;
+  const label = span.label ?? (own ? citation.label : "");
+  const path = own ? citation.heading_path : [];
+  return {
+    documentId: span.document_id, chunkId: span.chunk_id, title: citation.title,
+    place: placeOf({ heading_path: path, page: span.page, label }, citation.title),
+    start: span.start, end: span.end, quote: span.quote,
+  };
+}
