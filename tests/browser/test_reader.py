@@ -15,7 +15,7 @@ from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
 from tests.support.printed_pages import HEIGHT, WIDTH, drawn, put
-from tests.support.sample_documents import Bullet, Heading, Slide, Table, docx, pptx
+from tests.support.sample_documents import Bullet, Heading, Slide, Table, docx, pptx, xlsx
 from tests.support.service_process import run
 
 PAGES = 120
@@ -71,6 +71,7 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     (kept / "mills-2019.pdf").write_bytes(report)
     (kept / "plan.pptx").write_bytes(_slides())
     (kept / "travel.docx").write_bytes(_word())
+    (kept / "rates.xlsx").write_bytes(_sheet())
     lost = drawn(lambda canvas: put(canvas, 60, 80, "The lamp oil is kept in the cellar."))
     (other / "cellar.pdf").write_bytes(lost)
     _ingest(module_database_url, kept, "--keep-files")
@@ -82,6 +83,11 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
 def _slides() -> bytes:
     second = Slide("Budget", ("What it costs",), table=(("Item", "Cost"), ("Desk", "400")))
     return pptx(Slide("Plan", ("Hire two", "Open the office in Ghent"), notes="Say why."), second)
+
+
+def _sheet() -> bytes:
+    rows = (("City", "Rate"), ("Ghent", 100), ("Bruges", 107), ("Namur", 121))
+    return xlsx({"Rates": rows})
 
 
 def _word() -> bytes:
@@ -135,6 +141,25 @@ def test_a_citation_opens_the_printed_page_at_its_box(page: Page, shelf: str) ->
     assert 120 < top < 140
     page.screenshot(path=screenshots() / "reader.png")
     assert serious(page) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("How many tonnes of barley did the windmill of Ostend grind in 2019?",
+         f"page {QUOTE_PAGE} (printed {QUOTE_PAGE - FRONT})"),
+        ("What is the cost of Desk?", "slide 2"),
+        ("What is the Rate of Ghent?", "sheet Rates, rows 2-4"),
+    ],
+    ids=["page", "slide", "sheet"],
+)  # fmt: skip
+def test_places_are_said_as_people_say_them(page: Page, question: str, place: str) -> None:
+    ask(page, question)
+    expect(page.locator(".sources .passage").first).to_contain_text(place)
+    page.locator(".chip:enabled").first.hover()
+    expect(page.get_by_role("tooltip")).to_contain_text(place)
+    page.locator(".chip:enabled").first.click()
+    expect(page.locator(".source-place")).to_contain_text(place)
 
 
 def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
