@@ -31,27 +31,38 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A question, and the document that suggested it."""
+class Suggestion:
+    """A question, and the document that suggested it.
+
+    ``value`` is the number that a proper answer has, as it is printed; '' where none is known.
+    """
 
     document_id: int
     question: str
+    value: str = ""
+
+    def is_met_by(self, answer: str) -> bool:
+        """Whether ``answer`` has the number that is asked for."""
+        return self.value in answer
 
 
-def candidates(materials: Sequence[Material], most: int) -> list[Candidate]:
+def candidates(materials: Sequence[Material], most: int) -> list[Suggestion]:
     """At most ``most`` questions, each once, of each document in turn."""
-    lists = [[Candidate(one.document_id, text) for text in _questions(one)] for one in materials]
+    lists = [
+        [Suggestion(one.document_id, *asked) for asked in _questions(one)] for one in materials
+    ]
     turns = (one for turn in zip_longest(*lists) for one in turn if one)
-    found: dict[str, Candidate] = {}
+    found: dict[str, Suggestion] = {}
     for one in turns:
         found.setdefault(one.question.lower(), one)
     return list(islice(found.values(), most))
 
 
-def _questions(material: Material) -> Iterator[str]:
-    """Of each rule in turn, the ones that ask for most first."""
-    rules = (_of_tables, _of_headings, _of_limits, _of_terms, _of_authors)
-    lists = [list(islice(rule(material), _MOST_OF_A_RULE)) for rule in rules]
+def _questions(material: Material) -> Iterator[tuple[str, str]]:
+    """(question, value) of each rule in turn, the ones that ask for most first."""
+    texts = (_of_headings, _of_limits, _of_terms, _of_authors, _of_sections)
+    rules = [_of_tables(material), *(((text, "") for text in rule(material)) for rule in texts)]
+    lists = [list(islice(rule, _MOST_OF_A_RULE)) for rule in rules]
     yield from filter(None, chain.from_iterable(zip_longest(*lists)))
 
 
@@ -80,14 +91,18 @@ _AMOUNTS = re.compile(
 )  # a group that a row's label is read with; "operating activities" is none
 
 
-def _of_tables(material: Material) -> Iterator[str]:
+def _of_tables(material: Material) -> Iterator[tuple[str, str]]:
     for table in material.tables:
         cells = (
             cell for cell in table.cells if _NUMBER.fullmatch(material.text[slice(*cell.span)])
         )
         firsts = {cell.row: cell for cell in reversed(list(cells))}
-        asked = (_of_cell(material, table, firsts[row]) for row in sorted(firsts))
-        yield from islice(filter(None, asked), _MOST_OF_A_TABLE)
+        asked = (
+            (text, material.text[slice(*firsts[row].span)].strip("($€£¥ )"))
+            for row in sorted(firsts)
+            if (text := _of_cell(material, table, firsts[row]))
+        )
+        yield from islice(asked, _MOST_OF_A_TABLE)
 
 
 def _of_cell(material: Material, table: Table, cell: Cell) -> str | None:
@@ -150,6 +165,7 @@ _LIMIT = re.compile(
     r"(?:days|hours|weeks|months))\b",
     re.MULTILINE,
 )
+_SUBJECT = re.compile(r"(?=.*[a-z])[^\W\d_][^/?:;|“”\"]*[^\W_.]")
 _TERM = re.compile(r"[“\"](?P<term>[A-Z][\w &-]{2,40})[”\"] (?:means|refers to|shall mean)\b")
 
 
@@ -174,7 +190,11 @@ def _of_terms(material: Material) -> Iterator[str]:
 def _of_authors(material: Material) -> Iterator[str]:
     if material.facts.get("author"):
         yield f"Who wrote “{material.title[:_LONGEST_HEADING]}”?"
-    short = [text for text in material.headings if 2 <= len(text.split()) <= 7]
-    for heading in short:
-        if "?" not in heading and len(heading) <= _LONGEST_HEADING:
+
+
+def _of_sections(material: Material) -> Iterator[str]:
+    """What is said about a heading's subject: a heading in words, no signature and no note."""
+    for heading in material.headings:
+        words = len(heading.split())
+        if 2 <= words <= 7 and len(heading) <= _LONGEST_HEADING and _SUBJECT.fullmatch(heading):
             yield f"What does “{material.title[:_LONGEST_HEADING]}” say about {heading}?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from helix.domain.suggestions import Candidate, Material
+from helix.domain.suggestions import Suggestion, Material
 from helix.domain.tables import Cell, Table
 from helix.library.access import Connected, Library, Row
 
@@ -100,7 +100,7 @@ async def list_suggestions(
 
 
 async def store_suggestions(
-    library: Library, asked: Sequence[tuple[Candidate, bool]], changed: str
+    library: Library, asked: Sequence[tuple[Suggestion, bool]], changed: str
 ) -> None:
     """Replace the tenant's suggestions by these, each with whether its answer was supported."""
 

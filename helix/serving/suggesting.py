@@ -13,7 +13,7 @@ from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerRequest
 from helix.contract import OPEN_RUN
 from helix.domain.scope import Scope
-from helix.domain.suggestions import Candidate, candidates
+from helix.domain.suggestions import Suggestion, candidates
 from helix.errors import HelixError
 from helix.library.suggestions import changed_libraries, read_materials, store_suggestions
 from helix.services import Services
@@ -70,22 +70,22 @@ async def renew(
     documents = services.library.of(tenant)
     is_free = services.settings.llm == "offline"
     most = _MOST_ASKED if is_free else _MOST_ASKED_OF_A_SERVICE
-    asked: list[tuple[Candidate, bool]] = []
+    asked: list[tuple[Suggestion, bool]] = []
     for candidate in candidates(await read_materials(documents), most):
         if sum(good for _, good in asked) == _MOST_KEPT:
             break
-        asked.append((candidate, await _is_answered(services, tenant, candidate.question)))
+        asked.append((candidate, await _is_answered(services, tenant, candidate)))
         await asyncio.sleep(pause)
     await store_suggestions(documents, asked, library)
 
 
-async def _is_answered(services: Services, tenant: str, question: str) -> bool:
-    asked = Question(question, Scope(tenant))
+async def _is_answered(services: Services, tenant: str, suggestion: Suggestion) -> bool:
+    asked = Question(suggestion.question, Scope(tenant))
     try:
         answer = await AnswerRequest(services.answering, asked, recorded=False).run()
     except HelixError:
         return False
-    return is_proven(answer)
+    return is_proven(answer) and suggestion.is_met_by(answer.text)
 
 
 def is_proven(answer: Answer) -> bool:

@@ -58,6 +58,14 @@ def test_a_cell_asks_for_its_row_and_column(
     assert questions(tabled(company, (row,), column)) == [question]
 
 
+def test_a_cells_question_knows_its_value_and_a_texts_none() -> None:
+    [of_cell] = candidates([tabled("Apple Inc.", (("Net loss",),), ("2023",), "$(39,669)")], 24)
+    assert of_cell.is_met_by("Net loss: $(39,669) million, 2023 [1]")
+    assert not of_cell.is_met_by("Other expense: (1,272) million, 2023 [1]")
+    text = "Refunds are accepted within 30 days."
+    assert candidates([Material(1, "Rules", text)], 1)[0].is_met_by("anything")
+
+
 @pytest.mark.parametrize(
     ("row", "column", "value"),
     [
@@ -101,3 +109,9 @@ def test_documents_take_turns_and_a_question_is_asked_once() -> None:
         (1, "How long does it take?"),
         (2, "Who pays?"),
     ]
+
+
+def test_a_heading_in_words_asks_what_is_said_of_it() -> None:
+    headings = ("AMAZON.COM, INC.", "/s/ Anna Roe", "1 See “Measures” above.", "Health and safety")
+    report = Material(1, "Rules", "", headings=headings)
+    assert questions(report) == ["What does “Rules” say about Health and safety?"]
