@@ -193,9 +193,7 @@ def acquire(directory: Path, *, timeout: float = START_SECONDS) -> EmbeddedPostg
     layout = Layout(directory)
     with _guard:
         try:
-            # Traversable for root's system user; what lies inside is closed by its own mode.
-            mode = 0o711 if os.geteuid() == 0 else 0o700
-            directory.mkdir(parents=True, exist_ok=True, mode=mode)
+            make_folder(directory)
             share = _shares.get(directory) or _Share(_lock_shared(layout, deadline))
             share.handles += 1
             _shares[directory] = share
@@ -214,6 +212,13 @@ def acquire(directory: Path, *, timeout: float = START_SECONDS) -> EmbeddedPostg
                 " set DATABASE_URL=embedded:<dir> to a directory you may write to"
             ) from None
         return EmbeddedPostgres(directory, socket_directory)
+
+
+def make_folder(directory: Path) -> None:
+    """Make the folder of an embedded Postgres where it is missing."""
+    # Traversable for root's system user; what lies inside is closed by its own mode.
+    mode = 0o711 if os.geteuid() == 0 else 0o700
+    directory.mkdir(parents=True, exist_ok=True, mode=mode)
 
 
 def wait_until_stopped(directory: Path, *, timeout: float = START_SECONDS) -> bool:

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from helix import __version__
-from helix.commands import programs
 from helix.commands.lazy import LazyCommand, lazy_typer
 
 COMMANDS = {
@@ -18,12 +17,18 @@ COMMANDS = {
     "ask": LazyCommand("helix.commands.answers:ask", "Ask the documents."),
     "replay": LazyCommand("helix.commands.answers:replay", "Ask again what an answer was asked."),
     "doctor": LazyCommand("helix.commands.doctor:doctor", "Check all that answering needs."),
+    "ingest": LazyCommand("pipelines.ingest:ingest", "Bring in files and folders."),
+    "crawl": LazyCommand("pipelines.crawl:crawl", "Bring in the pages of a website."),
     "runs": LazyCommand("helix.commands.runs:runs", "What is being brought in: follow, cancel."),
     "keys": LazyCommand("helix.commands.keys:keys", "Keys to the HTTP API: make, list, revoke."),
     "tenants": LazyCommand("helix.commands.tenants:tenants", "Whose documents there are: erase."),
     "cache": LazyCommand("helix.commands.cache:cache", "The embedding cache: its size, empty it."),
+    "reembed": LazyCommand("pipelines.reembed:reembed", "Change the embedder while answering."),
+    "worker": LazyCommand("pipelines.worker:work", "Carry out what is to be brought in."),
+    "migrate": LazyCommand("helix.commands.migrate:migrate", "Make or upgrade the schema."),
 }
-"""Every command but the programs, in the order of `helix --help`."""
+"""Every command, in the order of `helix --help`. Those of ``pipelines`` are named and not imported:
+``helix`` does not depend on ``pipelines``."""
 
 _VERSION = f"helix {__version__}"
 
@@ -33,7 +38,6 @@ cli = lazy_typer(
     help="Answers from your own documents, each citation resolving, or one honest refusal.",
     no_args_is_help=True,
 )
-programs.add_to(cli)
 
 
 @cli.callback(invoke_without_command=True)

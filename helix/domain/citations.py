@@ -91,8 +91,12 @@ def location(hit: Hit) -> str:
 
 def place(hit: Hit) -> str:
     """Document and location for people: "Handbook, page 47", "Handbook › Travel › Refunds"."""
-    if hit.label:
-        return f"{hit.title}, {hit.label}"
-    headings = hit.heading_path
+    return place_of(hit.title, hit.heading_path, hit.label)
+
+
+def place_of(title: str, heading_path: Sequence[str], label: str) -> str:
+    """``place`` of what a citation says of its source."""
+    if label:
+        return f"{title}, {label}"
     # a document named by its first heading has that in front of every path
-    return " › ".join((hit.title, *headings[headings[:1] == (hit.title,) :]))
+    return " › ".join((title, *heading_path[tuple(heading_path[:1]) == (title,) :]))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 
@@ -15,9 +16,6 @@ from helix.library.watch import Watch
 from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.connections import become
-
-if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
-    from helix.store import ChunkStore
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -34,6 +32,27 @@ def compose(template: str, **fragments: str) -> str:
     return template.format(**fragments)
 
 
+class LibraryStore(Protocol):
+    """What a library needs of a tenant's store: ChunkStore has it, TenantConnections only this."""
+
+    @property
+    def tenant(self) -> str:
+        """Whose rows they are."""
+        ...
+
+    def of(self, tenant: str) -> LibraryStore:
+        """Another tenant's, over the same connections."""
+        ...
+
+    async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
+        """All rows of one read as the tenant."""
+        ...
+
+    def connection(self) -> AbstractContextManager[Connected]:
+        """A connection in autocommit."""
+        ...
+
+
 class Library:
     """Documents and runs of one tenant over the connections of ``store``.
 
@@ -41,7 +60,7 @@ class Library:
     StoreUnavailable.
     """
 
-    def __init__(self, store: ChunkStore) -> None:
+    def __init__(self, store: LibraryStore) -> None:
         self._store = store
         self._writers = asyncio.Semaphore(_WRITERS)
         self._aside = asyncio.Semaphore(_WRITERS)

@@ -17,6 +17,9 @@ _BATCH = 1000
 
 _RUN = """
 r.id, r.kind, r.status, r.stage, r.error, r.ignored, r.options ->> 'url' AS url,
+coalesce(r.options -> 'paths', '[]') AS paths,
+(SELECT coalesce(json_agg(source_uri ORDER BY n), '[]') FROM run_files
+ WHERE run_id = r.id AND n < 3) AS first_files,
 r.created_at, r.started_at, r.finished_at,
 (SELECT count(*) FROM run_files WHERE run_id = r.id) AS total,
 (SELECT coalesce(sum(chunks), 0) FROM run_files WHERE run_id = r.id) AS chunks,

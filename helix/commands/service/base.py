@@ -1,0 +1,75 @@
+"""What documents, runs and answers a command can ask for, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Protocol
+
+from helix.library.access import Row
+from helix.library.documents import Wanted
+from helix.library.run_progress import Event
+
+
+class LibraryService(Protocol):
+    """Documents and runs of one tenant; rows are those of the HTTP API.
+
+    Every method may raise NotFound, where an id is nobody's, and Unavailable.
+    """
+
+    async def list_documents(self, wanted: Wanted) -> Row:
+        """A page of documents: ``documents``, ``next``, ``total``."""
+        ...
+
+    async def get_document(self, document_id: int, *, with_text: bool) -> Row:
+        """One document with its outline and chunks."""
+        ...
+
+    async def edit_document(self, document_id: int, changes: Row) -> None:
+        """Change title, file name, facts or tags."""
+        ...
+
+    async def remove_document(self, document_id: int) -> None:
+        """Delete a document with all that only it used."""
+        ...
+
+    async def list_runs(self, limit: int) -> Row:
+        """The newest runs."""
+        ...
+
+    async def get_run(self, run_id: int, limit: int) -> Row:
+        """One run and its first files, failed ones first."""
+        ...
+
+    def follow_run(self, run_id: int) -> AsyncGenerator[Event, None]:
+        """Its changes as they come, until it has ended."""
+        ...
+
+    async def stop_run(self, run_id: int) -> str:
+        """Ask for a stop; the status the run then has."""
+        ...
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question as the command line asks it; None: of all documents."""
+
+    question: str
+    document_ids: tuple[int, ...] | None = None
+    tags: tuple[str, ...] | None = None
+
+
+class AnswerService(LibraryService, Protocol):
+    """A library that answers questions too."""
+
+    def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
+        """The pieces of the answer as they come, then its JSON, as POST /v1/query has it.
+
+        Raises:
+            HelixError: the model or the database failed, also in the middle.
+        """
+        ...
+
+    async def answer(self, query: Query) -> Row:
+        """The JSON alone; raises as ``stream`` does."""
+        ...

@@ -1,0 +1,110 @@
+"""Documents, runs and answers straight from the database of DATABASE_URL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from helix.commands.service.base import Query
+from helix.domain.scope import Scope
+from helix.library import documents, run_progress
+from helix.library.access import Library, Row
+from helix.library.document_edits import edit_document
+from helix.library.documents import Wanted
+from helix.library.run_progress import Event
+from helix.settings import Settings
+from helix.storage.connections import Connections
+from helix.storage.database import open_url
+from helix.storage.tenant_connections import TenantConnections
+
+if TYPE_CHECKING:
+    from helix.answering.pipeline import AnswerRequest
+    from helix.services import Services
+
+
+class DatabaseLibrary:
+    """A LibraryService over one tenant's library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def list_documents(self, wanted: Wanted) -> Row:
+        return await documents.list_documents(self._library, wanted)
+
+    async def get_document(self, document_id: int, *, with_text: bool) -> Row:
+        return await documents.get_document(self._library, document_id, with_text)
+
+    async def edit_document(self, document_id: int, changes: Row) -> None:
+        await self._library.change(
+            partial(
+                edit_document, document_id=document_id, changes=changes, tenant=self._library.tenant
+            )
+        )
+
+    async def remove_document(self, document_id: int) -> None:
+        await self._library.change(
+            partial(documents.remove_document, document_id=document_id, tenant=self._library.tenant)
+        )
+
+    async def list_runs(self, limit: int) -> Row:
+        return await run_progress.list_runs(self._library, limit)
+
+    async def get_run(self, run_id: int, limit: int) -> Row:
+        return await run_progress.get_run(self._library, run_id, limit)
+
+    def follow_run(self, run_id: int) -> AsyncGenerator[Event, None]:
+        return run_progress.follow(self._library, run_id)
+
+    async def stop_run(self, run_id: int) -> str:
+        return await run_progress.stop_run(self._library, run_id)
+
+
+class DatabaseAnswers(DatabaseLibrary):
+    """An AnswerService over services that are open."""
+
+    def __init__(self, services: Services, tenant: str) -> None:
+        super().__init__(services.library.of(tenant))
+        self._services = services
+        self._tenant = tenant
+
+    async def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
+        from helix.answering.numbering import renumbered
+
+        request = self._request(query)
+        async with aclosing(await request.start()) as stream:
+            async for delta in renumbered(stream, len(stream.retrieval.sources)):
+                yield delta
+        answer = await request.finish(await request.conclude(stream))
+        yield request.told(answer, with_verdict=request.has_verdict)
+
+    async def answer(self, query: Query) -> Row:
+        return await self._request(query).run_json()
+
+    def _request(self, query: Query) -> AnswerRequest:
+        from helix.answering.answer import Question
+        from helix.answering.pipeline import AnswerRequest
+
+        scope = Scope(self._tenant, document_ids=query.document_ids, tags=query.tags)
+        return AnswerRequest(self._services.answering, Question(query.question, scope))
+
+
+@asynccontextmanager
+async def database_library(settings: Settings, tenant: str) -> AsyncIterator[DatabaseLibrary]:
+    """The tenant's documents and runs; neither an embedder nor a model is loaded."""
+    async with open_url(settings) as url:
+        connections = Connections(url, pool_size=1)
+        try:
+            yield DatabaseLibrary(Library(TenantConnections(connections, tenant)))
+        finally:
+            await connections.close()
+
+
+@asynccontextmanager
+async def database_answers(settings: Settings, tenant: str) -> AsyncIterator[DatabaseAnswers]:
+    """The tenant's documents, and answers from them; this takes seconds to load."""
+    from helix.services import open_services
+
+    async with open_services(settings) as services:
+        yield DatabaseAnswers(services, tenant)
