@@ -16,7 +16,7 @@ from pipelines.runs.run_identity import tags_option
 
 
 def crawl(
-    url: Annotated[str, typer.Argument(help="Where to start: a page of the site.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where to start: a page of the site.")],
     prefix: Annotated[
         str | None, typer.Option(help="Part of the site to stay in, as /docs/; the URL's if none.")
     ] = None,

@@ -85,3 +85,13 @@ def lazy_typer(commands: Mapping[str, LazyCommand], **given: Any) -> typer.Typer
 def _never_called() -> None:
     """Stands in the root's list of commands for one that is not loaded yet."""
     raise NotImplementedError
+
+
+class ListByDefault(TyperGroup):
+    """A group whose subcommand ``list`` is meant where none is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As the base does, with the subcommand in front."""
+        if args[:1] != ["--help"] and (not args or args[0].startswith("-")):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)

@@ -9,12 +9,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from helix.commands.console import one_line, print_table
+from helix.commands.console import LARGEST_ID, one_line, print_table
+from helix.commands.service.base import LibraryService
+from helix.commands.service.choice import ServerOption, library_service
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
-from helix.library.access import Library, Row
-from helix.library.run_progress import follow, get_run, list_runs, stop_run
-from helix.settings import load_settings
-from helix.storage.database import open_url
+from helix.errors import HelixError
+from helix.library.access import Row
+from helix.library.errors import NotFound
 from helix.telemetry.logs import configure_logging
 
 runs = typer.Typer(
@@ -23,38 +24,57 @@ runs = typer.Typer(
 )  # fmt: skip
 
 Result = TypeVar("Result")
-RunId = Annotated[int, typer.Argument(min=1, help="The run's id, as `helix runs` lists it.")]
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="[NAME]", help="A path or address of it, or its number; the newest."),
+]
 Tenant = Annotated[str | None, typer.Option(help="Whose runs; `default` if left out.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="With the numbers of runs.")]
 _SHOWN_FILES = 100
+_NEWEST = 200
+_NAMED_FILES = 3
+_DATABASE_WORDS = {"reembed": "another embedder"}
 
 
 @runs.callback()
 def _list(
     context: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=_NEWEST, help="How many, newest first.")] = 20,
+    verbose: Verbose = False,
     tenant: Tenant = None,
+    server: ServerOption = None,
 ) -> None:
-    context.obj = tenant  # for a subcommand that names none itself
+    context.obj = {"tenant": tenant, "server": server}  # for a subcommand that names none itself
     if context.invoked_subcommand is None:
-        _print_runs(_in_library(lambda library: list_runs(library, limit), tenant)["runs"])
+        found = _in_library(context, lambda library: library.list_runs(limit))["runs"]
+        if found:
+            _print_runs(found, verbose=verbose)
+        else:
+            typer.echo("nothing was brought in yet: `helix ingest PATH` does that", err=True)
 
 
 @runs.command()
 def show(
     context: typer.Context,
-    run_id: RunId,
+    name: Name = None,
     follow_it: Annotated[
-        bool, typer.Option("--follow", help="Print each change until the run ends.")
+        bool, typer.Option("--follow", "-f", help="Print each change until the run ends.")
     ] = False,
+    verbose: Verbose = False,
     tenant: Tenant = None,
+    server: ServerOption = None,
 ) -> None:
     """One run and its files, failed ones first; ends with 1 when it failed in whole or in part."""
-    whose = context.obj if tenant is None else tenant
-    if follow_it:
-        run = _in_library(lambda library: _follow(library, run_id), whose)
-    else:
-        run = _in_library(lambda library: get_run(library, run_id, _SHOWN_FILES), whose)
-        _print_runs([run])
+
+    async def read(library: LibraryService) -> Row:
+        run = await _find(library, name)
+        if follow_it:
+            return await _follow(library, run)
+        return await library.get_run(run["id"], _SHOWN_FILES)
+
+    run = _in_library(context, read, tenant, server)
+    if not follow_it:
+        _print_runs([run], verbose=verbose)
         _print_files(run)
     if run["error"]:
         typer.echo(one_line(run["error"]))
@@ -63,33 +83,77 @@ def show(
 
 
 @runs.command()
-def cancel(context: typer.Context, run_id: RunId, tenant: Tenant = None) -> None:
+def cancel(
+    context: typer.Context, name: Name = None, tenant: Tenant = None, server: ServerOption = None
+) -> None:
     """Stop a run; what it has brought in already stays."""
-    whose = context.obj if tenant is None else tenant
-    status = _in_library(lambda library: stop_run(library, run_id), whose)
+
+    async def stop(library: LibraryService) -> tuple[Row, str]:
+        run = await _find(library, name)
+        return run, await library.stop_run(run["id"])
+
+    run, status = _in_library(context, stop, tenant, server)
     told = {"cancelled": "is cancelled", "cancelling": "stops as soon as its worker sees it"}
-    typer.echo(f"run {run_id} {told.get(status, f'had ended already: {status}')}")
+    typer.echo(f"{_called(run)} {told.get(status, f'had ended already: {status}')}")
 
 
-async def _follow(library: Library, run_id: int) -> Row:
-    run: Row = {}
-    async with aclosing(follow(library, run_id)) as changes:
+async def _find(library: LibraryService, name: str | None) -> Row:
+    """The run of that number, else the newest that brings in what is called so.
+
+    Raises:
+        HelixError: there is none.
+    """
+    if name and name.isascii() and name.isdigit() and int(name) <= LARGEST_ID:
+        try:
+            return await library.get_run(int(name), 1)
+        except NotFound:
+            raise HelixError(f"there is no run {name}: `helix runs -v` lists them") from None
+    newest: list[Row] = (await library.list_runs(_NEWEST))["runs"]
+    for run in newest:
+        if name is None or name.rstrip("/") in {each.rstrip("/") for each in _names(run)}:
+            return run
+    if name is None:
+        raise HelixError("nothing was brought in yet: `helix ingest PATH` does that")
+    raise HelixError(f"nothing was brought in from {one_line(name)}: `helix runs` lists what was")
+
+
+async def _follow(library: LibraryService, run: Row) -> Row:
+    async with aclosing(library.follow_run(run["id"])) as changes:
         async for event in changes:
             if event.name == "run":
                 run = event.data
-                typer.echo(f"run {run_id}  {run['status']}  {_counts(run)}".rstrip())
+                typer.echo(f"{_called(run)}  {run['status']}  {_counts(run)}".rstrip())
             else:
                 typer.echo(f"  {one_line(event.data['source_uri'])}  {_outcome(event.data)}")
     return run
 
 
-def _print_runs(found: list[Row]) -> None:
+def _names(run: Row) -> list[str]:
+    """What a run brings in: the paths or the address it was given, else its first files."""
+    if run["url"]:
+        return [str(run["url"])]
+    return [str(name) for name in run["paths"] or run["first_files"]]
+
+
+def _called(run: Row) -> str:
+    names = _names(run)
+    if not names:
+        return _DATABASE_WORDS.get(run["kind"], str(run["kind"]))
+    shown = ", ".join(one_line(name) for name in names[:_NAMED_FILES])
+    whole = len(run["paths"]) or (1 if run["url"] else run["total"])
+    more = whole - min(len(names), _NAMED_FILES)
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _print_runs(found: list[Row], *, verbose: bool) -> None:
     rows = []
     for run in found:
         status = f"{run['status']} {run['stage'] or ''}"
         created = str(run["created_at"])[:16].replace("T", " ")
-        rows.append([run["id"], run["kind"], status, _counts(run), run["chunks"], created])
-    print_table(["run", "kind", "status", "files", "chunks", "created"], rows)
+        number = [run["id"]] if verbose else []
+        rows.append([*number, _called(run), run["kind"], status, _counts(run), created])
+    numbered = ["number"] if verbose else []
+    print_table([*numbered, "what", "kind", "state", "files", "started"], rows)
 
 
 def _print_files(run: Row) -> None:
@@ -111,19 +175,19 @@ def _outcome(file: Row) -> str:
     return one_line("; ".join([told, *reasons]))
 
 
-def _in_library(action: Callable[[Library], Awaitable[Result]], tenant: str | None) -> Result:
-    """The result of ``action`` on the documents and runs of ``tenant``."""
-    from helix.store import ChunkStore  # it takes a second to load
-
+def _in_library(
+    context: typer.Context,
+    action: Callable[[LibraryService], Awaitable[Result]],
+    tenant: str | None = None,
+    server: str | None = None,
+) -> Result:
+    """The result of ``action`` on the runs of the tenant that the command or the group names."""
     configure_logging("warning")
-    whose = DEFAULT_TENANT if tenant is None else tenant_name(tenant)
+    whose = tenant or context.obj["tenant"] or DEFAULT_TENANT
 
-    async def connect() -> Result:
-        async with open_url(load_settings()) as url:
-            store = ChunkStore(url, "", pool_size=1)  # no embedder: chunks are not touched
-            try:
-                return await action(Library(store.of(whose)))
-            finally:
-                await store.close()
+    async def connected() -> Result:
+        where = server or context.obj["server"]
+        async with await library_service(where, tenant_name(whose)) as library:
+            return await action(library)
 
-    return asyncio.run(connect())
+    return asyncio.run(connected())

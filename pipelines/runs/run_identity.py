@@ -38,6 +38,7 @@ def summary(counts: dict[str, int], chunks: int, ignored: int) -> Iterator[str]:
     if counts.get("cancelled"):
         shown["cancelled"] = counts["cancelled"]
     told = ", ".join(f"{count} {status}" for status, count in shown.items())
-    yield f"{sum(counts.values())} files: {told}; {chunks} chunks written"
+    files = sum(counts.values())
+    yield f"{files} {'file' if files == 1 else 'files'}: {told}; {chunks} chunks written"
     if ignored:
         yield f"{ignored} files of other types were passed over"

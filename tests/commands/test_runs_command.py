@@ -35,7 +35,8 @@ def test_list_show_and_cancel(values: dict[str, str]) -> None:
         fail_file(sql, run_id, 1, "encrypted: remove the password")
     listed = helix("runs", **values)
     assert listed.returncode == 0, listed.stderr
-    assert "paths" in listed.stdout and "1 embedding, 1 failed" in listed.stdout
+    assert "docs" in listed.stdout and "1 embedding, 1 failed" in listed.stdout
+    assert "number" not in listed.stdout and "number" in helix("runs", "-v", **values).stdout
 
     shown = helix("runs", "show", str(run_id), **values)
     assert shown.returncode == 1  # a file failed
@@ -43,8 +44,9 @@ def test_list_show_and_cancel(values: dict[str, str]) -> None:
     assert "failed; encrypted: remove the password" in shown.stdout
     assert "\x1b" not in shown.stdout
 
-    stopped = helix("runs", "cancel", str(run_id), **values)
-    assert (stopped.returncode, stopped.stdout) == (0, f"run {run_id} is cancelled\n")
+    assert helix("runs", "show", "docs/", **values).stdout == shown.stdout
+    stopped = helix("runs", "cancel", "docs", **values)
+    assert (stopped.returncode, stopped.stdout) == (0, "docs is cancelled\n")
 
 
 def test_following_to_the_end(values: dict[str, str], tmp_path: Path) -> None:
@@ -56,20 +58,23 @@ def test_following_to_the_end(values: dict[str, str], tmp_path: Path) -> None:
             "helix.cli", "runs", "show", str(run_id), "--follow",
             cwd=tmp_path, env=environment(**values), output=output,
         )  # fmt: skip
-        first = f"  docs/one.txt  read page 1 of 9\nrun {run_id}  queued  1 reading\n"
+        first = "  docs/one.txt  read page 1 of 9\ndocs  queued  1 reading\n"
         assert eventually(lambda: told.read_text() == first, 60), told.read_text()
         set_file(sql, run_id, 0, "added", chunks=4)
         finish_run(sql, run_id, "done")
         assert following.wait(60) == 0
     rest = told.read_text().removeprefix(first).splitlines()
     assert "  docs/one.txt  added, 4 chunks" in rest
-    assert rest[-1] == f"run {run_id}  done  1 added"
+    assert rest[-1] == "docs  done  1 added"
 
 
 def test_a_run_that_is_not_there(values: dict[str, str]) -> None:
     done = helix("runs", "cancel", "7", **values)
     assert done.returncode == 1
-    assert done.stderr.startswith("helix: there is no run 7") and done.stderr.count("\n") == 1
+    assert done.stderr == "helix: there is no run 7: `helix runs -v` lists them\n"
+    named = helix("runs", "show", "manuals", **values)
+    told = "helix: nothing was brought in from manuals: `helix runs` lists what was\n"
+    assert (named.returncode, named.stderr) == (1, told)
 
 
 def test_no_database() -> None:

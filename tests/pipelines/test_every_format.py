@@ -255,7 +255,7 @@ def test_the_terminal_shows_where(values: dict[str, str]) -> None:
     done = run("-m", "helix.cli", "ask", case.question, **values)
     assert done.returncode == 0, done.stderr
     assert case.answer in done.stdout
-    assert "[1] Harbour report, page 3 (chunk " in done.stdout
+    assert "\n[1] Harbour report, page 3\n" in done.stdout
 
 
 def test_what_no_document_says_is_refused_without_a_citation(client: httpx.Client) -> None:

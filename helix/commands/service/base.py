@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from helix.library.access import Row
-from helix.library.documents import Wanted
+from helix.library.document_list import Page, Wanted
 from helix.library.run_progress import Event
 
 
@@ -17,7 +17,11 @@ class LibraryService(Protocol):
     Every method may raise NotFound, where an id is nobody's, and Unavailable.
     """
 
-    async def list_documents(self, wanted: Wanted) -> Row:
+    async def summary(self) -> Row:
+        """How many documents there are, in all and by label, kind and format."""
+        ...
+
+    async def list_documents(self, wanted: Wanted, page: Page) -> Row:
         """A page of documents: ``documents``, ``next``, ``total``."""
         ...
 

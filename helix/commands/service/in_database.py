@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from helix.commands.service.base import Query
 from helix.domain.scope import Scope
-from helix.library import documents, run_progress
+from helix.errors import BadRequest
+from helix.library import run_progress
 from helix.library.access import Library, Row
 from helix.library.document_edits import edit_document
-from helix.library.documents import Wanted
+from helix.library.document_list import Page, Wanted, list_documents, summarise
+from helix.library.documents import get_document, remove_document
 from helix.library.run_progress import Event
 from helix.settings import Settings
 from helix.storage.connections import Connections
@@ -30,11 +32,14 @@ class DatabaseLibrary:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    async def list_documents(self, wanted: Wanted) -> Row:
-        return await documents.list_documents(self._library, wanted)
+    async def summary(self) -> Row:
+        return await summarise(self._library)
+
+    async def list_documents(self, wanted: Wanted, page: Page) -> Row:
+        return await list_documents(self._library, wanted, page)
 
     async def get_document(self, document_id: int, *, with_text: bool) -> Row:
-        return await documents.get_document(self._library, document_id, with_text)
+        return await get_document(self._library, document_id, with_text)
 
     async def edit_document(self, document_id: int, changes: Row) -> None:
         await self._library.change(
@@ -45,7 +50,7 @@ class DatabaseLibrary:
 
     async def remove_document(self, document_id: int) -> None:
         await self._library.change(
-            partial(documents.remove_document, document_id=document_id, tenant=self._library.tenant)
+            partial(remove_document, document_id=document_id, tenant=self._library.tenant)
         )
 
     async def list_runs(self, limit: int) -> Row:
@@ -86,6 +91,9 @@ class DatabaseAnswers(DatabaseLibrary):
         from helix.answering.answer import Question
         from helix.answering.pipeline import AnswerRequest
 
+        limit = self._services.settings.max_question_chars
+        if (length := len(query.question)) > limit:
+            raise BadRequest(f"the question has {length} characters; the limit is {limit}")
         scope = Scope(self._tenant, document_ids=query.document_ids, tags=query.tags)
         return AnswerRequest(self._services.answering, Question(query.question, scope))
 

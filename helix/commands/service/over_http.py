@@ -14,7 +14,7 @@ from helix.commands.service.base import Query
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest, HelixError, Unavailable
 from helix.library.access import Row
-from helix.library.documents import Wanted
+from helix.library.document_list import Page, Wanted
 from helix.library.errors import NotFound
 from helix.library.run_progress import Event
 
@@ -44,11 +44,14 @@ class ServerAnswers:
         self._client = client
         self._tenant = {"tenant_id": tenant} if tenant else {}
 
-    async def list_documents(self, wanted: Wanted) -> Row:
+    async def summary(self) -> Row:
+        return await self._json("GET", "/v1/library")
+
+    async def list_documents(self, wanted: Wanted, page: Page) -> Row:
         asked = {
-            "limit": wanted.limit, "after": wanted.after, "q": wanted.search,
-            "status": wanted.status, "sort": wanted.sort, "tag": wanted.tags,
+            "q": wanted.search, "status": wanted.status, "tag": wanted.tags,
             "company": wanted.company, "kind": wanted.kind,
+            "limit": page.limit, "after": page.after, "sort": page.sort, "order": page.order,
         }  # fmt: skip
         return await self._json(
             "GET", "/v1/documents", params={k: v for k, v in asked.items() if v}

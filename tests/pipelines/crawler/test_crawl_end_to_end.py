@@ -104,7 +104,7 @@ def test_a_site_is_crawled_again_and_cited(database_url: str, site: Website) -> 
     told = run("-m", "helix.cli", "ask", question, DATABASE_URL=database_url, **OFFLINE)
     assert told.returncode == 0, told.stderr
     assert "runs at five in the morning" in told.stdout
-    assert "[1] Backup › Schedule (chunk " in told.stdout
+    assert "\n[1] Backup › Schedule\n" in told.stdout
 
 
 def test_without_the_flag_a_private_site_is_refused(

@@ -68,7 +68,7 @@ def test_a_detached_run_is_followed_to_its_end(
     run_id = done.stdout.strip()
     shown = run("-m", "helix.cli", "runs", "show", run_id, "--follow", **values)
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.splitlines()[-1] == f"run {run_id}  done  5 added"
+    assert shown.stdout.splitlines()[-1] == f"{folder}  done  5 added"
     assert len(documents(database_url)) == 5
     # nothing of it stays behind: the worker it left is gone as soon as there is nothing to do
     assert eventually(lambda: not _workers(before, database_url), 60)

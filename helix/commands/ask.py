@@ -1,0 +1,124 @@
+"""``helix ask``: an answer on the terminal as it streams, or as one JSON document."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import aclosing
+from typing import Annotated
+
+import typer
+
+from helix.commands.document_names import find_documents
+from helix.commands.refusals import check_scope, refusal_lines
+from helix.commands.rendering import AnswerPrinter, citation_lines, doubt_lines, draws_markdown
+from helix.commands.service.base import AnswerService, Query
+from helix.commands.service.choice import ServerOption, answer_service
+from helix.domain.questions import is_blank
+from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
+from helix.errors import BadRequest
+from helix.library.access import Row
+from helix.telemetry.logs import configure_logging
+
+
+def ask(
+    question: Annotated[
+        list[str],
+        typer.Argument(metavar="QUESTION", help="What to ask the documents; - reads it."),
+    ],
+    document: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--document",
+            "-d",
+            metavar="NAME",
+            help="From this document: its title, file name or path; may be given again.",
+        ),
+    ] = None,
+    document_id: Annotated[
+        int | None, typer.Option(min=1, help="From the document of this number.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag", "-t", metavar="TAG", help="From documents with this label; may be given again."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, as POST /v1/query has it.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With the numbers of passages and answer.")
+    ] = False,
+    tenant: Annotated[str, typer.Option(help="Whose documents to ask.")] = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Ask the documents; the answer streams to the terminal, its citations follow.
+
+    Ends with 0 where there is an answer or an honest refusal, whose reason is on standard error;
+    with 1 where nothing can be asked, and where there is no such label, document or tenant.
+    """
+    configure_logging("warning")
+    text = _question(question)
+    tags = checked_tags(tag) if tag else None
+    names = [*(document or ()), *([str(document_id)] if document_id is not None else ())]
+
+    async def connected() -> None:
+        async with await answer_service(server, tenant_name(tenant)) as answers:
+            query = Query(text, await _documents(answers, names), tags)
+            if as_json:
+                told = await _answer(answers, query, tenant)
+                typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+            else:
+                _print(await _stream(answers, query, tenant), verbose=verbose)
+
+    asyncio.run(connected())
+
+
+def _question(words: list[str]) -> str:
+    """The question, quoted or not; read from standard input where it is ``-``.
+
+    Raises:
+        BadRequest: there is nothing to read in it.
+    """
+    text = sys.stdin.read() if words == ["-"] else " ".join(words)
+    if is_blank(text):
+        raise BadRequest('the question is blank: helix ask "How long is the notice period?"')
+    return text.strip()
+
+
+async def _documents(answers: AnswerService, names: list[str]) -> tuple[int, ...] | None:
+    if not names:
+        return None
+    return tuple(row["id"] for row in await find_documents(answers, names))
+
+
+async def _answer(answers: AnswerService, query: Query, tenant: str) -> Row:
+    told = await answers.answer(query)
+    await check_scope(answers, query, tenant, told)
+    return told
+
+
+async def _stream(answers: AnswerService, query: Query, tenant: str) -> Row:
+    """Print the answer as it comes; returns its JSON."""
+    printer = AnswerPrinter(markdown=draws_markdown())
+    told: Row = {}
+    async with aclosing(answers.stream(query)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, str):
+                printer.feed(piece)
+            else:
+                told = piece
+    await check_scope(answers, query, tenant, told)
+    printer.end()
+    return told
+
+
+def _print(told: Row, *, verbose: bool) -> None:
+    for line in [*citation_lines(told, verbose=verbose), *doubt_lines(told)]:
+        typer.echo(line)
+    if told["abstained"] and (lines := refusal_lines(told)):
+        typer.echo("\n".join(["", *lines]), err=True)
+    if verbose:
+        typer.echo(f"\nanswer {told['answer_id']}", err=True)

@@ -1,0 +1,248 @@
+"""``helix documents``: what is in the library; showing, labelling and deleting it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+import typer
+
+from helix.commands.console import one_line, print_table, printable
+from helix.commands.document_names import find_document, find_documents
+from helix.commands.lazy import ListByDefault
+from helix.commands.service.base import LibraryService
+from helix.commands.service.choice import ServerOption, library_service
+from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
+from helix.errors import BadRequest, HelixError
+from helix.library.access import Row
+from helix.library.document_list import Order, Page, Sort, Status, Wanted
+from helix.telemetry.logs import configure_logging
+
+documents = typer.Typer(
+    name="documents", help="What is in the library: list, show, label, delete.", cls=ListByDefault,
+)  # fmt: skip
+
+Result = TypeVar("Result")
+Names = Annotated[
+    list[str], typer.Argument(metavar="NAME", help="Title, file name or path; or its number.")
+]
+Tenant = Annotated[str, typer.Option(help="Whose documents.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_PAGE = 200
+"""The most documents that one page has."""
+
+
+@documents.command("list")
+def list_(
+    search: Annotated[
+        str, typer.Argument(metavar="[TEXT]", help="A part of title, path or file name.")
+    ] = "",
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="With this label; may be given again.")
+    ] = None,
+    status: Annotated[Status | None, typer.Option(help="In this state only.")] = None,
+    company: Annotated[str, typer.Option(help="Of this company.")] = "",
+    kind: Annotated[str, typer.Option(help="Of this kind, such as 10-Q.")] = "",
+    sort: Annotated[Sort, typer.Option(help="By what.")] = "updated",
+    order: Annotated[Order | None, typer.Option(help="Which way; as is usual for --sort.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With numbers, paths and sizes.")
+    ] = False,
+    tenant: Tenant = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """List the documents, newest first; `helix documents` alone does that too."""
+    wanted = Wanted(search, status, checked_tags(tag) if tag else None, company, kind)
+    first = Page(min(limit, _PAGE), None, sort, order)
+    found = _run(lambda library: _pages(library, wanted, first, limit), server, tenant)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    if not found["documents"]:
+        typer.echo(_nothing(wanted, tenant), err=True)
+        return
+    _print_documents(found["documents"], verbose=verbose)
+    if (left := found["total"] - len(found["documents"])) > 0:
+        typer.echo(f"… and {left:,} more: --limit {found['total']} shows all", err=True)
+
+
+@documents.command()
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Title, file name or path; or its number.")
+    ],
+    text: Annotated[bool, typer.Option("--text", help="Print its text.")] = False,
+    as_json: AsJson = False,
+    tenant: Tenant = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Tell what is known of one document, or print its text."""
+
+    async def read(library: LibraryService) -> Row:
+        found = await find_document(library, name)
+        return await library.get_document(found["id"], with_text=text)
+
+    document = _run(read, server, tenant)
+    if as_json:
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    elif text:
+        typer.echo(printable(document["text"] or ""))
+    else:
+        for key, told in _told(document):
+            typer.echo(f"{key:<9} {one_line(told)}")
+
+
+@documents.command()
+def rm(
+    names: Names,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    tenant: Tenant = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Delete documents, with their text, vectors and stored files. It asks first."""
+
+    async def remove(library: LibraryService) -> None:
+        found = await find_documents(library, names)
+        if not yes:
+            for document in found:
+                typer.echo(f"  {_called(document)}", err=True)
+            what = "this document" if len(found) == 1 else f"these {len(found)} documents"
+            typer.confirm(f"Delete {what}? It cannot be undone.", abort=True, err=True)
+        for document in found:
+            await library.remove_document(document["id"])
+            typer.echo(f"deleted {_called(document)}")
+
+    _run(remove, server, tenant)
+
+
+@documents.command()
+def tag(
+    names: Names,
+    add: Annotated[
+        list[str] | None, typer.Option("--add", "-a", metavar="TAG", help="Put a label on.")
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option("--remove", "-r", metavar="TAG", help="Take a label off.")
+    ] = None,
+    tenant: Tenant = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Put labels on documents, or take them off: questions can be asked of a label."""
+    added, removed = checked_tags(add or ()), checked_tags(remove or ())
+    if not (added or removed):
+        raise BadRequest("nothing to change: give --add TAG or --remove TAG")
+
+    async def change(library: LibraryService) -> None:
+        for document in await find_documents(library, names):
+            kept = [tag for tag in document["tags"] if tag not in removed]
+            if missing := [tag for tag in removed if tag not in document["tags"]]:
+                raise HelixError(f"{_called(document)} has no label {missing[0]}")
+            tags = list(checked_tags([*kept, *added]))
+            await library.edit_document(document["id"], {"tags": tags})
+            typer.echo(f"{_called(document)}: {', '.join(tags) or 'no label'}")
+
+    _run(change, server, tenant)
+
+
+async def _pages(library: LibraryService, wanted: Wanted, page: Page, limit: int) -> Row:
+    """The first ``limit`` documents and the total, whatever a page may hold."""
+    found = await library.list_documents(wanted, page)
+    rows, after = found["documents"], found["next"]
+    while after and len(rows) < limit:
+        following = Page(min(limit - len(rows), _PAGE), after, page.sort, page.order)
+        more = await library.list_documents(wanted, following)
+        rows, after = rows + more["documents"], more["next"]
+    return {"documents": rows, "next": after, "total": found["total"]}
+
+
+def _nothing(wanted: Wanted, tenant: str) -> str:
+    if wanted != Wanted():
+        return "no document fits"
+    whose = "" if tenant == DEFAULT_TENANT else f" --tenant {tenant}"
+    return f"nothing is ingested yet: `helix ingest{whose} PATH` brings files in"
+
+
+def _print_documents(rows: list[Row], *, verbose: bool) -> None:
+    columns = ["title", "file", "kind", "added"]
+    if verbose:
+        columns = ["number", "title", "path", "kind", "added", "pages", "chunks", "size"]
+    if any(row["tags"] for row in rows):
+        columns.append("labels")
+    if any(row["status"] != "ready" for row in rows):
+        columns.append("state")
+    print_table(columns, ([_cell(row, column) for column in columns] for row in rows))
+
+
+def _cell(row: Row, column: str) -> object:
+    match column:
+        case "number":
+            return row["id"]
+        case "title":
+            return row["title"]
+        case "path":
+            return row["source_uri"]
+        case "file":
+            return _file_name(row)
+        case "kind":
+            return row["facts"].get("kind") or row["media"]
+        case "labels":
+            return ", ".join(row["tags"])
+        case "added":
+            return str(row["updated_at"])[:10]
+        case "size":
+            return _size(row["size"])
+        case "state":
+            return row["error"] or row["status"]
+        case _:
+            return "" if row[column] is None else row[column]
+
+
+def _told(document: Row) -> list[tuple[str, str]]:
+    facts = {name: fact for name, fact in document["facts"].items() if isinstance(fact, str)}
+    told = {
+        "title": document["title"],
+        "file": _file_name(document),
+        "path": document["source_uri"],
+        **facts,
+        "state": document["error"] or document["status"],
+        "labels": ", ".join(document["tags"]),
+        "pages": str(document["pages"] or ""),
+        "passages": str(len(document["chunks"])),
+        "size": _size(document["size"]),
+        "added": str(document["created_at"])[:16].replace("T", " "),
+        "changed": str(document["updated_at"])[:16].replace("T", " "),
+        "warnings": "; ".join(document["warnings"]),
+        "number": str(document["id"]),
+    }
+    return [(name, text) for name, text in told.items() if text]
+
+
+def _file_name(row: Row) -> str:
+    return str(row["file_name"] or row["source_uri"].rpartition("/")[2])
+
+
+def _called(row: Row) -> str:
+    return one_line(f"{row['title']} ({_file_name(row)})")
+
+
+def _size(size: int | None) -> str:
+    if not size:
+        return ""
+    return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{max(1, size // 1024)} kB"
+
+
+def _run(
+    action: Callable[[LibraryService], Awaitable[Result]], server: str | None, tenant: str
+) -> Result:
+    """The result of ``action`` on the tenant's library, at a server or in the database."""
+    configure_logging("warning")
+
+    async def connected() -> Result:
+        async with await library_service(server, tenant_name(tenant)) as library:
+            return await action(library)
+
+    return asyncio.run(connected())

@@ -1,0 +1,83 @@
+"""Why a question was not answered, and what to do: on the terminal, in the words of commands."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from helix.commands.console import one_line
+from helix.commands.service.base import AnswerService, Query
+from helix.domain.citations import place_of, snippet
+from helix.domain.scope import DEFAULT_TENANT
+from helix.errors import HelixError
+
+_CLOSEST = 3
+_LABELS = 8
+_PASSAGE = 160
+"""Characters of a passage that are shown."""
+
+
+class NothingToAsk(HelixError):
+    """The question names a label, document or tenant that nothing can be answered from."""
+
+
+async def check_scope(
+    library: AnswerService, query: Query, tenant: str, told: Mapping[str, Any]
+) -> None:
+    """Return where a refusal is about the documents, not about what the question names.
+
+    Raises:
+        NothingToAsk: there is no such label, document or tenant.
+    """
+    if told["reason"] == "no_documents" and tenant != DEFAULT_TENANT:
+        raise NothingToAsk(
+            f"the tenant {tenant} has no documents: `helix ingest --tenant {tenant} PATH` brings"
+            " some in"
+        )
+    if told["reason"] != "filtered_empty":
+        return
+    if query.tags:
+        await _check_labels(library, query.tags)
+    for document_id in query.document_ids or ():
+        document = await library.get_document(document_id, with_text=False)
+        if document["status"] != "ready":
+            raise NothingToAsk(
+                f'"{one_line(document["title"])}" cannot be asked: it is {document["status"]}'
+                + (f" ({one_line(document['error'])})" if document["error"] else "")
+            )
+
+
+async def _check_labels(library: AnswerService, tags: tuple[str, ...]) -> None:
+    labels = [str(label["name"]) for label in (await library.summary())["labels"]]
+    for tag in tags:
+        if tag in labels:
+            continue
+        close = difflib.get_close_matches(tag, labels, n=1)
+        if close:
+            known = f"is it {close[0]}?"
+        elif labels:
+            known = f"there are {', '.join(labels[:_LABELS])}"
+        else:
+            known = "none has a label; `helix documents tag NAME --add TAG` puts one on"
+        raise NothingToAsk(f"no document has the label {one_line(tag)}: {one_line(known)}")
+    if len(tags) > 1:
+        raise NothingToAsk(f"no document has all of the labels {', '.join(tags)}")
+
+
+def refusal_lines(told: Mapping[str, Any]) -> list[str]:
+    """What is known of a refusal, and what may help; none of a reply that is an answer."""
+    if told["reason"] == "no_documents":
+        return ["Nothing is ingested yet: `helix ingest PATH` brings files in."]
+    lines = [one_line(told["reason_text"])] if told["reason_text"] else []
+    if told["clarifying_question"]:
+        lines.append(one_line(told["clarifying_question"]))
+    if scope := told["suggested_scope"]:
+        named = " ".join(f'--document "{one_line(each["title"])}"' for each in scope)
+        lines.append(f"Ask only what it names: helix ask {named} …")
+    if closest := (told["closest"] or [])[:_CLOSEST]:
+        lines.append("Closest:")
+    for passage in closest:
+        where = place_of(passage["title"], passage["heading_path"], passage["label"])
+        lines += [f"  {one_line(where)}", f"    {snippet(one_line(passage['text']), _PASSAGE)}"]
+    return lines
