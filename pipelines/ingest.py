@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.commands.service.address import ServerOption, named_server
+from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import SettingsError
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
@@ -35,6 +36,7 @@ def ingest(
         typer.Option("--keep-files", help="Keep the files' bytes too, to show pages as printed."),
     ] = False,
     detach: Detach = False,
+    server: ServerOption = None,
 ) -> None:
     """Ingest files and folders: read, split, embed, store.
 
@@ -43,8 +45,17 @@ def ingest(
     command goes on where it stopped. Needs DATABASE_URL and an embedder, as `helix doctor` checks.
     """
     with one_line_errors("ingest", "what is stored stays, run it again to go on"):
-        settings = load_settings()
         configure_logging("warning")
+        if remote := named_server(server):
+            _check_title(title, _given(paths))
+            # the client takes a while to load
+            from pipelines.runs.sending import Sending, send
+
+            sending = Sending(_given(paths), checked_tags(tag or ()), title, detach)
+            if send(remote, sending, tenant_name(tenant)):
+                raise typer.Exit(1)
+            return
+        settings = load_settings()
         options = _options(paths, title) | tags_option(tag)
         if keep_files:
             options["keep_files"] = True
@@ -75,12 +86,17 @@ def _is_unchanged(
 
 def _options(paths: list[str] | None, title: str | None) -> dict[str, object]:
     given = _given(paths)
-    if title is not None:
-        if not (title.strip() and title.isprintable()):
-            raise SettingsError("--title is blank or not text: give the title, or leave it out")
-        if (count := len(scan(given).sources)) != 1:
-            raise SettingsError(f"--title takes one file; {count} were given")
+    _check_title(title, given)
     return {"paths": given, "base": str(Path.cwd()), "title": title}
+
+
+def _check_title(title: str | None, paths: list[str]) -> None:
+    if title is None:
+        return
+    if not (title.strip() and title.isprintable()):
+        raise SettingsError("--title is blank or not text: give the title, or leave it out")
+    if (count := len(scan(paths).sources)) != 1:
+        raise SettingsError(f"--title takes one file; {count} were given")
 
 
 def _given(paths: list[str] | None) -> list[str]:

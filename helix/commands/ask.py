@@ -13,8 +13,9 @@ import typer
 from helix.commands.document_names import find_documents
 from helix.commands.refusals import check_scope, refusal_lines
 from helix.commands.rendering import AnswerPrinter, citation_lines, doubt_lines, draws_markdown
+from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
-from helix.commands.service.choice import ServerOption, answer_service
+from helix.commands.service.choice import answer_service
 from helix.domain.questions import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest

@@ -12,8 +12,9 @@ import typer
 from helix.commands.console import one_line, print_table, printable
 from helix.commands.document_names import find_document, find_documents
 from helix.commands.lazy import ListByDefault
+from helix.commands.service.address import ServerOption
 from helix.commands.service.base import LibraryService
-from helix.commands.service.choice import ServerOption, library_service
+from helix.commands.service.choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
@@ -37,7 +38,7 @@ _PAGE = 200
 @documents.command("list")
 def list_(
     search: Annotated[
-        str, typer.Argument(metavar="[TEXT]", help="A part of title, path or file name.")
+        str, typer.Argument(metavar="TEXT", help="A part of title, path or file name.")
     ] = "",
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TAG", help="With this label; may be given again.")

@@ -10,12 +10,14 @@ from typing import Annotated, TypeVar
 import typer
 
 from helix.commands.console import LARGEST_ID, one_line, print_table
+from helix.commands.service.address import ServerOption
 from helix.commands.service.base import LibraryService
-from helix.commands.service.choice import ServerOption, library_service
+from helix.commands.service.choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.errors import NotFound
+from helix.storage.document_sources import UPLOADED
 from helix.telemetry.logs import configure_logging
 
 runs = typer.Typer(
@@ -26,7 +28,7 @@ runs = typer.Typer(
 Result = TypeVar("Result")
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="[NAME]", help="A path or address of it, or its number; the newest."),
+    typer.Argument(metavar="NAME", help="A path or address of it, or its number; the newest."),
 ]
 Tenant = Annotated[str | None, typer.Option(help="Whose runs; `default` if left out.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="With the numbers of runs.")]
@@ -132,7 +134,14 @@ def _names(run: Row) -> list[str]:
     """What a run brings in: the paths or the address it was given, else its first files."""
     if run["url"]:
         return [str(run["url"])]
-    return [str(name) for name in run["paths"] or run["first_files"]]
+    if run["paths"]:
+        return [str(path) for path in run["paths"]]
+    return [_file_name(str(uri)) for uri in run["first_files"]]
+
+
+def _file_name(uri: str) -> str:
+    """What an upload was called; any other source is named in full."""
+    return uri.partition("/")[2] if uri.startswith(UPLOADED) else uri
 
 
 def _called(run: Row) -> str:

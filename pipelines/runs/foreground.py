@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import psycopg
 import typer
@@ -112,8 +111,7 @@ async def _follow(
     with Reporter() as reporter:
         if resumed:
             reporter.line(f"going on with run {run_id}, which was interrupted")
-        report = partial(_report, reporter)
-        run = await follow_run(worker, attending, run_id, report, request.tenant)
+        run = await follow_run(worker, attending, run_id, reporter.file, request.tenant)
     counts = run["counts"]
     if run["status"] == "failed" and run["error"]:
         stored = counts.get("added", 0) + counts.get("replaced", 0)
@@ -175,17 +173,3 @@ async def _report_files(library: Library, run_id: int, report: Callable[[Row], N
                 ended.add(file["n"])
         unreported.clear()
     return run
-
-
-def _report(reporter: Reporter, file: Row) -> None:
-    """One line for an outcome, the bar for the rest."""
-    reporter.known(file["n"] + 1)
-    status, name = file["status"], file["source_uri"]
-    if status in OPEN_FILE:
-        reporter.stage(name, status, file["done"], file["total"])
-        return
-    reporter.done()
-    if status == "failed":
-        reporter.line(f"failed    {name}: {file['reason']}", style="red")
-    elif status in ("added", "replaced"):
-        reporter.line(f"{status:<9} {name} ({file['chunks']} chunks)")

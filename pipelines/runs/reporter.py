@@ -8,6 +8,9 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from helix.contract import OPEN_FILE
+from helix.library.access import Row
+
 
 class Reporter:
     """Lines and, on a terminal, a bar of files; everything goes to standard error but `summary`."""
@@ -46,6 +49,15 @@ class Reporter:
         part = f" {done} of {total}" if total else ""
         self._bar.update(self._task, stage=f"{stage}{part}: {name}"[:60])
 
-    def done(self) -> None:
-        """One more file is dealt with."""
+    def file(self, row: Row) -> None:
+        """One line for what became of a file, the bar for the rest; ``row`` is a run's of it."""
+        self.known(row.get("n", 0) + 1)
+        status, name = row["status"], row["source_uri"]
+        if status in OPEN_FILE:
+            self.stage(name, status, row["done"], row["total"])
+            return
         self._bar.advance(self._task)
+        if status == "failed":
+            self.line(f"failed    {name}: {row['reason']}", style="red")
+        elif status in ("added", "replaced"):
+            self.line(f"{status:<9} {name} ({row['chunks']} chunks)")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
+from helix.commands.service.address import Server
 from helix.commands.service.base import Query
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest, HelixError, Unavailable
@@ -20,20 +20,6 @@ from helix.library.run_progress import Event
 
 _ANSWER_SECONDS = 300
 _CONNECT_SECONDS = 5
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running server: its address, and the key that it is shown."""
-
-    address: str
-    key: str | None = field(default=None, repr=False)
-
-    def client(self, seconds: float) -> httpx.AsyncClient:
-        """A client of it; whoever opens it closes it."""
-        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-        return httpx.AsyncClient(base_url=self.address, headers=headers, timeout=timeout)
 
 
 class ServerAnswers:
@@ -208,5 +194,9 @@ async def server_answers(
 
     ``seconds`` is how long the server may keep silent.
     """
-    async with server.client(seconds) as client:
+    headers = {"Authorization": f"Bearer {server.key.get_secret_value()}"} if server.key else {}
+    timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+    async with httpx.AsyncClient(
+        base_url=server.address, headers=headers, timeout=timeout
+    ) as client:
         yield ServerAnswers(server, client, None if tenant == DEFAULT_TENANT else tenant)

@@ -1,0 +1,117 @@
+"""Files sent to a running server, which reads them; each is known by its path, as given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import typer
+
+from helix.commands.service.address import Server
+from helix.commands.service.over_http import ServerAnswers, server_answers
+from helix.errors import BadRequest, HelixError, Unavailable
+from helix.library.access import Row
+from pipelines.files.scan import SourceFile, scan
+from pipelines.runs.reporter import Reporter
+from pipelines.runs.run_identity import summary
+
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Sending:
+    """What is sent, and how.
+
+    Args:
+        paths: files and folders, as they were given.
+        tags: labels for all of them.
+        title: of the one file; None leaves that to the document.
+        detach: whether to leave the reading to the server instead of waiting for it.
+    """
+
+    paths: Sequence[str]
+    tags: Sequence[str] = ()
+    title: str | None = None
+    detach: bool = False
+
+
+@dataclass
+class _Outcome:
+    counts: Counter[str] = field(default_factory=Counter)
+    chunks: int = 0
+
+
+def send(server: Server, sending: Sending, tenant: str) -> bool:
+    """Send the files of ``sending`` and follow how they are read; whether any failed.
+
+    A file that cannot be read is named and the rest goes in.
+
+    Raises:
+        HelixError: the server does not answer, or not us.
+    """
+    return asyncio.run(_send(server, sending, tenant))
+
+
+async def _send(server: Server, sending: Sending, tenant: str) -> bool:
+    outcome, places = _Outcome(), asyncio.Semaphore(_AT_ONCE)
+    async with server_answers(server, tenant) as answers:
+        await answers.list_runs(1)  # a server that does not answer is told once, before any file
+        found = scan(sending.paths)
+        with Reporter() as reporter:
+            reporter.known(len(found.sources))
+
+            def report(row: Row) -> None:
+                reporter.file(row)
+                outcome.counts[row["status"]] += 1
+                outcome.chunks += row.get("chunks", 0)
+
+            async def one(source: SourceFile) -> None:
+                async with places:
+                    report(await _one(answers, source, sending))
+
+            for name, reason in found.problems:
+                report({"source_uri": name, "status": "failed", "reason": reason})
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for source in found.sources:
+                        group.create_task(one(source))
+            except* HelixError as errors:
+                raise errors.exceptions[0] from None
+    if sending.detach:
+        typer.echo(f"{outcome.counts['queued']} files sent: `helix runs` says how far they are")
+    else:
+        for line in summary(outcome.counts, outcome.chunks, found.ignored):
+            typer.echo(line)
+    return bool(outcome.counts["failed"])
+
+
+async def _one(answers: ServerAnswers, source: SourceFile, sending: Sending) -> Row:
+    """What became of one file, as a run's row of it says."""
+    told: Row = {"source_uri": source.source_uri}
+    fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
+    if sending.title is not None:
+        fields["title"] = sending.title
+    try:
+        data = await asyncio.to_thread(source.path.read_bytes)
+        sent = await answers.upload(source.path.name, data, fields)
+    except OSError as error:
+        return told | {"status": "failed", "reason": error.strerror or "it cannot be read"}
+    except BadRequest as error:
+        return told | {"status": "failed", "reason": str(error)}
+    if sent["run_id"] is None:
+        return told | {"status": "unchanged"}
+    if sending.detach:
+        return told | {"status": "queued", "done": 0, "total": 0}
+    document_id = sent["documents"][0]["id"]
+    async with aclosing(answers.follow_run(sent["run_id"])) as changes:
+        async for event in changes:
+            if event.name == "file" and event.data["document_id"] == document_id:
+                told = event.data
+            elif event.name == "run" and event.data["error"]:
+                raise HelixError(f"stopped: {event.data['error']} (run it again to go on)")
+    if "status" not in told:
+        raise Unavailable("the server broke off while it read; `helix runs` says how far it is")
+    return told | {"source_uri": source.source_uri}

@@ -1,0 +1,172 @@
+"""`helix documents`, `helix runs` and `helix ask`, in the database and at a running server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from subprocess import CompletedProcess
+
+import pytest
+
+from helix.contract import REFUSAL
+from tests.support.cli_runner import helix
+from tests.support.live_server import live
+from tests.support.repository import ROOT
+
+OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline", "COLUMNS": "150"}
+QUESTION = "How long do I have to request a refund?"
+
+Helix = Callable[..., "CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def values(module_database_url: str) -> dict[str, str]:
+    """Two documents of the samples are in the database."""
+    found = {"DATABASE_URL": module_database_url, **OFFLINE}
+    for name in ("refund-policy.txt", "travel-handbook.md"):
+        done = helix("ingest", str(ROOT / "samples" / name), **found)
+        assert done.returncode == 0, done.stderr
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(values: dict[str, str]) -> Iterator[str]:
+    """A server over the same database."""
+    with live(values["DATABASE_URL"]) as client:
+        yield str(client.base_url)
+
+
+@pytest.fixture(params=["database", "server"])
+def command(
+    request: pytest.FixtureRequest, values: dict[str, str], address: str
+) -> Callable[..., CompletedProcess[str]]:
+    """``helix …`` once in the database, once at the server, which is all that it then knows."""
+    asked = values if request.param == "database" else {"HELIX_SERVER": address, "COLUMNS": "150"}
+
+    def run(*arguments: str) -> CompletedProcess[str]:
+        return helix(*arguments, **asked)
+
+    return run
+
+
+def test_the_list_names_documents_without_numbers(command: Helix) -> None:
+    listed = command("documents")
+    assert listed.returncode == 0, listed.stderr
+    assert "Refund Policy" in listed.stdout and "travel-handbook.md" in listed.stdout
+    assert "number" not in listed.stdout
+    assert "number" in command("documents", "-v").stdout
+    found = json.loads(command("documents", "list", "refund", "--json").stdout)
+    assert [row["title"] for row in found["documents"]] == ["Refund Policy"]
+    first = command("documents", "--sort", "title", "--order", "desc", "--limit", "1", "--json")
+    assert [row["title"] for row in json.loads(first.stdout)["documents"]] == ["Travel Handbook"]
+    assert command("documents", "--tag", "nothing-has-it").stderr == "no document fits\n"
+
+
+def test_a_document_is_shown_by_its_name(command: Helix) -> None:
+    shown = command("documents", "show", "refund-policy.txt")
+    assert shown.returncode == 0, shown.stderr
+    assert "title     Refund Policy\n" in shown.stdout and "state     ready\n" in shown.stdout
+    text = command("documents", "show", "Refund Policy", "--text").stdout
+    assert text.rstrip("\n") == (ROOT / "samples" / "refund-policy.txt").read_text().rstrip("\n")
+    told = json.loads(command("documents", "show", "refund", "--json").stdout)
+    assert told["title"] == "Refund Policy" and "text" not in told
+
+
+def test_a_name_with_a_slip_is_an_error_that_knows_better(command: Helix) -> None:
+    done = command("documents", "show", "refund polcy")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert '(is it "Refund Policy" (' in done.stderr and done.stderr.count("\n") == 1
+    several = command("documents", "show", "samples/")
+    assert several.returncode == 1 and "several documents are called" in several.stderr
+
+
+def test_labels_are_put_on_asked_and_taken_off(command: Helix) -> None:
+    done = command("documents", "tag", "refund", "--add", "shop", "--add", "legal")
+    assert (done.returncode, done.stdout) == (0, "Refund Policy (refund-policy.txt): shop, legal\n")
+    asked = command("ask", "--tag", "shop", QUESTION)
+    assert "30 days" in asked.stdout, asked.stderr
+    slip = command("ask", "--tag", "shpo", QUESTION)
+    assert (slip.returncode, slip.stdout) == (1, "")
+    assert slip.stderr == "helix: no document has the label shpo: is it shop?\n"
+    done = command("documents", "tag", "refund", "-r", "shop", "-r", "legal")
+    assert done.stdout == "Refund Policy (refund-policy.txt): no label\n"
+    assert command("documents", "tag", "refund", "-r", "shop").returncode == 1
+    assert command("documents", "tag", "refund").returncode == 2
+
+
+def test_an_answer_has_its_place_and_quotes_and_no_number(command: Helix) -> None:
+    done = command("ask", "How", "long", "do", "I", "have", "to", "request", "a", "refund?")
+    assert done.returncode == 0, done.stderr
+    answer, citation, *quotes = done.stdout.replace("\n\n", "\n").splitlines()
+    assert answer.endswith("[1]") and citation == "[1] Refund Policy"
+    text = (ROOT / "samples" / "refund-policy.txt").read_text()
+    assert quotes and all(" ".join(quote.split()) in " ".join(text.split()) for quote in quotes)
+    assert done.stderr == ""
+    verbose = command("ask", "-v", QUESTION)
+    assert "[1] Refund Policy (chunk " in verbose.stdout and "answer " in verbose.stderr
+
+
+def test_json_is_one_document_of_the_shape_of_queries(command: Helix) -> None:
+    told = json.loads(command("ask", "--json", QUESTION).stdout)
+    assert "30 days" in told["answer"] and told["abstained"] is False
+    assert told["citations"][0]["title"] == "Refund Policy"
+    assert {"support", "reason", "answer_id", "trace_id"} <= told.keys()
+
+
+def test_a_refusal_says_why_beside_the_answer(command: Helix) -> None:
+    done = command("ask", "What is the capital of Mongolia?")
+    assert (done.returncode, done.stdout) == (0, f"{REFUSAL}\n")
+    assert "none is near enough" in done.stderr and "Closest:\n  Travel Handbook › " in done.stderr
+
+
+def test_a_question_of_one_document_stays_in_it(command: Helix) -> None:
+    done = command("ask", "--document", "travel handbook", QUESTION)
+    assert done.stdout == f"{REFUSAL}\n", done.stdout
+    missing = command("ask", "--document-id", "999999", QUESTION)
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert 'there is no document "999999"' in missing.stderr
+
+
+def test_a_tenant_without_documents_is_an_error(command: Helix) -> None:
+    done = command("ask", "--tenant", "nobody", QUESTION)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("helix: the tenant nobody has no documents: `helix ingest")
+
+
+def test_a_question_that_is_none_is_said_without_words_of_the_wire(command: Helix) -> None:
+    blank = command("ask", " ")
+    assert (blank.returncode, blank.stdout) == (2, "")
+    assert blank.stderr.startswith("helix: the question is blank")
+    long = command("ask", "x" * 5000)
+    assert long.returncode == 2 and "question has 5000 characters" in long.stderr
+
+
+def test_runs_are_named_by_what_they_bring_in(command: Helix) -> None:
+    path = str(ROOT / "samples" / "refund-policy.txt")
+    listed = command("runs")
+    assert listed.returncode == 0 and "refund-policy.txt" in listed.stdout, listed.stderr
+    shown = command("runs", "show", path)
+    assert shown.returncode == 0 and "added, 2 chunks" in shown.stdout, shown.stderr
+    followed = command("runs", "show", path, "--follow")
+    assert followed.stdout.endswith(f"{path}  done  1 added\n"), followed.stderr
+    ended = command("runs", "cancel", path)
+    assert ended.stdout == f"{path} had ended already: done\n"
+
+
+def test_deleting_asks_first(command: Helix) -> None:
+    declined = command("documents", "rm", "travel handbook")
+    assert declined.returncode == 1
+    assert "Travel Handbook (travel-handbook.md)" in declined.stderr
+    assert "Travel Handbook" in command("documents").stdout
+
+
+def test_deleted_documents_are_gone(values: dict[str, str], address: str) -> None:
+    for name, asked in (("travel", {"HELIX_SERVER": address}), ("refund", values)):
+        done = helix("documents", "rm", name, "--yes", **asked)
+        assert done.returncode == 0 and done.stdout.startswith("deleted "), done.stderr
+    empty = helix("documents", HELIX_SERVER=address)
+    told = "nothing is ingested yet: `helix ingest PATH` brings files in\n"
+    assert (empty.returncode, empty.stdout, empty.stderr) == (0, "", told)
+    asked_nothing = helix("ask", QUESTION, HELIX_SERVER=address)
+    assert (asked_nothing.returncode, asked_nothing.stdout) == (0, f"{REFUSAL}\n")
+    assert asked_nothing.stderr.strip() == f"N{told[1:].strip()}."
