@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import httpx
+import psycopg
 import pytest
 
 from helix.store import ChunkStore
+from tests.support.live_server import emptied
 from tests.support.query_service import a_client, a_store, store_documents
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 
@@ -35,3 +37,10 @@ def client(
 ) -> Iterator[httpx.Client]:
     with a_client(module_database_url) as client:
         yield client
+
+
+@pytest.fixture
+def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
+    """The database behind ``client``, which a file may define anew; emptied after the test."""
+    with emptied(module_database_url) as connection:
+        yield connection

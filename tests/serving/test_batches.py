@@ -9,7 +9,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.support.live_server import emptied, live, new_content, upload, upload_ready
+from tests.support.live_server import live, new_content, upload, upload_ready
 from tests.support.service_process import CuttableDatabase
 
 
@@ -17,12 +17,6 @@ from tests.support.service_process import CuttableDatabase
 def client(module_database_url: str) -> Iterator[httpx.Client]:
     with live(module_database_url) as client:
         yield client
-
-
-@pytest.fixture
-def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with emptied(module_database_url) as connection:
-        yield connection
 
 
 def batch(client: httpx.Client, action: str, ids: list[int], **more: Any) -> dict[str, Any]:

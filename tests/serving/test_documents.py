@@ -14,7 +14,6 @@ import pytest
 from helix.library.run_files import set_file
 from tests.support.live_server import (
     count,
-    emptied,
     live,
     make_ready,
     new_content,
@@ -29,12 +28,6 @@ from tests.support.service_process import CuttableDatabase
 def client(module_database_url: str) -> Iterator[httpx.Client]:
     with live(module_database_url) as client:
         yield client
-
-
-@pytest.fixture
-def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with emptied(module_database_url) as connection:
-        yield connection
 
 
 def test_the_list_pages_through_all_in_every_order(

@@ -10,9 +10,11 @@ import httpx
 import psycopg
 import pytest
 
-from tests.support.live_server import emptied, live, new_content, upload, upload_ready
+from tests.support.live_server import live, new_content, upload, upload_ready
 
-DOCUMENTS = (  # title, format, kind by its facts, labels, status, days ago
+DOCUMENTS: tuple[
+    tuple[str, str, str | None, list[str], str, int], ...
+] = (  # title, format, kind by its facts, labels, status, days ago
     ("Annual", "pdf", "10-K", ["money", "2026"], "ready", 0),
     ("Quarter", "pdf", "10-Q", ["money"], "ready", 3),
     ("Notes", "markdown", None, [], "ready", 40),
@@ -24,12 +26,6 @@ DOCUMENTS = (  # title, format, kind by its facts, labels, status, days ago
 def client(module_database_url: str) -> Iterator[httpx.Client]:
     with live(module_database_url) as client:
         yield client
-
-
-@pytest.fixture
-def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with emptied(module_database_url) as connection:
-        yield connection
 
 
 @pytest.fixture

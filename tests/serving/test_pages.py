@@ -13,7 +13,7 @@ from PIL import Image
 
 from helix.storage.layout_rows import replace_layout
 from tests.support import sample_documents as documents
-from tests.support.live_server import emptied, live, upload
+from tests.support.live_server import live, upload
 from tests.support.printed_documents import HEIGHT, PAGES, START, TABLE, TEXT, WIDTH
 
 PDF = documents.pdf("Results of the quarter", "Revenue: $39,669")
@@ -24,12 +24,6 @@ DIGEST = sha256(PDF).hexdigest()
 def client(module_database_url: str) -> Iterator[httpx.Client]:
     with live(module_database_url) as client:
         yield client
-
-
-@pytest.fixture
-def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with emptied(module_database_url) as connection:
-        yield connection
 
 
 @pytest.fixture

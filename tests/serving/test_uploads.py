@@ -16,7 +16,6 @@ from helix.domain.file_kinds import title_from_name
 from helix.library.uploads import clean_name
 from tests.support.live_server import (
     count,
-    emptied,
     end_run,
     live,
     make_ready,
@@ -32,12 +31,6 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 def client(module_database_url: str) -> Iterator[httpx.Client]:
     with live(module_database_url) as client:
         yield client
-
-
-@pytest.fixture
-def sql(module_database_url: str, client: httpx.Client) -> Iterator[psycopg.Connection]:
-    with emptied(module_database_url) as connection:
-        yield connection
 
 
 def test_an_upload_is_stored_with_a_run_that_will_read_it(
