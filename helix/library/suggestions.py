@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from helix.domain.suggestions import Suggestion, Material
+from helix.domain.suggestions import Material, Suggestion
 from helix.domain.tables import Cell, Table
 from helix.library.access import Connected, Library, Row
 
