@@ -12,6 +12,7 @@ from helix import __version__
 from helix.commands.lazy import LazyCommand, lazy_typer
 
 COMMANDS = {
+    "up": LazyCommand("helix.server:up", "Start here: database, page, browser, all at once."),
     "demo": LazyCommand("helix.commands.demo:demo", "See it work: no key, no Docker, no trace."),
     "serve": LazyCommand("helix.server:serve", "Serve the page and the HTTP API."),
     "ask": LazyCommand("helix.commands.ask:ask", "Ask the documents."),

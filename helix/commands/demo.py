@@ -26,10 +26,9 @@ START_SECONDS = 60
 
 NEXT_STEPS = """\
 What next
-  Your own files   export DATABASE_URL=embedded HELIX_LLM=offline HELIX_EMBEDDER=offline
-                   {helix} ingest PATH...
+  In a browser     {helix} up  (drop your own files on the page)
+  In a terminal    {helix} ingest PATH...
                    {helix} ask "your question"
-  In a browser     {helix} serve, then: http://localhost:8080
   Over HTTP        curl -N "http://localhost:8080/ask?q=your%20question"
   With Gemini      export GEMINI_API_KEY=... HELIX_LLM=gemini HELIX_EMBEDDER=gemini
                    (free key: https://aistudio.google.com/apikey), and a database of its own:

@@ -21,11 +21,11 @@ _LISTENING = re.compile(r"running on (http://127\.0\.0\.1:\d+)")
 
 
 @contextmanager
-def served(log: Path, **values: str) -> Iterator[Service]:
-    """`helix serve --port 0`, listening when the block starts and gone after it."""
+def served(log: Path, *command: str, **values: str) -> Iterator[Service]:
+    """`helix serve --port 0`, or another ``command``, listening while the block lasts."""
     with log.open("wb") as output:
         process = Process(
-            "helix.cli", "serve", "--port", "0",
+            "helix.cli", *(command or ("serve",)), "--port", "0",
             cwd=log.parent, env=environment(**values), output=output,
         )  # fmt: skip
     try:

@@ -1,0 +1,57 @@
+"""The sockets that a server listens on, bound before anything else of it starts."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import ExitStack
+
+from helix.errors import SettingsError
+
+
+def bind(host: str, port: int) -> list[socket.socket]:
+    """A bound socket for each address of ``host``; nobody can connect until it listens.
+
+    Of port 0 all get the one free port that the first is given.
+
+    Raises:
+        SettingsError: the port is in use or not allowed, or ``host`` is no address of this machine.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError:
+        raise SettingsError(f"--host {host} is not a name or an address of this machine") from None
+    bound: list[socket.socket] = []
+    with ExitStack() as opened:
+        for family, kind, _, _, address in dict.fromkeys(found):
+            try:
+                made = opened.enter_context(socket.socket(family, kind))
+                _bind(made, (address[0], port, *address[2:]))
+            except OSError as error:
+                if error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL) and len(found) > 1:
+                    continue  # a machine without IPv6 has its name for localhost all the same
+                raise _refused(error, host, port) from None
+            port = made.getsockname()[1]
+            bound.append(made)
+        if not bound:
+            raise SettingsError(f"--host {host} is not an address of this machine")
+        opened.pop_all()
+    return bound
+
+
+def _bind(made: socket.socket, address: tuple[object, ...]) -> None:
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if made.family == socket.AF_INET6:  # else it would take the port of IPv4 along
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    made.bind(address)
+
+
+def _refused(error: OSError, host: str, port: int) -> SettingsError:
+    if error.errno == errno.EADDRINUSE:
+        return SettingsError(
+            f"port {port} is in use: end the program that listens there, or take another port"
+            " with --port (0 finds a free one)"
+        )
+    if error.errno == errno.EACCES:
+        return SettingsError(f"port {port} is not allowed to this user: take one above 1023")
+    return SettingsError(f"--host {host} is not an address of this machine")

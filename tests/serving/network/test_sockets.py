@@ -1,0 +1,39 @@
+"""The sockets of a server: bound first, on every address of a name, or a reason in one line."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from helix.errors import SettingsError
+from helix.serving.network.sockets import bind
+
+
+@pytest.fixture
+def opened() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def test_a_free_port_is_the_same_on_every_address_of_a_name(opened: ExitStack) -> None:
+    found = [opened.enter_context(each) for each in bind("localhost", 0)]
+    [port] = {each.getsockname()[1] for each in found}
+    assert port and "127.0.0.1" in [each.getsockname()[0] for each in found]
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.1", port)):
+        pass  # nobody listens yet
+
+
+def test_a_port_in_use_is_told(opened: ExitStack) -> None:
+    other = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+    port = other.getsockname()[1]
+    with pytest.raises(SettingsError, match=f"^port {port} is in use: .*--port"):
+        bind("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "not an address"])
+def test_an_address_of_another_machine_is_told(host: str) -> None:
+    with pytest.raises(SettingsError, match=f"^--host {host} is not "):
+        bind(host, 0)
