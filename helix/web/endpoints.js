@@ -130,7 +130,7 @@ export const ENDPOINTS = {
   },
   "GET /v1/evals/last": {
     "reads": [
-      "created_at", "suite", "judges", "ceiling", "settings", "minima", "failed",
+      "packaged", "created_at", "suite", "judges", "ceiling", "settings", "minima", "failed",
       "totals[].name", "totals[].value", "totals[].low", "totals[].high", "totals[].n",
       "cases[].id", "cases[].tags", "cases[].question", "cases[].refusal", "cases[].refused",
       "cases[].answer", "cases[].cited", "cases[].faults", "cases[].distance"

@@ -65,6 +65,8 @@ def test_a_refusal_offers_the_closest_and_says_why(page: Page) -> None:
     closest = page.locator(".closest")
     expect(closest).to_contain_text("Closest, but not an answer")
     page.get_by_text("Why this answer").click()
+    expect(page.locator(".checks")).to_contain_text("Close enough: no")
+    page.get_by_text("The numbers behind it").click()
     expect(page.locator(".gate svg")).to_have_attribute("aria-label", _GATE)
     expect(page.locator(".why .table .text-button").first).to_be_visible()
     page.screenshot(path=screenshots() / "why.png")

@@ -26,7 +26,7 @@ def report(
     folder = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(operations, "default_directory", lambda: folder / "pg")
-        assert httpx.get(f"{site}/v1/evals/last").status_code == 404
+        assert httpx.get(f"{site}/v1/evals/last").json()["packaged"] is True
         last = operations.last_report_file()
         last.parent.mkdir()
         told = run(
@@ -34,7 +34,7 @@ def report(
             DATABASE_URL=library_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
         )  # fmt: skip
         assert last.is_file(), told.stderr
-        yield json.loads(last.read_text())
+        yield httpx.get(f"{site}/v1/evals/last").json()
 
 
 def test_the_last_report_with_its_plots_and_cases(
@@ -63,13 +63,19 @@ def test_the_last_report_with_its_plots_and_cases(
         assert fits(page)
 
 
-def test_without_a_report_it_says_how_to_make_one(
+def test_without_a_report_the_packaged_one_shows_and_how_to_make_ones_own(
     context: BrowserContext, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(operations, "default_directory", lambda: tmp_path / "pg")
+    packaged = json.loads(operations.PACKAGED.read_text())
     with watched(context, site, "#/evals") as page:
-        expect(page.get_by_text("Nothing was measured on this machine yet.")).to_be_visible()
-        expect(page.locator("code")).to_have_text("python -m evals.run")
+        expect(page.get_by_text("This report came with Helix.")).to_be_visible()
+        expect(page.locator(".plot").first.locator(".good")).to_have_count(len(packaged["totals"]))
+        expect(page.locator(".case")).to_have_count(len(packaged["cases"]))
+        page.get_by_text("Make your own").click()
+        expect(page.locator("code", has_text="python -m evals.run").first).to_be_visible()
+        assert serious(page) == []
+        assert fits(page)
 
 
 def test_offline_nothing_has_left_this_machine(context: BrowserContext, library_url: str) -> None:

@@ -17,6 +17,8 @@ from helix.serving.admission import Admission
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.body_limit import MEGABYTE
 
+PACKAGED = Path(__file__).with_name("packaged_report.json")
+"""The report that comes with Helix, made by ``python -m evals.report.package``."""
 _LARGEST_REPORT = 32 * MEGABYTE  # 80 cases take 0.1 MB
 
 open_router = APIRouter()
@@ -64,21 +66,17 @@ async def privacy(caller: CurrentCaller) -> dict[str, Any]:
     return await privacy_report(caller.services, caller.library)
 
 
-@router.get(
-    "/evals/last",
-    summary="The last evaluation",
-    responses={404: {"description": "None was run on this machine"}},
-)
+@router.get("/evals/last", summary="The last evaluation")
 async def last_evaluation(caller: CurrentCaller) -> dict[str, Any]:
     """Its totals with intervals and, where no API keys are asked for, its cases.
 
+    Where none was run on this machine it is the one that came with Helix, and `packaged` is true.
     A report is of the machine, not of a tenant: with keys its questions and answers stay out.
     """
-    report = await asyncio.to_thread(_read_report)
+    report, packaged = await asyncio.to_thread(_read_report, last_report_file()), False
     if report is None:
-        raise HTTPException(
-            404, "no evaluation was run on this machine yet: run `python -m evals.run`"
-        )
+        report, packaged = await asyncio.to_thread(_read_report, PACKAGED), True
+    report = {**(report or {}), "packaged": packaged}
     if caller.services.settings.auth == "keys":
         report |= {"cases": [], "comparison": None}
     return report
@@ -89,8 +87,7 @@ def last_report_file() -> Path:
     return default_directory().parent / "evals" / "last.json"
 
 
-def _read_report() -> dict[str, Any] | None:
-    path = last_report_file()
+def _read_report(path: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > _LARGEST_REPORT:
             return None

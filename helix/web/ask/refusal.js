@@ -9,7 +9,7 @@ import { html, useEffect, useState } from "../html.js";
 import { Slice } from "../reader/marks.js";
 import { placeOf, shortened, unitsOf } from "../text.js";
 import { panelOf, passageOf } from "./cited.js";
-import { useChunks } from "./why.js";
+import { useChunks } from "./passages.js";
 
 const REASONS = {
   no_documents: "The library is empty: there is nothing to answer from.",

@@ -1,13 +1,15 @@
-// Why an answer is what it is: the numbers of its receipt, and the gate as a picture.
+// Why an answer is what it is, in words: what was found, what it rests on, what the model read. The
+// numbers stand behind a fold.
 //
 //   <${Why} turn=${turn} onClose=${f} onOpen=${(chunk) => …} />
 import { api } from "../api.js";
-import { IconButton, Notice, Spinner } from "../components.js";
+import { Icon, IconButton, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { placeOf, shortened } from "../text.js";
+import { useChunks } from "./passages.js";
+import { Numbers } from "./why-numbers.js";
 
-const STAGES = [["rewrite", "Rewriting"], ["embed", "Embedding"], ["search", "Searching"], ["rerank", "Reranking"], ["model", "Model"]];
-const SHOWN = 8;
+const READ = 12; // passages shown of what the model was given
 
 export function Why({ turn, onClose, onOpen }) {
   const { receipt, error } = useReceipt(turn);
@@ -18,13 +20,11 @@ export function Why({ turn, onClose, onOpen }) {
     <div class="source-body" tabindex="0" role="region" aria-label="How the answer came about">
       ${!debug && !error && html`<${Spinner} label="Reading the receipt" />`}
       ${!debug && error && html`<${Notice} kind="warn" title="There is no receipt of this answer."><p>${error}</p></>`}
-      ${debug && html`<${Gate} gate=${debug.gate} near=${debug.candidates.near} />
-        ${turn.support && html`<${Support} support=${turn.support} />`}
+      ${debug && html`<${Checks} turn=${turn} debug=${debug} />
         ${turn.verdict && html`<${Verdict} verdict=${turn.verdict} />`}
         ${turn.judged && !turn.verdict && html`<h3>Verdict</h3><p>None: there was nothing to judge, or the judge failed.</p>`}
-        <${Candidates} debug=${debug} onOpen=${onOpen} />
-        <${Timings} seconds=${debug.seconds} />
-        <${Facts} debug=${debug} receipt=${receipt} turn=${turn} />`}
+        <${Read} debug=${debug} onOpen=${onOpen} />
+        <${Numbers} turn=${turn} debug=${debug} receipt=${receipt} onOpen=${onOpen} />`}
     </div>
   </section>`;
 }
@@ -44,40 +44,42 @@ function useReceipt({ answerId }) {
   return state;
 }
 
-// The cosine distance of the nearest passages on one line, the gate's ceiling across it.
-export function Gate({ gate, near }) {
-  const { ceiling, best, by_name: byName } = gate;
-  const distances = near.map((one) => one.distance).filter((distance) => distance !== null);
-  const largest = Math.max(ceiling * 1.35, best ?? 0, ...distances.slice(0, 20), 0.1);
-  const x = (distance) => 16 + (Math.min(distance, largest) / largest) * 328;
-  const passed = best !== null && best <= ceiling;
-  const told = best === null
-    ? "Nothing was found to compare the question with."
-    : `The nearest passage is ${best.toFixed(3)} away; the gate lets through up to ${ceiling.toFixed(3)}.${!passed && byName ? " It passed all the same: a name in the question matches exactly." : ""}`;
-  return html`<figure class="gate">
-    <svg viewBox="0 0 360 84" role="img" aria-label=${told}>
-      <rect class="gate-inside" x="16" y="38" width=${x(ceiling) - 16} height="8" rx="4" />
-      <rect class="gate-outside" x=${x(ceiling)} y="38" width=${344 - x(ceiling)} height="8" rx="4" />
-      ${distances.slice(0, 20).map((distance, n) => html`<circle key=${n} class="gate-other" cx=${x(distance)} cy="42" r="3" />`)}
-      <line class="gate-line" x1=${x(ceiling)} x2=${x(ceiling)} y1="24" y2="60" />
-      <text class="gate-label" x=${clamp(x(ceiling))} y="76" text-anchor="middle">gate ${ceiling.toFixed(2)}</text>
-      ${best !== null && html`<circle class=${passed || byName ? "gate-best" : "gate-best out"} cx=${x(best)} cy="42" r="7" />
-        <text class="gate-label strong" x=${clamp(x(best))} y="22" text-anchor="middle">nearest ${best.toFixed(2)}</text>`}
-    </svg>
-    <figcaption>${told} <span class="hint">0 is the same meaning; farther right is less alike.</span></figcaption>
-  </figure>`;
+// What was looked at, one line each: the question, yes or no, and what that means.
+function Checks({ turn, debug }) {
+  const checks = [close(debug.gate), ...(turn.abstained ? [] : [borneOut(turn.support), toThePoint(turn.support)])];
+  return html`<ul class="checks">${checks.filter(Boolean).map(({ asked, told, good, more }) => html`<li key=${asked} class=${good ? "good" : "poor"}>
+    <${Icon} name=${good ? "check" : "warn"} /><div><p><span>${asked}: </span><strong>${told}</strong></p><p class="hint">${more}</p></div></li>`)}</ul>`;
 }
 
-function clamp(x) {
-  return Math.min(Math.max(x, 44), 316);
+function close({ ceiling, best, by_name: byName }) {
+  const asked = "Close enough";
+  if (best === null) return { asked, told: "no", good: false, more: "Nothing was found to compare the question with." };
+  if (best <= ceiling) return { asked, told: "yes", good: true, more: "A passage is near enough in meaning to the question to answer from." };
+  return byName
+    ? { asked, told: "yes, by name", good: true, more: "No passage is near in meaning, but a name or number in the question stands in one." }
+    : { asked, told: "no", good: false, more: "No passage is near enough in meaning to the question, so the model was not asked." };
 }
 
-function Support({ support }) {
-  const { statements, ratio } = support;
+function borneOut(support) {
+  const { statements = [], ratio = null } = support || {};
   if (!statements.length || ratio === null) return null;
-  const supported = statements.filter((statement) => statement.supported).length;
-  const aside = statements.filter((statement) => statement.supported && statement.relevant === false).length;
-  return html`<h3>Support</h3><p>${supported} of ${statements.length} ${statements.length === 1 ? "sentence rests" : "sentences rest"} on a passage that it cites.${aside ? ` ${aside} of them ${aside === 1 ? "is" : "are"} quoted, but not about what was asked.` : ""}</p>`;
+  const good = statements.filter((statement) => statement.supported).length;
+  const all = good === statements.length;
+  return {
+    asked: "Borne out by a passage", good: all,
+    told: all ? "yes" : `${good} of ${statements.length} ${statements.length === 1 ? "sentence" : "sentences"}`,
+    more: all ? "Each sentence rests on words of a passage that it cites." : "The others are marked in the answer: no passage that they cite says so.",
+  };
+}
+
+function toThePoint(support) {
+  const known = (support?.statements || []).filter((statement) => statement.supported && typeof statement.relevant === "boolean");
+  if (!known.length) return null;
+  const aside = known.filter((statement) => !statement.relevant).length;
+  return {
+    asked: "About what was asked", good: !aside, told: aside ? `${known.length - aside} of ${known.length}` : "yes",
+    more: aside ? `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted to the letter, but about something else.` : "What is quoted bears on the question.",
+  };
 }
 
 function Verdict({ verdict }) {
@@ -89,60 +91,17 @@ function Verdict({ verdict }) {
     ${claims.map((claim) => html`<li class="claim" key=${claim}>Not borne out: ${shortened(claim, 200)}</li>`)}</ul>`;
 }
 
-function Candidates({ debug, onOpen }) {
-  const { near, lexical, fused } = debug.candidates;
-  const [all, setAll] = useState(false);
-  const chunks = useChunks(fused.slice(0, SHOWN).map((one) => one.chunk_id));
-  const distance = new Map(near.map((one) => [one.chunk_id, one]));
-  const score = new Map(lexical.map((one) => [one.chunk_id, one]));
-  const given = new Map(debug.sources.flatMap((source) => source.chunk_ids.map((id) => [id, source.n])));
-  const rows = all ? fused : fused.slice(0, SHOWN);
-  if (!fused.length) return null;
-  return html`<h3>Candidates</h3><div class="table-scroll" tabindex="0" role="region" aria-label="Candidates"><table class="table">
-    <thead><tr><th scope="col">#</th><th scope="col">Passage</th><th scope="col" class="number">Distance</th><th scope="col" class="number">Words</th><th scope="col" class="number">Given as</th></tr></thead>
-    <tbody>${rows.map((one) => {
-      const chunk = chunks.get(one.chunk_id);
-      return html`<tr key=${one.chunk_id}><td class="number">${one.rank}</td>
-        <td>${chunk ? html`<button type="button" class="text-button" onClick=${() => onOpen(chunk)}>${chunk.title}</button><span class="hint block">${placeOf(chunk, chunk.title)}</span>` : `Passage ${one.chunk_id}`}</td>
-        <td class="number">${figure(distance.get(one.chunk_id)?.distance)}</td>
-        <td class="number">${figure(score.get(one.chunk_id)?.score, 2)}</td>
-        <td class="number">${given.has(one.chunk_id) ? `[${given.get(one.chunk_id)}]` : "–"}</td></tr>`;
-    })}</tbody></table></div>
-    ${fused.length > rows.length && html`<p><button type="button" class="text-button" onClick=${() => setAll(true)}>Show all ${fused.length}</button></p>`}`;
-}
-
-export function useChunks(ids) {
-  const [chunks, setChunks] = useState(new Map());
-  useEffect(() => {
-    const controller = new AbortController();
-    Promise.all(ids.map((id) => api.chunk(id, controller.signal).catch(() => null))).then((found) => {
-      if (!controller.signal.aborted) setChunks(new Map(found.filter(Boolean).map((chunk) => [chunk.id, chunk])));
-    });
-    return () => controller.abort();
-  }, [ids.join()]);
-  return chunks;
-}
-
-function Timings({ seconds }) {
-  const largest = Math.max(...STAGES.map(([name]) => seconds[name] || 0), 1e-9);
-  return html`<h3>Time</h3><dl class="bars">${STAGES.filter(([name]) => seconds[name] > 0).map(([name, label]) => html`<div key=${name}>
-    <dt>${label}</dt><dd><span class="bar" style=${{ inlineSize: `${Math.max(1.5, (seconds[name] / largest) * 100)}%` }}></span><span class="number">${milliseconds(seconds[name])}</span></dd></div>`)}
-    <div><dt>In all</dt><dd><span class="bar none"></span><span class="number">${milliseconds(seconds.total)}</span></dd></div></dl>`;
-}
-
-function Facts({ debug, receipt, turn }) {
-  const models = Object.entries(receipt?.models || {}).filter(([, name]) => name);
-  return html`<h3>Details</h3><dl class="facts">
-    <div><dt>Tokens of context</dt><dd>${debug.tokens.context.toLocaleString("en")}</dd></div>
-    <div><dt>Tokens of the answer</dt><dd>${debug.tokens.answer.toLocaleString("en")}</dd></div>
-    ${models.map(([role, name]) => html`<div key=${role}><dt>${role}</dt><dd>${String(name)}</dd></div>`)}
-    ${turn.answerId && html`<div><dt>Answer</dt><dd><code>${turn.answerId}</code></dd></div>`}</dl>`;
-}
-
-function figure(value, digits = 3) {
-  return typeof value === "number" ? value.toFixed(digits) : "–";
-}
-
-function milliseconds(value) {
-  return value >= 1 ? `${value.toFixed(2)} s` : `${(value * 1000).toFixed(1)} ms`;
+// What the model was given, in its order; each opens.
+function Read({ debug, onOpen }) {
+  const given = debug.sources.map((source) => ({ n: source.n, id: source.chunk_ids[0] })).slice(0, READ);
+  const chunks = useChunks(given.map(({ id }) => id));
+  const count = debug.sources.length;
+  if (!count) return null;
+  return html`<h3>What the model read: ${count} ${count === 1 ? "passage" : "passages"}</h3>
+    <ol class="read">${given.map(({ n, id }) => {
+      const chunk = chunks.get(id);
+      return chunk && html`<li key=${n}><button type="button" class="text-button" onClick=${() => onOpen(chunk)}><span>${chunk.title}</span></button>
+        <span class="hint">${placeOf(chunk, chunk.title)}</span></li>`;
+    })}</ol>
+    ${count > given.length && html`<p class="hint">and ${count - given.length} more</p>`}`;
 }

@@ -1,4 +1,5 @@
-// #/evals: the last report of `python -m evals.run` on this machine: totals, plots, cases.
+// #/evals: the last report of `python -m evals.run` on this machine, else the one that came with
+// Helix: totals, plots, cases, and how to make one's own.
 import { call } from "../api.js";
 import { Icon, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
@@ -17,15 +18,22 @@ export default function Evals() {
   const { report, error } = state;
   return html`<div class="page evals"><h1>How often it is right</h1>
     ${!report && !error && html`<${Spinner} label="Reading the report" />`}
-    ${error && (error.status === 404
-      ? html`<${Notice} title="Nothing was measured on this machine yet."><p>Run <code>python -m evals.run</code>; its report then shows here.</p></>`
-      : html`<${Notice} kind="error" title="The report could not be read."><p>${error.message}</p></>`)}
+    ${error && html`<${Notice} kind="error" title="The report could not be read."><p>${error.message}</p></>`}
     ${report && html`<${Report} report=${report} />`}
   </div>`;
 }
 
+// Where the numbers are from: this machine and its documents, or the run that was packaged.
+function Origin({ report }) {
+  return html`${report.packaged && html`<${Notice} title="This report came with Helix."><p>It is of ${new Date(report.created_at).toLocaleDateString()}, over the sample documents with the models that run offline. Nothing was measured on this machine yet.</p></>`}
+    <details class="own-report"><summary>Make your own</summary>
+      <ol><li>In a checkout of Helix, <code>python -m evals.run</code> asks the questions about the samples of the models that you have set, and shows here when it is done.</li>
+        <li>Rate answers with the thumbs below them, and <code>python -m evals.from_feedback --out mine.json</code> makes questions of your votes.</li>
+        <li><code>python -m evals.run --cases mine.json</code> asks them of your own documents.</li></ol></details>`;
+}
+
 function Report({ report }) {
-  return html`<p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${new Date(report.created_at).toLocaleString()}, judged by ${report.judges.join(" and ")}.</p>
+  return html`<${Origin} report=${report} /><p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${new Date(report.created_at).toLocaleString()}, judged by ${report.judges.join(" and ")}.</p>
     ${report.failed.length > 0
       ? html`<${Notice} kind="error" title="Below what it must reach"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
       : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Everything it must reach was reached.</p>
