@@ -16,7 +16,7 @@ from helix.language.word_lists import word_lists
 Span = tuple[int, int]
 
 _CLOSERS = r"\"'”’»›)\]}）］｝」』】〉》*_"
-_OPENERS = r"\"'“‘«‹(\[{（［｛「『【〈《*_¿¡"
+_OPENERS = r"\"'“‘«‹(\[{（［｛「『【〈《*_¿¡$€£¥"
 
 _CANDIDATE = re.compile(
     # A stop of a script that writes no space after it.
@@ -47,7 +47,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞА-Я]"
 _BARRED_ROW = re.compile(r"\|(?:\s|[^\n]{0,2000}\|[ \t\r]*+$)", re.MULTILINE)
 _FIRST_CELL = re.compile(r"([^|\n]{1,300}?) \| ")
 _NAMED_CELL = re.compile(r"[^.!?…()\[\]]{1,120}?: ")
-_SENTENCE_OR_OPEN = re.compile(r"[.!?…][\"'”’)]?\s|[(\[{][^)\]}]*$|^[^`]*`[^`]*$")
+_SENTENCE_OR_OPEN = re.compile(r"(?<!\b[A-Z])[.!?…][\"'”’)]?\s|[(\[{][^)\]}]*$|^[^`]*`[^`]*$")
 
 _LISTS = word_lists("sentences")
 _NEVER_ENDS = _LISTS["never_ends"]

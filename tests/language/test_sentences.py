@@ -44,6 +44,8 @@ def test_a_blank_line_separates_whatever_stands_around_it(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "A jury awarded Bexley Corp. $27.5 million in damages.",
+        "Marta J. Lindgren | Age: 58 | Position: Director",
         "Dr. Smith of the U.S. Army met John F. Kennedy, i.e. the senator.",
         "It cost $3.5 million (approx. 2.9 M€), see Fig. 2 and No. 3.",
         "Apple Inc. shares rose on Jan. 5, 2020.",

@@ -23,6 +23,7 @@ from helix.providers.offline.evidence import (
 from helix.providers.offline.gates import may_answer
 from helix.providers.offline.leads import lead_sentences
 from helix.providers.offline.passages import Floats, kind_words
+from helix.providers.offline.people import holder
 from helix.providers.offline.reading import PromptSource
 
 ENOUGH = 1.5
@@ -86,11 +87,17 @@ def _without_orders(question: str) -> str:
 
 
 def _answer(question: str, sources: Sequence[PromptSource]) -> str:
-    asked = read_question(question)
-    readings = [asked, *map(read_question, rephrasings(question))]
-    found = (cell_answer(reading, sources) for reading in readings)
-    if cell := next(filter(None, found), None):
+    readings = [read_question(each) for each in (question, *rephrasings(question))]
+    if person := holder(readings[0], sources):
+        return _cited(Quote(person.source, person.start, person.end), sources, readings[0])
+    cells = (cell_answer(asked, sources) for asked in readings)
+    if cell := next(filter(None, cells), None):
         return f"{quote(cell.text)} [{sources[cell.source].number}]"
+    return next(filter(None, (_quoted(asked, sources) for asked in readings)), "")
+
+
+def _quoted(asked: Question, sources: Sequence[PromptSource]) -> str:
+    """The sentences that answer, each with its marker; '' where none does."""
     evidence = weigh_evidence(asked, sources)
     chosen = choose_sentences(asked, evidence, sources)
     quotes = [_with_announced_list(evidence.sentences, place) for place in chosen]

@@ -49,9 +49,11 @@ _PERSON = re.compile(
     r"\b[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?(?: [A-Z]\.)?"
     r"(?: (?:van|von|de|al|bin|da))? [A-Z][^\W\d_]+"
 )
+_FIRM = re.compile(r"\b[A-Z]\w+(?: (?:&|[A-Z]\w+))* (?:LLP|PLLC|P\.C\.)")
 _NOT_NAME = re.compile(rf"\b(?:{any_of('not_names')})s?\b", re.IGNORECASE)
 _ROLE = re.compile(
-    r"\b(?:officer|president|director|chair(?:man|woman)?|treasurer|secretary)\b", re.I
+    r"\b(?:officer|president|director|chair(?:man|woman)?|treasurer|secretary|auditors?|audits)\b",
+    re.I,
 )
 
 
@@ -67,6 +69,8 @@ def has_figure(question: Question, text: str) -> bool:
         return False
     if question.kind is Kind.NAME and _ROLE.search(asked):
         return _names_person(asked, text)
+    if _AMOUNT.search(asked) and asks_for_change(asked) and not _CHANGE.search(text):
+        return False
     amount = bool(_AMOUNT.search(asked) or _PRICE.search(asked))
     if not (amount or (question.asks_for_value and measures_of(question))):
         return True
@@ -116,4 +120,4 @@ def _same_ordinal(asked: str, text: str) -> bool:
 def _names_person(asked: str, text: str) -> bool:
     """Whether the text has a person's name that the question has not."""
     bare = _NOT_NAME.sub(".", text)
-    return any(name[0] not in asked for name in _PERSON.finditer(bare))
+    return any(name[0] not in asked for name in _PERSON.finditer(bare)) or bool(_FIRM.search(text))

@@ -12,6 +12,7 @@ from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.figures import has_figure
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
+from helix.providers.offline.people import office_of
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
@@ -37,6 +38,8 @@ def may_answer(
         company: the words of the name of the company whose document it is.
     """
     text = evidence.sentences[place].text
+    if (office := office_of(question, company)) and not office.issubset(meanings(text)):
+        return False
     if question.kind is not Kind.OPEN and not _has_kind(question, text):
         return False
     if not has_figure(question, text):

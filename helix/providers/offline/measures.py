@@ -19,6 +19,7 @@ _ASPECT = re.compile(
     rf"\b(?:{any_of('aspects')}) (?:on|of|in|to) (?:(?:our|the|its|their|total|net|gross) )*\Z",
     re.IGNORECASE,
 )
+_POINTING = re.compile(r"(?:it|this|that|these|those|they|of (?:this|that|these))\b", re.IGNORECASE)
 _REACH = 60  # characters in front of a measure in which its aspect is named
 
 
@@ -35,7 +36,7 @@ def tells_measure(question: Question, text: str, before: str, company: frozenset
     if not measures:
         return True
     if measures.isdisjoint(meanings(text)):
-        return not measures.isdisjoint(meanings(before))
+        return bool(_POINTING.match(text)) and not measures.isdisjoint(meanings(before))
     allowed = company | frozenset(question.subject) | _WHOLE
     others = list(_others(text, measures, allowed))
     return not others or not all(others)
