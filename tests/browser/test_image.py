@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 
 from PIL import Image, ImageDraw
-from playwright.sync_api import BrowserContext, FilePayload, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, Response, expect
 
+from tests.browser.adversary import adversary
 from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
 
 
@@ -28,17 +29,21 @@ def choose(page: Page, data: bytes = RECEIPT, name: str = "receipt.png") -> None
     page.get_by_label("Image to ask about").set_input_files(file)
 
 
-def carry(page: Page, event: str, name: str, more: int = 0) -> None:
-    """Let the box have the image by ``event``, with ``more`` bytes after it, as a browser would."""
+def carry(page: Page, event: str, name: str, more: int = 0, beside: str = "") -> None:
+    """Let the box have the image by ``event``, with ``more`` bytes after it, as a browser would.
+
+    Without a ``name`` there is no image; ``beside`` names a text that comes too.
+    """
     page.evaluate(
-        """([bytes, event, name, more]) => { const transfer = new DataTransfer();
+        """([bytes, event, name, more, beside]) => { const transfer = new DataTransfer();
         const parts = [new Uint8Array(bytes), new Uint8Array(more)];
-        transfer.items.add(new File(parts, name, { type: "image/png" }));
+        if (name) transfer.items.add(new File(parts, name, { type: "image/png" }));
+        if (beside) transfer.items.add(new File([`The ${beside} is read.`], beside));
         const made = event === "paste"
           ? new ClipboardEvent(event, { clipboardData: transfer, bubbles: true, cancelable: true })
           : new DragEvent(event, { dataTransfer: transfer, bubbles: true, cancelable: true });
         document.querySelector("#question").dispatchEvent(made); }""",
-        [list(RECEIPT), event, name, more],
+        [list(RECEIPT), event, name, more, beside],
     )
 
 
@@ -120,6 +125,37 @@ def test_where_the_model_cannot_see_no_image_is_offered(
             "The model that answers here cannot look at images."
         )
         expect(page.locator(".picture")).to_have_count(0)
+
+
+def _is_upload(response: Response) -> bool:
+    return response.request.method == "POST" and "/v1/documents" in response.url
+
+
+def test_any_other_file_goes_to_the_library(
+    context: BrowserContext, module_database_url: str
+) -> None:
+    with serving(module_database_url, adversary()) as url, watched(context, url) as page:
+        expect(page.get_by_text("The library is empty.")).to_be_visible()
+        expect(page.get_by_label("Ask about an image")).to_be_visible()
+        tray = page.get_by_role("complementary", name="Being brought in")
+        for event, name, beside, title in (
+            ("drop", "", "plan.txt", "Plan"),
+            ("drop", "dropped.png", "rates.txt", "Rates"),
+            ("paste", "", "note.txt", "Note"),
+        ):
+            with page.expect_response(_is_upload) as sent:
+                carry(page, event, name, beside=beside)
+            (taken,) = sent.value.json()["documents"]
+            assert taken["title"] == title
+            expect(tray).to_be_visible()
+            expect(page.locator(".composer .picture")).to_have_count(1 if name else 0)
+            if name:
+                page.get_by_label("Take the image away").click()
+        assert serious(page) == []
+        assert fits(page)
+        with page.expect_response(_is_upload) as sent:
+            page.get_by_role("button", name="Add the samples").click()
+        assert len(sent.value.json()["documents"]) == 7
 
 
 def test_the_picture_for_the_documentation(page: Page) -> None:

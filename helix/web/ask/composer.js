@@ -5,6 +5,7 @@
 //   <${Composer} running=${b} onAsk=${(question, picture) => …} onStop=${f} />   picture: or null
 import { Icon, toast } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { addFiles } from "../library/intake.js";
 import { useAbout } from "../shell/about.js";
 import { useStore } from "../store.js";
 import { Picture, PicturePicker, isImage, pictureOf } from "./picture.js";
@@ -27,10 +28,13 @@ export function Composer({ running, onAsk, onStop }) {
     // a phone's keyboard would cover half of the page
     if (matchMedia("(min-width: 48rem)").matches) box.current.focus({ preventScroll: true });
   }, []);
+  // Whether they were for this box: an image is, and what comes with it goes to the library.
   const put = (files) => {
-    if (!files.length || ![...files].every(isImage)) return false;
+    const pictures = [...files].filter(isImage);
+    if (!pictures.length) return false;
     if (images === false) toast("The model that answers here cannot look at images.");
-    else pick(files);
+    else pick(pictures);
+    keepFiles(files);
     box.current.focus({ preventScroll: true });
     return true;
   };
@@ -55,6 +59,10 @@ export function Composer({ running, onAsk, onStop }) {
       setDraft(found);
     }
   };
+  const onPaste = (event) => {
+    const { files } = event.clipboardData;
+    if (put(files) || keepFiles(files)) event.preventDefault();
+  };
   const onDrop = (event) => {
     setOver(false);
     if (put(event.dataTransfer.files)) event.preventDefault(); // or the library has it
@@ -70,13 +78,20 @@ export function Composer({ running, onAsk, onStop }) {
     <label class="unseen" for="question">Your question</label>
     <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${picture ? "Ask about this image…" : "Ask your documents…"}
       aria-describedby="keys" onInput=${(event) => setDraft(event.target.value)} onKeyDown=${onKeyDown}
-      onPaste=${(event) => put(event.clipboardData.files) && event.preventDefault()}></textarea>
+      onPaste=${onPaste}></textarea>
     <div class="composer-tools">${images && html`<${PicturePicker} onPick=${put} />`}
       <span class="hint keys" id="keys">${running ? "Esc stops" : "Enter sends, Shift+Enter breaks the line"}</span>
       ${running && html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick=${onStop}><${Icon} name="stop" /></button>`}
       <button class="round send" aria-label="Ask" title="Ask (Enter)" disabled=${!text.trim()}><${Icon} name="send" /></button>
     </div>
   </form>`;
+}
+
+// A file that is no image cannot be asked about alone: it goes to the library, and is asked there.
+function keepFiles(files) {
+  const others = [...files].filter((file) => !isImage(file));
+  if (others.length) addFiles(others).catch((error) => toast(error.message));
+  return others.length > 0;
 }
 
 // Up and down through what was asked, while the box is empty or has such a question as it was.

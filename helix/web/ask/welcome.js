@@ -1,9 +1,12 @@
 // What is there before the first question: how much there is to ask, and questions that the
 // documents suggest, each of which the server asked once and answered with proof.
 import { api } from "../api.js";
-import { Icon, Notice } from "../components.js";
+import { Button, Icon, Notice, toast } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
+import { runs } from "../library/follow.js";
+import { addSamples } from "../library/intake.js";
 import { address } from "../router.js";
+import { useStore } from "../store.js";
 
 const QUESTIONS = 6;
 
@@ -13,7 +16,8 @@ export function Welcome({ scope, onAsk }) {
     <h1>Ask your documents</h1>
     <p class="lead">Each sentence of an answer carries the passage it rests on. Where the documents have no answer, you are told so.</p>
     ${error && html`<${Notice} kind="error" title="The library could not be read."><p>${error}</p></>`}
-    ${total === 0 && html`<${Notice} title="The library is empty."><p><a href=${address("library")}>Add documents</a> to ask them.</p></>`}
+    ${total === 0 && html`<${Notice} title="The library is empty."><p><a href=${address("library")}>Add documents</a>, or drop a file here, to ask them. Or begin with those that come with Helix.</p>
+      <${Button} onClick=${() => addSamples().catch((problem) => toast(problem.message))}>Add the samples</></>`}
     ${questions.length > 0 && html`<section aria-labelledby="examples"><h2 id="examples" class="eyebrow">For example</h2>
       <ul class="examples">${questions.map((question) => html`<li key=${question}><button type="button" onClick=${() => onAsk(question)}><span>${question}</span><${Icon} name="after" /></button></li>`)}</ul></section>`}
     ${total > 0 && html`<p class="hint">${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"} to ask.</p>`}
@@ -23,13 +27,14 @@ export function Welcome({ scope, onAsk }) {
 function useLibrary(scope) {
   const [state, setState] = useState({ total: null, questions: [], error: "" });
   const chosen = JSON.stringify(scope);
+  const changes = useStore(runs, (now) => now.changes); // documents came, or went
   useEffect(() => {
     const controller = new AbortController();
     look(scope, controller.signal).then(setState, (error) => {
       if (error.name !== "AbortError" && error.status !== 401) setState({ total: null, questions: [], error: error.message });
     });
     return () => controller.abort();
-  }, [chosen]);
+  }, [chosen, changes]);
   return state;
 }
 

@@ -69,6 +69,7 @@ function useGoal(scroller, sheets, goal) {
     if (!goal) return undefined;
     const box = scroller.current;
     const aim = () => {
+      if (!sheets.current) return;
       const leaf = sheets.current.children[goal.index];
       const found = (goal.selector && leaf?.querySelector(goal.selector)) || null;
       if (found) show(box, found);
@@ -114,6 +115,7 @@ function useTop(scroller, sheets, onTop) {
     let frame = 0;
     const look = () => {
       frame = 0;
+      if (!sheets.current) return; // closed since
       const line = box.getBoundingClientRect().top + box.clientHeight * LINE;
       const { children } = sheets.current;
       let [low, high] = [0, children.length - 1];
