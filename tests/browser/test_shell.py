@@ -201,3 +201,39 @@ def test_an_error_says_its_cause_and_what_to_do(
     )
     ask(page, "How long do I have to request a refund?")
     expect(page.get_by_role("alert")).to_contain_text(shown)
+
+
+def test_typing_searches_in_the_scope_picker_and_enter_takes(page: Page) -> None:
+    page.get_by_role("button", name="All documents").click()
+    search = page.get_by_label("Search documents")
+    expect(search).to_be_focused()
+    expect(page.get_by_label("Travel Handbook")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(search).not_to_be_focused()
+    page.keyboard.type("travel")  # wherever the focus is
+    expect(search).to_have_value("travel")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chosen")).to_contain_text("Travel Handbook")
+    expect(search).to_have_value("")
+    assert serious(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="What to ask")).to_be_hidden()
+
+
+def test_a_wide_screen_has_answer_and_reader_side_by_side(page: Page) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1000})
+    ask(page, "How long do I have to request a refund?")
+    page.locator(".chip:enabled").first.click()
+    expect(page.locator("mark").first).to_be_visible()
+    answer, reader = page.locator(".prose").bounding_box(), page.locator(".panel").bounding_box()
+    assert answer is not None and reader is not None
+    assert answer["x"] + answer["width"] <= reader["x"]
+    assert reader["x"] + reader["width"] == 1920
+    assert reader["width"] > 700
+
+
+def test_the_library_begins_in_its_search(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    page.keyboard.type("library")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Search", exact=True)).to_be_focused()

@@ -4,8 +4,8 @@
 //   scopeOf(route) -> { documents: [7, 8], tags: ["travel"] }
 //   <${ScopeBar} scope=${scope} onChange=${(scope) => …} />
 import { api } from "../api.js";
-import { Button, Dialog, Icon, Notice, Spinner, useDelayed } from "../components.js";
-import { html, useEffect, useState } from "../html.js";
+import { Button, Dialog, Icon, Notice, Spinner, announce, useDelayed } from "../components.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 
 const MOST = 1000;
 
@@ -74,41 +74,80 @@ function Chosen({ label, tag, onRemove }) {
     <button type="button" aria-label=${`Leave out ${label}`} onClick=${onRemove}><${Icon} name="close" /></button></span>`;
 }
 
+// Typing searches wherever the focus is; Enter in the search takes the first that was found, an
+// empty one or a ticked box are done with it; arrows go up and down.
 function Picker({ scope, onChange, onDone }) {
   const [search, setSearch] = useState("");
   const found = useDocuments(useDelayed(search, 200));
+  const element = useRef(null);
   const toggle = (name, one) => {
     const chosen = scope[name].includes(one) ? scope[name].filter((other) => other !== one) : [...scope[name], one];
     onChange({ ...scope, [name]: chosen });
   };
+  const taking = useTaking(search, found, (document) => {
+    toggle("documents", document.id);
+    announce(`${document.title} is ${scope.documents.includes(document.id) ? "left out" : "chosen"}.`);
+    setSearch("");
+  });
+  const onKeyDown = (event) => {
+    const fields = [...element.current.querySelectorAll("input")];
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.isComposing) return;
+    if (move) fields[fields.indexOf(event.target) + move]?.focus();
+    else if (event.key === "Enter" && event.target.matches("input")) search.trim() && event.target === fields[0] ? taking() : onDone();
+    else return searches(event, fields[0]);
+    event.preventDefault();
+  };
   const tags = [...new Set([...scope.tags, ...found.documents.flatMap((document) => document.tags)])].sort();
-  return html`<div class="picker">
-    <label class="field">Search documents<input type="search" value=${search} onInput=${(event) => setSearch(event.target.value)} /></label>
+  return html`<div class="picker" ref=${element} onKeyDown=${onKeyDown}>
+    <label class="field">Search documents<input type="search" value=${search} aria-describedby="picker-keys" autocomplete="off" onInput=${(event) => setSearch(event.target.value)} /></label>
+    <p class="hint" id="picker-keys">Type to search; Enter takes the first, Enter again is done.</p>
     ${tags.length > 0 && html`<fieldset class="tags"><legend>Labels <span class="hint">documents that have all of them</span></legend>
       ${tags.slice(0, 60).map((tag) => html`<label class="tag" key=${tag}><input type="checkbox" checked=${scope.tags.includes(tag)} onChange=${() => toggle("tags", tag)} /><span>${tag}</span></label>`)}</fieldset>`}
-    <fieldset class="picks"><legend>Documents ${found.total !== null && html`<span class="hint">${found.total.toLocaleString("en")} found</span>`}</legend>
-      ${found.error && html`<${Notice} kind="error">${found.error}</>`}
-      ${found.loading && html`<${Spinner} label="Searching" />`}
-      ${!found.loading && !found.error && !found.documents.length && html`<p class="hint">No document of that name.</p>`}
-      ${found.documents.map((document) => html`<label class="pick" key=${document.id}>
-        <input type="checkbox" checked=${scope.documents.includes(document.id)} onChange=${() => toggle("documents", document.id)} />
-        <span class="pick-name">${document.title}</span><span class="hint">${document.tags.join(", ")}</span></label>`)}
-      ${found.total > found.documents.length && html`<p class="hint">The first ${found.documents.length} are shown: search for more.</p>`}
-    </fieldset>
+    <${Found} found=${found} chosen=${scope.documents} onToggle=${(id) => toggle("documents", id)} />
     <div class="form-end"><${Button} onClick=${() => onChange({ documents: [], tags: [] })}>All documents</><${Button} kind="main" onClick=${onDone}>Done</></div>
   </div>`;
 }
 
+function Found({ found, chosen, onToggle }) {
+  return html`<fieldset class="picks"><legend>Documents ${found.total !== null && html`<span class="hint">${found.total.toLocaleString("en")} found</span>`}</legend>
+    ${found.error && html`<${Notice} kind="error">${found.error}</>`}
+    ${found.loading && html`<${Spinner} label="Searching" />`}
+    ${!found.loading && !found.error && !found.documents.length && html`<p class="hint">No document of that name.</p>`}
+    ${found.documents.map((document) => html`<label class="pick" key=${document.id}>
+      <input type="checkbox" checked=${chosen.includes(document.id)} onChange=${() => onToggle(document.id)} />
+      <span class="pick-name">${document.title}</span><span class="hint">${document.tags.join(", ")}</span></label>`)}
+    ${found.total > found.documents.length && html`<p class="hint">The first ${found.documents.length} are shown: search for more.</p>`}
+  </fieldset>`;
+}
+
+// A letter typed at a box goes to the search.
+function searches(event, search) {
+  const letter = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (letter && event.target !== search) search.focus();
+}
+
+// Takes the first document that fits what is typed, once it was found.
+function useTaking(search, found, onTake) {
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    if (!wanted || found.loading || found.q !== search) return;
+    setWanted(false);
+    if (found.documents.length) onTake(found.documents[0]);
+  }, [wanted, found, search]);
+  return () => setWanted(true);
+}
+
 function useDocuments(q) {
-  const [state, setState] = useState({ documents: [], total: null, loading: true, error: "" });
+  const [state, setState] = useState({ q: null, documents: [], total: null, loading: true, error: "" });
   useEffect(() => {
     const controller = new AbortController();
     api.documents({ q, status: "ready", sort: "title", limit: 50 }, controller.signal).then(
       ({ documents, total }) => {
         for (const document of documents) titles.set(document.id, document.title);
-        setState({ documents, total, loading: false, error: "" });
+        setState({ q, documents, total, loading: false, error: "" });
       },
-      (error) => error.name !== "AbortError" && setState({ documents: [], total: null, loading: false, error: error.message }),
+      (error) => error.name !== "AbortError" && setState({ q, documents: [], total: null, loading: false, error: error.message }),
     );
     return () => controller.abort();
   }, [q]);

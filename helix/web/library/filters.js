@@ -68,7 +68,7 @@ export function Filters({ route, counts }) {
     choose({ sort, order: turned });
   };
   return html`<div class="filters" role="search" aria-label="Documents">
-    <label class="field search">Search<input type="search" value=${typed} onInput=${(event) => setTyped(event.target.value)} placeholder="Title, file name or source" /></label>
+    <label class="field search">Search<input type="search" data-focus value=${typed} onInput=${(event) => setTyped(event.target.value)} placeholder="Title, file name or source" /></label>
     <label class="field">Kind<select aria-label="Kind" value=${kind} onChange=${(event) => onKind(event.target.value)}>
       <option value="">All kinds</option>
       <${Group} label="Kind" name="kind" counts=${counts?.kinds} chosen=${query.kind} />

@@ -23,10 +23,13 @@ export default function Evals() {
   </div>`;
 }
 
-// Where the numbers are from: this machine and its documents, or the run that was packaged.
+// Said where the numbers are not this machine's.
 function Origin({ report }) {
-  return html`${report.packaged && html`<${Notice} title="This report came with Helix."><p>It is of ${new Date(report.created_at).toLocaleDateString()}, over the sample documents with the models that run offline. Nothing was measured on this machine yet.</p></>`}
-    <details class="own-report"><summary>Make your own</summary>
+  return report.packaged && html`<${Notice} title="This report came with Helix."><p>It is of ${new Date(report.created_at).toLocaleDateString()}, over the sample documents with the models that run offline. Nothing was measured on this machine yet.</p></>`;
+}
+
+function OwnReport() {
+  return html`<details class="own-report"><summary>Make your own</summary>
       <ol><li>In a checkout of Helix, <code>python -m evals.run</code> asks the questions about the samples of the models that you have set, and shows here when it is done.</li>
         <li>Rate answers with the thumbs below them, and <code>python -m evals.from_feedback --out mine.json</code> makes questions of your votes.</li>
         <li><code>python -m evals.run --cases mine.json</code> asks them of your own documents.</li></ol></details>`;
@@ -38,6 +41,7 @@ function Report({ report }) {
       ? html`<${Notice} kind="error" title="Below what it must reach"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
       : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Everything it must reach was reached.</p>
         <p class="hint">At least ${Object.entries(report.minima).map(([name, value]) => `${value} for ${name.replace("MIN_", "").toLowerCase()}`).join(", ")}.</p></div></div>`}
+    <${OwnReport} />
     <section aria-labelledby="totals"><h2 id="totals">Totals</h2>
       <p class="hint">Each with its 95% interval.</p>
       <div class="table-scroll" tabindex="0" role="group" aria-label="Plot of the totals"><${Forest} rows=${report.totals} /></div><${Totals} rows=${report.totals} /></section>
