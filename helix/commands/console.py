@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import psycopg
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
 from helix.settings import load_settings
-from helix.storage.connections import Connected, unavailable
-from helix.storage.database import open_url
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
 
 Result = TypeVar("Result")
 LARGEST_ID = 2**63 - 1
@@ -31,6 +31,11 @@ def in_database(action: Callable[[Connected], Result]) -> Result:
         SettingsError: the settings are incomplete.
         StoreUnavailable: the database is down, without a schema, or refused a statement.
     """
+
+    import psycopg  # here, for a command that asks a server has no use for a database
+
+    from helix.storage.connections import unavailable
+    from helix.storage.database import open_url
 
     async def connect() -> Result:
         async with open_url(load_settings()) as url:

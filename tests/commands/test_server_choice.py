@@ -20,6 +20,7 @@ from helix.domain.scope import DEFAULT_TENANT
 from helix.settings import load_settings
 from tests.support.cli_runner import helix
 from tests.support.live_server import OFFLINE, live
+from tests.support.service_process import environment
 
 _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 _KILLED = """
@@ -111,6 +112,14 @@ def test_what_is_no_helix_server_is_said(stranger: str) -> None:
     assert (done.returncode, done.stderr) == (1, told)
 
 
+def test_a_wrong_path_is_no_helix_server_either(database_url: str) -> None:
+    with live(database_url) as client:
+        address = f"{str(client.base_url).rstrip('/')}/team"
+        done = helix("documents", "--server", address)
+        told = f"helix: what answers at {address} is no Helix server\n"
+        assert (done.returncode, done.stderr) == (1, told)
+
+
 @pytest.mark.parametrize("command", [["ask", "q"], ["documents"], ["runs"], ["ingest", "."]])
 def test_a_server_that_is_down_is_said_in_one_line(command: list[str]) -> None:
     done = helix(*command, HELIX_SERVER="http://127.0.0.1:1")
@@ -119,3 +128,14 @@ def test_a_server_that_is_down_is_said_in_one_line(command: list[str]) -> None:
     assert done.stderr.count("\n") == 1
     wrong = helix(*command, "--server", "localhost:8080")
     assert wrong.returncode != 0 and "is no address" in wrong.stderr
+
+
+def test_asking_a_server_loads_neither_llamaindex_nor_a_provider() -> None:
+    heavy = ("llama_index", "numpy", "sqlalchemy", "fastapi", "google.genai", "wordllama")
+    told = f"[name for name in {heavy!r} if name in sys.modules]"
+    asking = "helix.commands.ask, helix.commands.documents, helix.commands.service.over_http"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, {asking}; print({told})"],
+        env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "[]\n", done.stdout + done.stderr

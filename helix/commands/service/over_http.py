@@ -20,6 +20,8 @@ from helix.library.run_progress import Event
 
 _ANSWER_SECONDS = 300
 _CONNECT_SECONDS = 5
+_NO_ROUTE = "Not Found"
+"""What a server says of an address that nothing lies at, as with a mistake in --server."""
 
 
 class ServerAnswers:
@@ -134,6 +136,8 @@ class ServerAnswers:
                 raise NeedsKey(self._server)
             case 403:
                 raise OtherTenant
+            case 404 if reason == _NO_ROUTE:
+                raise self._no_helix()
             case 404:
                 raise NotFound(reason)
             case status if status < 500:
