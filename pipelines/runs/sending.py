@@ -81,7 +81,8 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
             except* HelixError as errors:
                 raise errors.exceptions[0] from None
     if sending.detach:
-        typer.echo(f"{outcome.counts['queued']} files sent: `helix runs` says how far they are")
+        sent = outcome.counts["queued"]
+        typer.echo(f"{sent} {'file' if sent == 1 else 'files'} sent: `helix runs` says how far")
     else:
         for line in summary(outcome.counts, outcome.chunks, found.ignored):
             typer.echo(line)
