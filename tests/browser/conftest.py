@@ -24,7 +24,9 @@ from helix.settings import load_settings
 from tests.browser.adversary import adversary
 from tests.support.live_server import make_ready
 from tests.support.repository import ROOT
+from tests.support.server_processes import website
 from tests.support.service_process import run
+from tests.support.web_site import Website
 
 INSTALL = "no Chromium: install it (Debian: apt install chromium), or put it on the PATH"
 _DOCUMENTS = {
@@ -225,3 +227,24 @@ def screenshots() -> Path:
     folder = ROOT / "docs" / "screenshots"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[Website]:
+    with website({}) as pages:
+        yield pages
+
+
+@pytest.fixture(scope="module")
+def desk(module_database_url: str, web: Website) -> Iterator[str]:
+    """A server with a worker over an empty database."""
+    with serving(module_database_url, workers=1, allow_hosts=(web.host,)) as url:
+        yield url
+
+
+@pytest.fixture
+def shelf(context: BrowserContext, desk: str) -> Iterator[Page]:
+    """The Library view of it."""
+    with watched(context, desk, "#/library") as opened:
+        opened.wait_for_selector(".library h1")
+        yield opened

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,15 +9,14 @@ from contextlib import closing, contextmanager
 import httpx
 import psycopg
 import pytest
-from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
+from tests.browser.conftest import ask, fits, screenshots, serious
+from tests.browser.library_page import SLOW, add, file, row
 from tests.support.sample_documents import Heading, docx, pdf, xlsx
-from tests.support.server_processes import website
 from tests.support.web_site import Website, links
 from tests.support.web_site import page as web_page
 
-SLOW = 60_000  # ms: a worker starts, and others may have the machine
 TRAVEL = docx(
     Heading("Travel"), Heading("Hotels", 2), "A hotel room may cost 140 euros a night at most."
 )
@@ -35,24 +33,9 @@ CREATE TRIGGER gate BEFORE UPDATE OF status ON run_files FOR EACH ROW
 """
 
 
-@pytest.fixture(scope="module")
-def web() -> Iterator[Website]:
-    with website({}) as site:
-        yield site
-
-
-@pytest.fixture(scope="module")
-def desk(module_database_url: str, web: Website) -> Iterator[str]:
-    """A server with a worker over an empty database."""
-    with serving(module_database_url, workers=1, allow_hosts=(web.host,)) as url:
-        yield url
-
-
 @pytest.fixture
-def page(context: BrowserContext, desk: str) -> Iterator[Page]:
-    with watched(context, desk, "#/library") as opened:
-        opened.wait_for_selector(".library h1")
-        yield opened
+def page(shelf: Page) -> Page:
+    return shelf
 
 
 @contextmanager
@@ -66,18 +49,6 @@ def held(url: str, *statuses: str) -> Iterator[psycopg.Connection]:
 
 def let_go(connection: psycopg.Connection, status: str) -> None:
     connection.execute("SELECT pg_advisory_unlock(hashtext(%s))", (status,))
-
-
-def file(name: str, data: bytes) -> FilePayload:
-    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
-
-
-def add(page: Page, *files: FilePayload) -> None:
-    page.get_by_label("Files to add").set_input_files(list(files))
-
-
-def row(page: Page, title: str) -> Locator:
-    return page.locator(".document", has_text=title)
 
 
 def test_an_empty_library_says_what_to_do(page: Page, desk: str) -> None:
@@ -303,126 +274,6 @@ def test_search_sort_and_labels(page: Page, desk: str) -> None:
     assert serious(page) == []
 
 
-def test_a_collection_has_a_page_and_is_asked(page: Page, desk: str) -> None:
-    shelf = page.get_by_role("navigation", name="Collections")
-    shelf.get_by_role("link", name=re.compile("^hive")).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("hive")
-    expect(page.locator(".collection-head")).to_contain_text("3 documents have this label")
-    expect(page.locator(".document")).to_have_count(3)
-    add(page, file("propolis.txt", b"Propolis seals every crack of a hive."))
-    expect(row(page, "Propolis").locator(".label")).to_have_text(["hive"], timeout=SLOW)
-    page.screenshot(path=screenshots() / "collection.png")
-    page.get_by_role("button", name="Rename", exact=True).click()
-    dialog = page.get_by_role("dialog", name="Rename the collection")
-    dialog.get_by_label("Name").fill("apiary, bees")
-    dialog.get_by_label("Name").press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("without commas")
-    dialog.get_by_label("Name").fill("apiary")
-    dialog.get_by_label("Name").press("Enter")
-    expect(page).to_have_url(re.compile("tag=apiary"))
-    expect(page.locator(".document")).to_have_count(4)
-    assert serious(page) == []
-    assert fits(page)
-    page.get_by_role("link", name="Ask this collection").click()
-    expect(page.locator(".chosen")).to_contain_text("apiary")
-    ask(page, "At how many degrees is wax melted?")
-    expect(page.locator(".prose")).to_contain_text("64")
-    page.goto(f"{desk}/#/library?tag=apiary")
-    page.get_by_role("button", name="Dissolve", exact=True).click()
-    page.get_by_role("dialog").get_by_role("button", name="Dissolve").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Library")
-    expect(shelf).not_to_contain_text("apiary")
-    expect(row(page, "Wax")).to_be_visible()
-
-
-def test_many_are_chosen_labelled_and_renamed_at_once(page: Page, desk: str) -> None:
-    page.goto(f"{desk}/#/library?sort=title")
-    boxes = page.locator(".choose input")
-    expect(boxes.nth(4)).to_be_visible()
-    boxes.nth(1).click()
-    boxes.nth(3).click(modifiers=["Shift"])
-    many = page.get_by_role("region", name="Chosen documents")
-    expect(many).to_contain_text("3 chosen")
-    boxes.nth(3).focus()
-    page.keyboard.press("Shift+ArrowDown")
-    expect(many).to_contain_text("4 chosen")
-    page.keyboard.press("Space")
-    expect(many).to_contain_text("3 chosen")
-    page.screenshot(path=screenshots() / "many.png")
-    assert serious(page) == []
-    many.get_by_role("button", name="Label").click()
-    dialog = page.get_by_role("dialog", name="Label 3 documents")
-    expect(dialog.get_by_label("Give")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("Type a label to give")
-    page.keyboard.type("box 7")
-    page.keyboard.press("Enter")
-    expect(page.locator(".document", has=page.get_by_text("box 7", exact=True))).to_have_count(3)
-    expect(many).to_have_count(0)
-    page.get_by_label("Choose Fold").check()
-    page.get_by_label("Choose Leaders").check()
-    many.get_by_role("button", name="Rename").click()
-    dialog = page.get_by_role("dialog", name="Rename 2 documents")
-    dialog.get_by_label("Replace").fill("Fold")
-    dialog.get_by_label("with", exact=True).fill("Abacus")
-    dialog.get_by_role("button", name="Replace in all").click()
-    dialog.get_by_role("button", name="Rename 1 document").click()
-    expect(row(page, "Abacus")).to_have_count(1)
-    boxes.nth(0).focus()
-    page.keyboard.press("Control+a")
-    page.keyboard.press("Delete")
-    expect(page.get_by_role("dialog", name=re.compile(r"Delete \d+ documents"))).to_be_visible()
-    page.keyboard.press("Escape")
-    boxes.nth(0).focus()
-    page.keyboard.press("Escape")
-    expect(many).to_have_count(0)
-
-
-def test_what_could_not_be_done_is_told_one_by_one(page: Page, desk: str) -> None:
-    page.goto(f"{desk}/#/library?sort=title")
-    gone = page.locator(".document").nth(0)
-    expect(gone).to_be_visible()
-    page.route("**/v1/documents/batch", lambda route: _with_a_stranger(route))
-    page.locator(".choose input").nth(0).click()
-    page.get_by_role("button", name="Read again", exact=True).click()
-    dialog = page.get_by_role("dialog", name="Read 1 document again?")
-    dialog.get_by_role("button", name="Read again").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("1 document done, 1 not.")
-    expect(dialog.get_by_role("alert")).to_contain_text("there is no document 987654")
-    page.unroute("**/v1/documents/batch")
-    page.route("**/v1/documents/batch", lambda route: route.abort())
-    dialog.get_by_role("button", name="Read again").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("0 of 1 are done.")
-
-
-def _with_a_stranger(route: Route) -> None:
-    body = route.request.post_data_json
-    route.continue_(post_data=json.dumps({**body, "ids": [*body["ids"], 987_654]}))
-
-
-HIDE = """(state) => {
-    Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
-    document.dispatchEvent(new Event("visibilitychange")); }"""
-
-
-def test_every_tab_shows_what_is_changed_elsewhere(
-    page: Page, context: BrowserContext, desk: str
-) -> None:
-    with watched(context, desk, "#/library") as other:
-        expect(row(other, "Mill")).to_be_visible()
-        add(page, file("tide.txt", b"The tide turns at six."))
-        expect(row(other, "Tide").locator("a").first).to_be_visible(timeout=SLOW)
-        (tide,) = httpx.get(f"{desk}/v1/documents", params={"q": "tide"}).json()["documents"]
-        changed = httpx.patch(f"{desk}/v1/documents/{tide['id']}", json={"tags": ["sea"]})
-        assert changed.status_code == 200, "a client that is no page"
-        for tab in (page, other):
-            expect(row(tab, "Tide").locator(".label")).to_have_text(["sea"], timeout=SLOW)
-        with other.expect_event("requestfailed", lambda one: "events" in one.url):
-            other.evaluate(HIDE, "hidden")
-        with other.expect_request("**/v1/library/events"):
-            other.evaluate(HIDE, "visible")
-
-
 def test_delete_says_what_goes_and_it_is_gone(page: Page, desk: str) -> None:
     page.get_by_label("Delete Travel").click()
     dialog = page.get_by_role("dialog")
@@ -448,28 +299,3 @@ def test_a_server_that_does_not_answer_and_then_does(page: Page, desk: str) -> N
     page.unroute("**/v1/documents?*")
     page.get_by_role("alert").get_by_role("button", name="Try again").click()
     expect(page.locator(".document")).to_have_count(1)
-
-
-def test_all_are_deleted_with_their_count_and_the_samples_come(
-    page: Page, context: BrowserContext
-) -> None:
-    total = int((page.locator(".list-head").text_content() or "").split()[0])
-    page.get_by_role("button", name="Choose all shown").click()
-    page.get_by_role("region", name="Chosen documents").get_by_text("Delete").click()
-    dialog = page.get_by_role("dialog", name=f"Delete {total} documents?")
-    expect(dialog).to_contain_text(f"and {total - 5} more")
-    dialog.get_by_role("button", name=f"Delete {total} documents").click()
-    expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
-    assert serious(page) == []
-    page.get_by_role("button", name="Add the samples").press("Enter")
-    expect(page.locator(".document")).to_have_count(7, timeout=SLOW)
-    expect(page.locator(".document .state")).to_have_count(0, timeout=SLOW)
-    policy = row(page, "refund-policy.txt")
-    with context.expect_page() as opened:
-        policy.get_by_label("Open the original of Refund Policy").click()
-    expect(opened.value.locator("body")).to_contain_text("within 30 days of purchase")
-    assert "/file?inline=true" in opened.value.url
-    page.emulate_media(color_scheme="dark")
-    assert serious(page) == []
-    assert fits(page)
-    page.screenshot(path=screenshots() / "library-phone.png")

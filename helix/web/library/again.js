@@ -1,6 +1,6 @@
 // Read a document once more: an upload from the bytes that are kept, a web page from its address.
 //
-//   await readAgain(document or file of a run)     true when a run was begun; else it is told
+//   await readAgain(document or file of a run)     the run that does it; null: why not is told
 import { toast } from "../components.js";
 import { show } from "./intake.js";
 import { library } from "./library-api.js";
@@ -15,9 +15,9 @@ export async function readAgain({ id, document_id: documentId = id, source_uri: 
       ? await library.fetchUrl({ url: source })
       : await library.reread(documentId);
     show(run);
-    return true;
+    return run;
   } catch (error) {
     toast(error.message);
-    return false;
+    return null;
   }
 }

@@ -26,14 +26,14 @@ function Anywhere() {
   ]);
   return html`<input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-hidden="true"
       onChange=${(event) => { addFiles([...event.target.files], { tags }); event.target.value = ""; }} />
-    <${AddDialogs} />${held && html`<${Overlay} held=${held} tag=${tag} />`}${route.name !== "library" && html`<${Tray} />`}`;
+    <${AddDialogs} />${held && html`<${Overlay} held=${held} tag=${tag} asking=${route.name === "ask"} />`}${route.name !== "library" && html`<${Tray} />`}`;
 }
 
-function Overlay({ held: { files, box }, tag }) {
+function Overlay({ held: { files, box }, tag, asking }) {
   if (box) return null;
-  const what = files ? `${files > 1 ? `${files} items` : "this"}` : "this page";
+  const what = files ? files > 1 ? `${files} items` : "this" : "this page";
   return html`<div class="overlay" aria-hidden="true"><p><${Icon} name="add" /><strong>Let go to add ${what} to the library</strong>
-    <span>${files ? "Files are stored on this server and read; an image on the question box is asked about instead." : "The page is fetched by this server and read."}${tag ? ` It gets the label “${tag}”.` : ""}</span></p></div>`;
+    <span>${files ? `They are stored on this server and read.${asking ? " An image on the question box is asked about instead." : ""}` : "The page is fetched by this server and read."}${tag ? ` It gets the label “${tag}”.` : ""}</span></p></div>`;
 }
 
 const carries = (transfer, kind) => transfer?.types.includes(kind);
@@ -48,8 +48,9 @@ function useDrops(tags) {
     const over = (event) => {
       if (dragged.current || !ofOurs(event.dataTransfer) || document.querySelector("dialog[open]")) return;
       event.preventDefault();
-      const files = [...event.dataTransfer.items].filter(({ kind }) => kind === "file").length;
-      const box = inBox(event.target);
+      const items = [...event.dataTransfer.items].filter(({ kind }) => kind === "file");
+      const files = items.length;
+      const box = inBox(event.target) && items.some(({ type }) => type.startsWith("image/"));
       setHeld((now) => (now?.files === files && now.box === box ? now : { files, box }));
     };
     const leave = (event) => event.relatedTarget === null && setHeld(null);

@@ -83,7 +83,8 @@ function Card({ card, onFold }) {
 function File({ card, file }) {
   const name = file.title || file.source_uri.split("/").filter(Boolean).at(-1) || file.source_uri;
   const failed = file.status === "failed";
-  const again = failed && (file.document_id || isWeb(file.source_uri));
+  // a page of the web is asked for again once its run is over, or it would be the same run
+  const again = failed && (isWeb(file.source_uri) ? ENDED.has(file.run.status) : file.document_id);
   return html`<li class=${`file ${file.status}`}>
     <span class="file-name" title=${file.source_uri}>${name}</span>
     <span class="file-stage">${hasEnded(file) ? SAID[file.status] : file.stage || SAID[file.status]}</span>
@@ -96,7 +97,8 @@ function File({ card, file }) {
 // The card of the second attempt takes the place of the one that failed, if that was all of it.
 function Again({ card, what }) {
   const retry = async () => {
-    if ((await readAgain(what)) && card.files.length + card.refused.length <= 1) putAwayCard(card);
+    const run = await readAgain(what);
+    if (run !== null && !card.runs.includes(run) && card.files.length + card.refused.length <= 1) putAwayCard(card);
   };
   return html`<${Button} icon="retry" onClick=${retry}>Try again</>`;
 }

@@ -51,5 +51,11 @@ export function useChosen(documents, match, onDelete) {
       toast(error.message);
     }
   };
-  return { chosen, choose, all, onKey, matching, none: () => setChosen(new Set()), keep: (ids) => setChosen(new Set(ids)) };
+  const none = () => {
+    setChosen(new Set());
+    requestAnimationFrame(() => { // what was pressed is gone: the keyboard stays in the list
+      if (document.activeElement === document.body) document.querySelector(".document .choose input")?.focus({ preventScroll: true });
+    });
+  };
+  return { chosen, choose, all, onKey, matching, none, keep: (ids) => setChosen(new Set(ids)) };
 }
