@@ -16,10 +16,11 @@ _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
 _PRICE = re.compile(
     rf"\bhow much (?:money )?(?:did|does|do|will|would|has|have)\b.*\b(?:{any_of('paid')})\b"
     rf"|\bhow much (?:(?!d(?:id|o|oes)\b)\w+ )?(?:{any_of('sums')})\b|\bwhat (?:price|fine|sum)\b"
-    r"|\bwhat (?:did|does|do|will|would|has|have|had)\b.*\b(?:pay|paid|spend|spent|cost|charge)\b",
+    r"|\bwhat (?:did|does|do|will|would|has|have|had)\b.*\b(?:pay|paid|spend|spent|cost|charge)\b"
+    r"|\bwhat (?:is|are|was|were)\b.*\b(?:paying|spending|charging)\b",
     re.IGNORECASE,
 )
-_PAYS = re.compile(r"\bhow much\b.*\b(?:pay|paid)\b|\bwhat\b.*\b(?:pay|paid)\b", re.IGNORECASE)
+_PAYS = re.compile(r"\b(?:how much|what)\b.*\b(?:pay|paid|paying)\b", re.IGNORECASE)
 _PAYING = re.compile(rf"\b(?:{any_of('paying')})\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 _PLANS = re.compile(rf"\b(?:{any_of('plans')})\b", re.IGNORECASE)

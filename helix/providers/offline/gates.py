@@ -13,6 +13,7 @@ from helix.providers.offline.figures import has_figure
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
+from helix.providers.offline.told import tells_what_is_asked
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
@@ -45,6 +46,8 @@ def may_answer(
     if not has_figure(question, text):
         return False
     if not tells_measure(question, text, _before(evidence, place), company):
+        return False
+    if not tells_what_is_asked(question, text, _before(evidence, place)):
         return False
     if (
         is_garbled(text)
