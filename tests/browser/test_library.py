@@ -221,6 +221,13 @@ def test_a_text_is_pasted_and_kept(page: Page) -> None:
     expect(dialog.get_by_label("Text")).to_have_value("Second watch at midnight.")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
+    page.evaluate(
+        """() => { const clipboardData = new DataTransfer();
+        clipboardData.items.add(new File(["The bell rings in fog."], "bell.txt"));
+        document.querySelector(".search input").dispatchEvent(
+          new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true })); }"""
+    )
+    expect(row(page, "Bell").locator("a").first).to_be_visible(timeout=SLOW)
 
 
 def test_what_ended_well_folds_away_by_itself(page: Page) -> None:

@@ -37,14 +37,15 @@ export function Add({ tags, web, empty }) {
   </section>`;
 }
 
-// What is pasted on this view outside of a field: files are added, a text or an address is shown first.
+// What is pasted on this view: files are added; outside of a field a text or an address is shown first.
 function usePasted({ onFiles, onText, onLink }) {
   useEffect(() => {
     const onPaste = (event) => {
       const { target, clipboardData } = event;
-      if (event.defaultPrevented || target.closest?.("input, textarea, select, dialog")) return;
+      if (event.defaultPrevented || target.closest?.("dialog")) return;
       const text = clipboardData.getData("text/plain").trim();
-      if (clipboardData.files.length) onFiles([...clipboardData.files]);
+      if (clipboardData.files.length) onFiles([...clipboardData.files]); // which no field takes
+      else if (target.closest?.("input, textarea, select")) return;
       else if (LINK.test(text)) onLink(text);
       else if (text) onText(text);
       else return;
