@@ -10,13 +10,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import psycopg
-import uvicorn
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
@@ -28,6 +26,7 @@ from playwright.async_api import Page, async_playwright
 from benchmarks.corpus import fill_embedded
 from benchmarks.database import server
 from benchmarks.harness import Options, Report, main
+from benchmarks.server import in_thread
 from helix.app import create_app
 from helix.providers.base import LanguageModel
 from helix.providers.offline.answerer import OfflineLLM
@@ -229,19 +228,8 @@ def _serving(url: str) -> Iterator[str]:
         database_url=url, llm="offline", embedder="offline", workers=0, log_level="error"
     )
     model = LanguageModel(model=Script(), identity="script")
-    config = uvicorn.Config(create_app(settings, llm=model), port=0, log_level="error")
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, daemon=True)
-    thread.start()
-    while not running.started:
-        if not thread.is_alive():
-            raise RuntimeError("the server did not start")
-        threading.Event().wait(0.02)
-    try:
-        yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        running.should_exit = True
-        thread.join(timeout=30)
+    with in_thread(create_app(settings, llm=model)) as address:
+        yield address
 
 
 @asynccontextmanager

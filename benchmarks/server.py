@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import socket
 import sys
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,23 @@ def helix(given: dict[str, Any]) -> ASGIApp:
     embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
     settings = load_settings(database_url=given["database_url"], llm="offline", embedder="offline")
     return create_app(settings, embedder=embedder, llm=llm)
+
+
+@contextmanager
+def in_thread(application: ASGIApp) -> Iterator[str]:
+    """The application's address, served on loopback in a thread of this process."""
+    running = uvicorn.Server(uvicorn.Config(application, port=0, log_level="error"))
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        if not thread.is_alive():
+            raise RuntimeError("the server did not start")
+        threading.Event().wait(0.02)
+    try:
+        yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        running.should_exit = True
+        thread.join(timeout=30)
 
 
 def main() -> None:
