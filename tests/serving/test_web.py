@@ -26,6 +26,7 @@ from tests.support.service_process import run
 
 _ENDPOINT = re.compile(r'"(GET|POST|PATCH|DELETE) (/[^"]+)"')
 _WORD = re.compile(r"\w+")
+_STATIC = re.compile(r'^(?:import|export)\b[^;]*?from "(\.[^"]+)"', re.MULTILINE)
 _IMPORT = re.compile(r'(?:from|import)\s*\(?"(\.[^"]+)"')
 
 
@@ -131,6 +132,20 @@ def test_every_import_leads_to_a_file() -> None:
     for path in _own(".js"):
         for target in _IMPORT.findall(path.read_text()):
             assert (path.parent / target).is_file(), f"{path.name}: {target}"
+
+
+def test_what_the_first_paint_needs_is_asked_for_at_once() -> None:
+    # else each module is asked for when the one before it was read, four deep
+    needed, unread = set[Path](), [FOLDER / "app.js"]
+    while unread:
+        path = unread.pop()
+        needed.add(path)
+        found = {(path.parent / name).resolve() for name in _STATIC.findall(path.read_text())}
+        unread += found - needed - set(unread)
+    page = (FOLDER / "index.html").read_text()
+    named = set(re.findall(r'<link rel="modulepreload" href="/web/([^"]+)"', page))
+    wanted = {path.relative_to(FOLDER).as_posix() for path in needed} - {"app.js"}
+    assert named == wanted | {"views/ask.js"}  # the view that most visits begin with
 
 
 def test_the_page_names_no_other_host_and_has_no_inline_style() -> None:

@@ -35,6 +35,7 @@ export const SHORTCUTS = {
     ["Choose none", "Esc"],
     ["Add what was copied: files, a text, an address", "Mod V"],
   ],
+  Library: [["Choose all rows up to this one", "Shift Click"]],
   "Dialogs and menus": [
     ["Save, or take what is chosen", "Enter"],
     ["Up and down a list", "↑ ↓"],
