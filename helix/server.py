@@ -14,6 +14,7 @@ import typer
 import uvicorn
 
 from helix.commands.first_run import open_in_browser, prepared, settings_of_first_run
+from helix.commands.server_record import announced
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.serving.network.listening import check_address
 from helix.serving.network.sockets import bind
@@ -119,6 +120,7 @@ def _serve(
     with ExitStack() as stack:
         for each in sockets:
             stack.enter_context(each)
+        stack.enter_context(announced(settings.database_url, address))
         with suppress(KeyboardInterrupt):  # it has ended in order
             server.run(sockets=sockets)
     if not server.started:

@@ -21,6 +21,7 @@ from helix.library.runs import (
     running_runs,
     stopping_runs,
 )
+from helix.telemetry.logs import where
 from pipelines.outages import through_outages
 from pipelines.runs import workflow
 from pipelines.runs.resting_engine import RestingEngine
@@ -47,10 +48,21 @@ class WorkerLoop:
         self._engine = engine
         self._missing_since: dict[str, float] = {}
         self._unstarted: set[str] = set()
+        self._finishing: dict[int, asyncio.Task[None]] = {}
+        """By the run's id, what ends a run that was stopped."""
         self._roll_called = self._tidied = 0.0
 
     async def attend(self, *, until_idle: bool = False) -> None:
         """Until cancelled, or until there is nothing to do."""
+        try:
+            await self._attend(until_idle)
+        finally:
+            finishing = list(self._finishing.values())
+            for task in finishing:
+                task.cancel()
+            await asyncio.gather(*finishing, return_exceptions=True)
+
+    async def _attend(self, until_idle: bool) -> None:
         while True:
             try:
                 async with await self._connect() as connection:
@@ -101,8 +113,19 @@ class WorkerLoop:
         for run_id, host in await worker.database(queued_runs, worker.host):
             await workflow.enqueue_run(run_id, host)
         for run_id, error in await worker.database(stopping_runs):
-            await workflow.cancel_run_workflow(run_id)
-            await worker.finish(run_id, error)
+            if run_id not in self._finishing:
+                await workflow.cancel_run_workflow(run_id)
+                finishing = asyncio.create_task(self._finish(run_id, error))
+                self._finishing[run_id] = finishing
+
+    async def _finish(self, run_id: int, error: str) -> None:
+        """End a run that stops, beside the others: a file that is being written holds its rows."""
+        try:
+            await self._worker.finish(run_id, error)
+        except Exception as problem:  # noqa: BLE001  the next look tries again
+            _logger.warning("run %d has not stopped yet: %s", run_id, where(problem))
+        finally:
+            del self._finishing[run_id]
 
     async def _take_over_from_dead_workers(self, connection: Connected) -> None:
         """Take over what workers had under way that hold their lock no more."""
