@@ -176,7 +176,9 @@ def test_every_tab_shows_what_is_changed_elsewhere(
 def test_all_are_deleted_with_their_count_and_the_samples_come(
     page: Page, context: BrowserContext
 ) -> None:
-    total = int((page.locator(".list-head").text_content() or "").split()[0])
+    head = page.locator(".list-head [role=status]")
+    expect(head).to_contain_text("documents")
+    total = int((head.text_content() or "").split()[0])
     page.get_by_role("button", name="Choose all shown").click()
     page.get_by_role("region", name="Chosen documents").get_by_text("Delete").click()
     dialog = page.get_by_role("dialog", name=f"Delete {total} documents?")
