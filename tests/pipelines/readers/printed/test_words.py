@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
@@ -104,3 +106,18 @@ def test_a_drawing_of_very_many_lines_has_no_rules() -> None:
 
     with opened(drawn(page)) as (one, _):
         assert rules_of(one) == []
+
+
+def test_a_page_of_very_many_words_has_the_box_of_each() -> None:
+    lines = [" ".join(f"{row:02}{column:02}" for column in range(40)) for row in range(60)]
+
+    def page(canvas: Canvas) -> None:
+        put(canvas, 20, 20, *lines, size=5, leading=12)
+
+    words = read(drawn(page))
+    assert list(words) == " ".join(lines).split()
+    tops = [words[f"{row:02}00"].top for row in range(60)]
+    assert [low - high for high, low in pairwise(tops)] == pytest.approx([12] * 59, abs=0.01)
+    last = [words[f"59{column:02}"] for column in range(40)]
+    assert all(one.right < other.left for one, other in pairwise(last))
+    assert {word.top for word in last} == {tops[-1]}
