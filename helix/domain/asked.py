@@ -97,7 +97,7 @@ _NO_SUBJECT = word_lists("tables")["of_time"] | word_lists("tables")["asking"]
 _VALUE = re.compile(
     r"\b(?:what|which)(?:['’]s| is| was| were| are| did| does| has| had)\b|\bhow (?:much|many)\b"
     r"|\b(?:give|tell|show)(?: me)? the\b"
-    r"|\b(?:what|which) (?:\w+ ){1,4}(?:is|was|were|are|did|had)\b",
+    r"|\b(?:what|which) (?:\w+ ){1,6}(?:is|was|were|are|did|had)\b",
     re.IGNORECASE,
 )
 _DEFINITION = re.compile(

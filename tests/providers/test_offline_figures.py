@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.domain.asked import read_question
-from helix.providers.offline.figures import has_figure
+from helix.providers.offline.figures import counts_alike, has_figure
 
 PRICE = "How much did the harbour pay for the second crane?"
 COUNT = "How many shares did the mill buy back in the third quarter of 2024?"
@@ -24,6 +24,7 @@ REVENUE = "What was the mill's revenue in the first half of 2023?"
         (REVENUE, "Revenue was $14.2 million, up $2 million from the first half of 2022."),
         (REVENUE, "Revenue increased 9% to $14.2 million."),
         ("By how much did revenue increase?", "Revenue increased 9%."),
+        ("What was the result of the new revenue rules?", "Revenue increased $47 million."),
         ("What did the harbour pay for the crane?", "It bought the crane for $4 million."),
         ("What share of the mills is closed?", "A third is."),
     ],
@@ -37,7 +38,7 @@ def test_a_figure_of_the_kind_is_accepted(question: str, text: str) -> None:
     [
         (PRICE, "In February 2022 the harbour announced the purchase."),
         (PRICE, "As of April 1, 2023, the harbour held 94% of the crane's maker."),
-        (PRICE, "The harbour paid $1.5 million for the first crane."),
+        ("How did its costs compare to its revenue?", "Costs grew with the number of cranes."),
         (PRICE, "The harbour raised $1.0 million with the second crane."),
         ("What did the harbour pay for the crane?", "The crane is an asset of the harbour."),
         (REVENUE, "Revenue increased 9% or $1.2 million, driven by grain."),
@@ -50,3 +51,18 @@ def test_a_figure_of_the_kind_is_accepted(question: str, text: str) -> None:
 )
 def test_another_kind_or_a_date_is_not(question: str, text: str) -> None:
     assert not has_figure(read_question(question), text)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (["It paid $1.5 million.", "The second crane came in May."], True),
+        (["It paid $1.5 million.", "Work went on.", "The first crane came in May."], False),
+        (["The harbour paid $1.5 million for the first crane."], False),
+        (["It paid $1.5 million."], True),
+    ],
+)
+def test_the_nearest_sentence_that_counts_says_which_is_meant(
+    told: list[str], expected: bool
+) -> None:
+    assert counts_alike(read_question(PRICE), told) is expected

@@ -20,6 +20,11 @@ COMPANY = frozenset({"quarri", "corpor"})
         (REVENUE, "It was $12.9 billion.", "Revenue fell."),
         ("What was Services revenue?", "Services revenue was $2 billion.", ""),
         ("What price did it pay for the crane?", "It bought the crane for $4 million.", ""),
+        (
+            "What were expenses as a percentage of total revenue?",
+            "Expenses, as a percentage of total revenue, were 7%.",
+            "",
+        ),
         ("Who owns Quarry?", "Quarry is owned by its founders.", ""),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from helix.domain.asked import Kind, Question, any_of
 from helix.language.durations import without_periods
@@ -36,6 +37,8 @@ _NUMBER = re.compile(
 )
 _SUM = re.compile(r"[$€£¥₹]\s?\d[\d.,]*(?:\s(?:thousand|million|billion|trillion))?|\d[\d.,]*\s?%")
 _CHANGE = re.compile(rf"\b(?:{any_of('changes')})\b", re.IGNORECASE)
+_COMPARES = re.compile(r"\bcompare[sd]? (?:to|with|against)\b", re.IGNORECASE)
+_EFFECT = re.compile(r"\b(?:results?|effects?|impacts?) of\b", re.IGNORECASE)
 _ONE_AMOUNT = (
     r"[$€£¥₹]?\s?\d[\d.,]*(?:\s?%|\s(?:percent(?:age points)?|points|basis points|thousand"
     r"|million|billion)\b)*"
@@ -66,12 +69,12 @@ def has_figure(question: Question, text: str) -> bool:
     told by a name.
     """
     asked = question.text
-    if _ORDINAL.search(without_periods(asked)) and not _same_ordinal(asked, text):
-        return False
     if question.kind is Kind.NAME and _ROLE.search(asked):
         return _names_person(asked, text)
-    if _AMOUNT.search(asked) and asks_for_change(asked) and not _CHANGE.search(text):
+    if _AMOUNT.search(asked) and _CHANGE.search(asked) and not _CHANGE.search(text):
         return False
+    if _COMPARES.search(asked) and measures_of(question):
+        return bool(_NUMBER.search(_without_dates(text)))
     amount = bool(_AMOUNT.search(asked) or _PRICE.search(asked))
     if not (amount or (question.asks_for_value and measures_of(question))):
         return True
@@ -97,7 +100,7 @@ def asks_what_came(question: Question) -> bool:
 
 def asks_for_change(question: str) -> bool:
     """Whether a question asks how much something changed, not how much it is."""
-    return bool(_CHANGE.search(question))
+    return bool(_CHANGE.search(question) or _EFFECT.search(question))
 
 
 def _without_dates(text: str) -> str:
@@ -111,11 +114,20 @@ def measures_of(question: Question) -> frozenset[str]:
     return frozenset(w for w in question.subject if not _MEASURES.isdisjoint(w.split("_")))
 
 
-def _same_ordinal(asked: str, text: str) -> bool:
-    """Whether a text that counts, `the first case`, counts as the question does."""
-    wanted = {word.lower() for word in _ORDINAL.findall(without_periods(asked))}
-    found = {word.lower() for word in _ORDINAL.findall(without_periods(text))}
-    return not found or bool(wanted & found)
+def counts_alike(question: Question, told: Iterable[str]) -> bool:
+    """Whether a sentence counts as the question does, which asks for `the third case`.
+
+    ``told``: the sentence and those before it, the nearest first: the first of them that counts
+    says which case it is about; where none does, it may be any.
+    """
+    wanted = _ordinals(question.text)
+    found = (_ordinals(text) for text in told) if wanted else iter(())
+    nearest = next(filter(None, found), wanted)
+    return not wanted or bool(wanted & nearest)
+
+
+def _ordinals(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _ORDINAL.findall(without_periods(text)))
 
 
 def _names_person(asked: str, text: str) -> bool:

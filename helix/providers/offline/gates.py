@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from helix.domain.asked import Kind, Question
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
 from helix.providers.offline.evidence import Evidence
-from helix.providers.offline.figures import has_figure
+from helix.providers.offline.figures import counts_alike, has_figure
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
@@ -43,9 +44,10 @@ def may_answer(
         return False
     if question.kind is not Kind.OPEN and not _has_kind(question, text):
         return False
-    if not has_figure(question, text):
+    told = list(_told_until(evidence, place))
+    if not counts_alike(question, told) or not has_figure(question, text):
         return False
-    if not tells_measure(question, text, _before(evidence, place), company):
+    if not tells_measure(question, text, told[1] if len(told) > 1 else "", company):
         return False
     if not tells_what_is_asked(question, text, _before(evidence, place)):
         return False
@@ -70,11 +72,12 @@ def is_furniture(text: str) -> bool:
     return bool(_FURNITURE.fullmatch(text))
 
 
-def _before(evidence: Evidence, place: int) -> str:
-    """The sentence before, of the same source."""
-    if place and evidence.sentences[place - 1].source == evidence.sentences[place].source:
-        return evidence.sentences[place - 1].text
-    return ""
+def _told_until(evidence: Evidence, place: int) -> Iterator[str]:
+    """The sentence and at most three before it in the same source, the nearest first."""
+    source = evidence.sentences[place].source
+    for each in evidence.sentences[max(0, place - 3) : place + 1][::-1]:
+        if each.source == source:
+            yield each.text
 
 
 def _has_kind(question: Question, text: str) -> bool:

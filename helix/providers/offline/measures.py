@@ -16,7 +16,7 @@ _TOLD_BARE = _LISTS["told_bare"]
 _QUALIFYING = word_lists("tables")["qualifying"]
 _WORD = re.compile(r"[A-Za-z][\w&’'-]*")
 _ASPECT = re.compile(
-    rf"\b(?:{any_of('aspects')}) (?:on|of|in|to) (?:(?:our|the|its|their|total|net|gross) )*\Z",
+    rf"\b({any_of('aspects')}) (?:on|of|in|to) (?:(?:our|the|its|their|total|net|gross) )*\Z",
     re.IGNORECASE,
 )
 _POINTING = re.compile(r"(?:it|this|that|these|those|they|of (?:this|that|these))\b", re.IGNORECASE)
@@ -37,7 +37,7 @@ def tells_measure(question: Question, text: str, before: str, company: frozenset
         return True
     if measures.isdisjoint(meanings(text)):
         return bool(_POINTING.match(text)) and not measures.isdisjoint(meanings(before))
-    allowed = company | frozenset(question.subject) | _WHOLE
+    allowed = company | frozenset(meanings(question.text)) | _WHOLE
     others = list(_others(text, measures, allowed))
     return not others or not all(others)
 
@@ -47,9 +47,9 @@ def _others(text: str, measures: frozenset[str], allowed: frozenset[str]) -> Ite
     previous: re.Match[str] | None = None
     for word in _WORD.finditer(text):
         if meaning(word[0].lower()) in measures:
-            yield _narrows(text, previous, word, allowed) or bool(
-                _ASPECT.search(text[max(0, word.start() - _REACH) : word.start()])
-            )
+            aspect = _ASPECT.search(text[max(0, word.start() - _REACH) : word.start()])
+            is_aspect = aspect is not None and meaning(aspect[1].lower()) not in allowed
+            yield _narrows(text, previous, word, allowed) or is_aspect
         previous = word
 
 
