@@ -12,9 +12,9 @@ from helix import __version__
 from helix.commands.lazy import LazyCommand, lazy_typer
 
 COMMANDS = {
-    "up": LazyCommand("helix.server:up", "Start here: database, page, browser, all at once."),
+    "up": LazyCommand("helix.server.up:up", "Start here: database, page, browser, all at once."),
     "demo": LazyCommand("helix.commands.demo:demo", "See it work: no key, no Docker, no trace."),
-    "serve": LazyCommand("helix.server:serve", "Serve the page and the HTTP API."),
+    "serve": LazyCommand("helix.server.serve:serve", "Serve the page and the HTTP API."),
     "ask": LazyCommand("helix.commands.ask:ask", "Ask the documents."),
     "replay": LazyCommand("helix.commands.replay:replay", "Ask again what an answer was asked."),
     "doctor": LazyCommand("helix.commands.doctor:doctor", "Check all that answering needs."),

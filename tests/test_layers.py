@@ -26,7 +26,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 
 FLOORS = (
-    {"contract", "errors", "language", "lazy_packages"},
+    {"contract", "errors", "language", "startup"},
     {"settings", "sandbox"},
     {"telemetry"},
     {"domain"},
@@ -39,8 +39,7 @@ FLOORS = (
     {"commands", "privacy"},
     {"serving"},
     {"app"},
-    {"server"},
-    {"cli"},
+    {"server", "cli"},
 )
 """The rooms of ``helix``, lowest first: a room imports only rooms of lower floors."""
 PUBLIC_NAMES = {"retriever", "query_engine"}

@@ -36,6 +36,6 @@ def test_runs_of_a_tenant_in_the_terminal(
     assert "secret" in runs("show", of_beta, "--tenant", "beta")[1]
     assert "secret" in runs("--tenant", "beta", "show", of_beta)[1]
     foreign = runs("cancel", of_beta, "--tenant", "alpha")
-    assert foreign == (1, f"helix: there is no run {of_beta}: GET /v1/runs lists them\n")
+    assert foreign == (1, f"helix: there is no run {of_beta}: `helix runs -v` lists them\n")
     assert runs("cancel", of_beta) == foreign
     assert runs("show", of_beta, "--tenant", "no tenant")[0] == 2

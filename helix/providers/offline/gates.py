@@ -47,9 +47,10 @@ def may_answer(
     told = list(_told_until(evidence, place))
     if not counts_alike(question, told) or not has_figure(question, text):
         return False
-    if not tells_measure(question, text, told[1] if len(told) > 1 else "", company):
+    before = told[1] if len(told) > 1 else ""
+    if not tells_measure(question, text, before, company):
         return False
-    if not tells_what_is_asked(question, text, _before(evidence, place)):
+    if not tells_what_is_asked(question, text, before):
         return False
     if (
         is_garbled(text)

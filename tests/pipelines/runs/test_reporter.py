@@ -23,11 +23,11 @@ def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(monkeypatch: pytest.Monke
     for stream in (Terminal(), io.StringIO()):
         with Reporter(stream) as reporter:
             reporter.known(2)
-            for name in ("a [bold]b", "c"):
-                reporter.stage(name, "reading", 3, 7)
-                reporter.line(f"added {name}.txt")
-                reporter.done()
+            for n, name in enumerate(("a [bold]b.txt", "c.txt")):
+                row = {"n": n, "source_uri": name, "done": 3, "total": 7, "chunks": 2}
+                reporter.file(row | {"status": "reading"})
+                reporter.file(row | {"status": "added"})
         shown[stream.isatty()] = stream.getvalue()
-    assert shown[False] == "added a [bold]b.txt\nadded c.txt\n"
-    for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added a [bold]b.txt"):
+    assert shown[False] == "added     a [bold]b.txt (2 chunks)\nadded     c.txt (2 chunks)\n"
+    for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added     a [bold]b.txt"):
         assert part in shown[True]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from helix.lazy_packages import import_lazily
+from helix.startup.lazy_packages import import_lazily
 from tests.support.repository import ROOT
 
 EVERY_NAME = """
@@ -19,7 +19,7 @@ import helix, llama_index.core
 def is_lazy(module):
     return type(module).__name__ == "_LazyPackage"
 
-assert is_lazy(llama_index.core), "it is not lazy any more: see helix/lazy_packages.py"
+assert is_lazy(llama_index.core), "it is not lazy any more: see helix/startup/lazy_packages.py"
 below = pkgutil.walk_packages(llama_index.core.__path__, "llama_index.core.")
 packages = ["llama_index.core", *(found.name for found in below if found.ispkg)]
 lazy = [each for each in map(importlib.import_module, packages) if is_lazy(each)]

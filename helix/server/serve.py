@@ -1,4 +1,4 @@
-"""``helix serve`` and ``helix up``: the application on a port, until it is told to end."""
+"""``helix serve``: the application on a port, until it is told to end."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from functools import partial
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated
 
 import typer
 import uvicorn
 
-from helix.commands.first_run import open_in_browser, prepared, settings_of_first_run
 from helix.commands.server_record import announced
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.serving.network.listening import check_address
@@ -37,34 +35,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8080) -> None:
     """
     settings = load_settings()
     check_address(host, settings)
-    _serve(settings, host, bind(host, port))
-
-
-def up(
-    host: Host = "127.0.0.1",
-    port: Port = 8080,
-    samples: Annotated[
-        bool | None,
-        typer.Option(
-            "--samples/--no-samples",
-            help="Bring in the sample documents where the library is empty; asked if left out.",
-        ),
-    ] = None,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
-    ] = True,
-) -> None:
-    """Start everything: settings, schema, samples if wanted, server, browser.
-
-    Without any settings it takes the bundled Postgres and answers offline, and keeps that choice
-    in the user's own settings file, which every other command reads too.
-    """
-    settings = settings_of_first_run()
-    check_address(host, settings)
-    sockets = bind(host, port)
-    address = address_of(host, sockets)
-    with prepared(settings, samples):
-        _serve(settings, host, sockets, partial(open_in_browser, address) if browser else None)
+    serve_on(settings, host, bind(host, port))
 
 
 def address_of(host: str, sockets: list[socket.socket]) -> str:
@@ -89,7 +60,7 @@ class _Server(uvicorn.Server):
             self._ready()
 
 
-def _serve(
+def serve_on(
     settings: Settings,
     host: str,
     sockets: list[socket.socket],

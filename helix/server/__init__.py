@@ -1,0 +1,1 @@
+"""``helix serve`` and ``helix up``: the application on a port."""

@@ -1,0 +1,1 @@
+"""What happens before anything else of Helix is imported."""
