@@ -93,7 +93,7 @@ async def _settings(store: ChunkStore) -> list[Any]:
 async def _nothing_left(store: ChunkStore) -> AsyncIterator[None]:
     """Nothing in the block leaves a setting on a pooled connection."""
     store._initialize()
-    assert await store.ping()  # connected both ways; nothing was searched yet
+    assert await store.fetch("SELECT 1", {})  # connected; nothing was searched yet
     before = await _settings(store)
     assert before[0][1] == "helix_app" and {tenant for *_, tenant in before} == {""}
     yield

@@ -92,7 +92,7 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("GET", "/v1/privacy"): lambda _: {},
     ("GET", "/v1/evals/last"): lambda _: {},
 }
-OPEN = {("GET", path) for path in ("/healthz", "/metrics")}
+OPEN = {("GET", path) for path in ("/healthz", "/readyz", "/metrics")}
 BY_ID = [
     route
     for route in ROUTES
