@@ -74,17 +74,21 @@ export async function send(endpoint, { path, query, body, form, signal } = {}, a
     throw new ApiError(0, UNREACHED);
   }
   if (response.ok) return response;
-  if (response.status === 401 && !key && (await takeKey())) {
+  if (response.status === 401 && (await hasOtherKey(key))) {
     return send(endpoint, { path, query, body, form, signal }, accept);
   }
-  throw await failure(response);
+  throw await failure(response, key);
 }
 
-// A key that another tab has, or that came while the request was under way.
-async function takeKey() {
-  const found = session.get().key || (await keyOfAnotherTab());
-  if (found && !session.get().key) signIn(found);
-  return Boolean(found);
+// Whether there is a key that the request did not have: one that was entered while it was under way,
+// or one that another tab has.
+async function hasOtherKey(sent) {
+  if (!sent && !session.get().key) {
+    const found = await keyOfAnotherTab();
+    if (found && !session.get().key) signIn(found);
+  }
+  const { key } = session.get();
+  return Boolean(key) && key !== sent;
 }
 
 // The address of an endpoint for a link, which can carry the tenant but no key.
@@ -105,15 +109,15 @@ function check(endpoint, { query, body, form }) {
   if (strange.length) throw new TypeError(`${endpoint} takes no ${strange.join(", ")}`);
 }
 
-async function failure(response) {
+async function failure(response, sent) {
   let told = "";
   try {
     told = String((await response.json()).error ?? "");
   } catch {
     // no JSON: something in between answered
   }
-  if (response.status === 401) {
-    const { key } = session.get();
+  const { key } = session.get();
+  if (response.status === 401 && key === sent) {
     session.set({ keyWanted: key ? "This key opens nothing here, or was revoked." : "asked" });
   }
   const after = Number(response.headers.get("Retry-After")) || 0;
