@@ -28,7 +28,7 @@ test: $(ALL) ## Every test
 	@$(BIN)/python -m pytest -m 'not soak and not browser' -n 3 --dist loadfile
 
 test-browser: $(ALL) ## The page in headless Chromium (Debian: apt install chromium)
-	@$(BIN)/python -m pytest tests/browser -m browser
+	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
 
 lint: $(ALL) ## Ruff, rules and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
