@@ -20,14 +20,14 @@ END $$;
 
 -- The second wall between tenants: whatever a statement forgets, helix_app sees and writes its
 -- tenant's rows only. A dump that was restored where there was no such role has row security and
--- no policy. api_keys gets none, so that helix_app sees none of them.
+-- no policy. Keys, the audit log and what was used get none: helix_app sees nothing of them.
 DO $$
 DECLARE
     walled regclass;
 BEGIN
     FOR walled IN SELECT oid FROM pg_class c
         WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity
-            AND relname <> 'api_keys'
+            AND relname <> ALL ('{api_keys,audit_events,usage_counts}')
             AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = 'tenant')
     LOOP
         EXECUTE format(
@@ -41,7 +41,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON files, documents, document_sources, docu
     answers, feedback, gate_fits, data_chunks, embedding_space, embedding_cache TO helix_app;
 GRANT SELECT ON term_statistics, embedding_change TO helix_app;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq TO helix_app;
-GRANT EXECUTE ON FUNCTION tenant_of_key, any_chunks, purge_cache, lexical_chunks TO helix_app;
+GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, any_chunks, purge_cache, lexical_chunks TO helix_app;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

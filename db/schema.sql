@@ -502,18 +502,68 @@ CREATE TABLE api_keys (
     hint       text        NOT NULL,
     key_hash   text        NOT NULL UNIQUE,
     created_at timestamptz NOT NULL DEFAULT now(),
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    scopes     text[]      NOT NULL DEFAULT '{ask,read,write,admin}'
+               CHECK (scopes <> '{}' AND scopes <@ '{ask,read,write,admin}'),
+    expires_at timestamptz,
+    used_at    timestamptz
 );
 -- Without a policy: helix_app sees none of them, but by the function below.
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN api_keys.hint IS 'its first characters, for people to tell keys apart';
 COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key, in hex';
+COMMENT ON COLUMN api_keys.used_at IS 'to the minute: it is not written at every request';
 
--- Which tenant a key opens; null where it opens none, or no longer.
+-- What a key opens now; no row where it opens nothing, or no longer.
+CREATE FUNCTION opened_by_key(hashed text)
+RETURNS TABLE (id bigint, tenant text, scopes text[])
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT k.id, k.tenant_id, k.scopes FROM api_keys k
+    WHERE k.key_hash = hashed AND k.revoked_at IS NULL
+        AND (k.expires_at IS NULL OR k.expires_at > now())
+$$;
+
+-- The same for a server of version 6 or earlier, which knows no scopes and may still be running
+-- during an upgrade: to it a key opens all or nothing.
 CREATE FUNCTION tenant_of_key(hashed text) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    SELECT tenant_id FROM api_keys WHERE key_hash = hashed AND revoked_at IS NULL
+    SELECT k.tenant FROM opened_by_key(hashed) k
+    WHERE k.scopes @> '{ask,read,write,admin}'
 $$;
+
+-- Who changed what, which key came from where, and who was refused; no text, no question
+-- (helix/library/audit.py). Like api_keys it has no policy: helix_app sees none of it.
+CREATE TABLE audit_events (
+    id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id text        NOT NULL CHECK (tenant_id <> ''),
+    at        timestamptz NOT NULL DEFAULT now(),
+    kind      text        NOT NULL
+              CHECK (kind IN ('write', 'key_use', 'refusal', 'command', 'dropped')),
+    key_id    bigint,
+    address   text        NOT NULL DEFAULT '',
+    action    text        NOT NULL,
+    object    text        NOT NULL DEFAULT '',
+    status    integer,
+    n         bigint      NOT NULL DEFAULT 1 CHECK (n > 0)
+);
+ALTER TABLE audit_events ENABLE ROW LEVEL SECURITY;
+CREATE INDEX audit_events_at ON audit_events (at);
+COMMENT ON COLUMN audit_events.tenant_id IS '- where nobody is known: a request without a key';
+COMMENT ON COLUMN audit_events.action IS 'method and route, such as DELETE /v1/documents/{document_id}';
+COMMENT ON COLUMN audit_events.object IS 'ids of what was changed, or why it was refused';
+COMMENT ON COLUMN audit_events.n IS 'how many alike came within the same seconds';
+
+-- What a tenant, a key or an address has used of what is limited by the day (UTC). No policy either.
+CREATE TABLE usage_counts (
+    tenant_id text   NOT NULL CHECK (tenant_id <> ''),
+    subject   text   NOT NULL CHECK (subject <> ''),
+    kind      text   NOT NULL CHECK (kind IN ('tokens', 'upload_bytes')),
+    day       date   NOT NULL,
+    n         bigint NOT NULL CHECK (n >= 0),
+    PRIMARY KEY (tenant_id, subject, kind, day)
+);
+ALTER TABLE usage_counts ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN usage_counts.subject IS 'tenant, key and its id, or address and what it is';
 
 -- What the processes of Helix connected to, counted at the socket (helix/privacy). Nobody's rows:
 -- it is kept with the owner's rights, and helix_app sees none of it.
@@ -629,4 +679,5 @@ COMMENT ON COLUMN gate_fits.chunks IS 'of the corpus it was made on, with docume
 
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
-    tenant_of_key, any_chunks, purge_cache, lexical_chunks, forget_in_answers FROM PUBLIC;
+    tenant_of_key, opened_by_key, any_chunks, purge_cache, lexical_chunks, forget_in_answers
+    FROM PUBLIC;

@@ -84,12 +84,13 @@ def create_app(
         version=__version__,
         summary="Answers from your documents, each citation resolving, or one honest refusal.",
         lifespan=lifespan,
-        docs_url=None,  # FastAPI's fetch scripts from other hosts; routes/web.py has our own
+        openapi_url=None,  # open to everybody, as FastAPI has it; routes/web.py has our own
+        docs_url=None,
         redoc_url=None,
     )
     for router in _ROUTERS:
         application.include_router(router)
-    application.routes.extend(web.ROUTES)
+    application.routes.extend(web.routes(settings))
     _register_errors(application)
     if settings.cors_origins:
         application.add_middleware(

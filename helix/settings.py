@@ -31,6 +31,8 @@ Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$"
 """``kind`` or ``kind:model`` (helix/providers)."""
 Guard = Literal["injection", "hygiene", "verdict"]
 """The guardrails there are (helix/answering/guardrails)."""
+Public = Literal["metrics", "docs", "privacy", "evals"]
+"""What may be shown to strangers where API keys are asked for (helix/serving/key_scopes.py)."""
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
 Server = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")]
 """A server's address: ``http://localhost:8080``, or with a path in front of the API's."""
@@ -61,6 +63,7 @@ _REMEDIES = {
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
     "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",
+    "HELIX_PUBLIC": "set it to some of metrics, docs, privacy, evals, with commas, or leave it out",
     "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
 }
 """How to set the variables whose type and bounds do not say it all."""
@@ -108,6 +111,8 @@ class Settings(ClientSettings):
     voyage_api_key: SecretStr | None = None
     auth: Literal["off", "keys"] = Field("off", alias="HELIX_AUTH")
     """``keys``: every request needs an API key, which decides whose documents it is about."""
+    public: Annotated[tuple[Public, ...], NoDecode] = Field((), alias="HELIX_PUBLIC")
+    """What is shown without a key all the same."""
     llm: Provider = Field("gemini", alias="HELIX_LLM")
     embedder: Provider = Field("gemini", alias="HELIX_EMBEDDER")
     ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
@@ -170,16 +175,16 @@ class Settings(ClientSettings):
             _ = parts.port  # checked only when it is asked for
         return url
 
-    @field_validator("cors_origins", "allow_hosts", "hosts", "guards", mode="before")
+    @field_validator("cors_origins", "allow_hosts", "hosts", "guards", "public", mode="before")
     @classmethod
     def _split_list(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, str):
             return value
         names = tuple(name.strip() for name in value.split(",") if name.strip())
-        if info.field_name != "guards":
+        if info.field_name not in ("guards", "public"):
             return names
-        guards = tuple(name.lower() for name in names)
-        return () if guards == ("none",) else guards
+        words = tuple(name.lower() for name in names)
+        return () if words == ("none",) else words
 
     @field_validator(
         "fusion",

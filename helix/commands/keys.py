@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from helix.commands.console import LARGEST_ID, in_database, print_table
+from helix.commands.periods import span_or_never
 from helix.domain.scope import tenant_name
-from helix.library.keys import create_key, list_keys, revoke_key
+from helix.library.keys import (
+    KEY_SCOPES,
+    USUAL_SCOPES,
+    create_key,
+    list_keys,
+    revoke_key,
+    set_end,
+    set_scopes,
+)
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
 
 keys = typer.Typer(
-    name="keys", help="Keys to the HTTP API, for HELIX_AUTH=keys: make, list, revoke.",
+    name="keys", help="Keys to the HTTP API, for HELIX_AUTH=keys: make, list, change, revoke.",
     no_args_is_help=True,
 )  # fmt: skip
+
+_SCOPES = f"What it may do, with commas: some of {', '.join(KEY_SCOPES)}."
+_EXPIRES = "After how long it opens nothing any more, such as 90d or 12h; or never."
+KeyId = Annotated[
+    int, typer.Argument(min=1, max=LARGEST_ID, metavar="ID", help="As `helix keys list` has it.")
+]
 
 
 @keys.command()
 def create(
     tenant: Annotated[str, typer.Option(help="Whose documents the key opens.")],
     name: Annotated[str, typer.Option(help="What it is for, to tell keys apart.")] = "",
+    scopes: Annotated[str, typer.Option(help=_SCOPES)] = ",".join(USUAL_SCOPES),
+    expires: Annotated[str, typer.Option(help=_EXPIRES)] = "never",
 ) -> None:
     """Make a key and print it, once: nobody can read it again."""
-    key_id, secret = in_database(lambda connection: create_key(connection, tenant, name))
+    allowed, life = _names(scopes), span_or_never(expires)
+    key_id, secret = in_database(
+        lambda connection: create_key(connection, tenant, name, allowed, life)
+    )
     typer.echo(f"key {key_id} of {tenant}, shown this once:", err=True)
     typer.echo(secret)  # alone on standard output, for scripts
 
@@ -36,20 +59,49 @@ def list_(
         tenant_name(tenant)
     rows = []
     for key in in_database(lambda connection: list_keys(connection, tenant)):
-        times = [f"{at:%Y-%m-%d %H:%M}" if at else "" for at in (key.created_at, key.revoked_at)]
-        rows.append([key.id, key.tenant, key.name, f"{key.hint}…", *times])
-    print_table(["key", "tenant", "name", "begins", "created", "revoked"], rows)
+        moments = (key.created_at, key.expires_at, key.used_at, key.revoked_at)
+        times = [f"{at:%Y-%m-%d %H:%M}" if at else "" for at in moments]
+        rows.append(
+            [key.id, key.tenant, key.name, f"{key.hint}…", " ".join(key.scopes), *times]
+        )  # fmt: skip
+    columns = ["key", "tenant", "name", "begins", "scopes", "created", "expires", "used", "revoked"]
+    print_table(columns, rows)
+
+
+@keys.command("set")
+def set_(
+    key_id: KeyId,
+    scopes: Annotated[str | None, typer.Option(help=_SCOPES)] = None,
+    expires: Annotated[str | None, typer.Option(help=_EXPIRES)] = None,
+) -> None:
+    """Change what a key may do, or until when, from its next request on."""
+    if scopes is None and expires is None:
+        raise typer.BadParameter("give --scopes, --expires, or both")
+    allowed = None if scopes is None else _names(scopes)
+    life = span_or_never(expires) if expires is not None else None
+
+    def change(connection: Connected) -> bool:
+        return (allowed is None or set_scopes(connection, key_id, allowed)) and (
+            expires is None or set_end(connection, key_id, life)
+        )
+
+    if not in_database(change):
+        raise _unknown(key_id)
+    typer.echo(f"key {key_id} is changed")
 
 
 @keys.command()
-def revoke(
-    key_id: Annotated[
-        int,
-        typer.Argument(min=1, max=LARGEST_ID, metavar="ID", help="As `helix keys list` has it."),
-    ],
-) -> None:
+def revoke(key_id: KeyId) -> None:
     """Refuse a key from now on."""
     if not in_database(lambda connection: revoke_key(connection, key_id)):
-        typer.echo(f"helix: there is no key {key_id} that opens anything", err=True)
-        raise typer.Exit(1)
+        raise _unknown(key_id)
     typer.echo(f"key {key_id} is revoked")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip().lower() for name in text.split(",") if name.strip()]
+
+
+def _unknown(key_id: int) -> typer.Exit:
+    typer.echo(f"helix: there is no key {key_id} that opens anything", err=True)
+    return typer.Exit(1)

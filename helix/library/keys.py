@@ -1,4 +1,4 @@
-"""Keys to the HTTP API: made, listed, revoked, and whose documents one opens.
+"""Keys to the HTTP API: made, listed, changed, revoked, and what one opens.
 
 Only a key's SHA-256 is stored. It has 256 random bits, so one round is enough.
 """
@@ -7,65 +7,128 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from psycopg.rows import class_row
 
 from helix.domain.scope import tenant_name
+from helix.errors import BadRequest
 from helix.library.paging import check_text
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.connections import Connected
     from helix.store import ChunkStore
 
+KeyScope = Literal["ask", "read", "write", "admin"]
+"""What a key may do: ask questions; read documents; change them; look at the server itself."""
+KEY_SCOPES: tuple[KeyScope, ...] = ("ask", "read", "write", "admin")
+USUAL_SCOPES: tuple[KeyScope, ...] = ("ask", "read", "write")
+"""Those of a new key for which none were named."""
+
 _PREFIX = "hx_"
 _BYTES = 32
 _HINT = 7  # of its 46 characters; the prefix among them
 _LONGEST_NAME = 100
+_LONGEST_LIFE = timedelta(days=3650)
 _SECRET = re.compile(r"hx_[A-Za-z0-9_-]{43}")
 
 _CREATE = """
-INSERT INTO api_keys (tenant_id, name, hint, key_hash) VALUES (%s, %s, %s, %s) RETURNING id
+INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at)
+VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s) RETURNING id
 """
 _REVOKE = "UPDATE api_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL"
+_SET_SCOPES = "UPDATE api_keys SET scopes = %s WHERE id = %s AND revoked_at IS NULL"
+_SET_END = "UPDATE api_keys SET expires_at = now() + %s WHERE id = %s AND revoked_at IS NULL"
 _LIST = """
-SELECT id, tenant_id AS tenant, name, hint, created_at, revoked_at FROM api_keys
-WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
+SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used_at, revoked_at
+FROM api_keys WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
 """
+_OPENED = "SELECT id, tenant, scopes FROM opened_by_key(%(hashed)s)"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known of a key. ``hint`` is its first 7 characters; ``revoked_at`` is None while it
-    opens something."""
+    """What is known of a key. ``hint`` is its first 7 characters.
+
+    It opens something until ``revoked_at`` or ``expires_at``; None: that is not so far.
+    """
 
     id: int
     tenant: str
     name: str
     hint: str
+    scopes: list[KeyScope]
     created_at: datetime
+    expires_at: datetime | None
+    used_at: datetime | None
     revoked_at: datetime | None
 
 
-def create_key(connection: Connected, tenant: str, name: str = "") -> tuple[int, str]:
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a key opens: the documents of ``tenant``, for what its ``scopes`` allow."""
+
+    id: int
+    tenant: str
+    scopes: frozenset[str]
+
+
+def create_key(
+    connection: Connected,
+    tenant: str,
+    name: str = "",
+    scopes: Iterable[str] = USUAL_SCOPES,
+    life: timedelta | None = None,
+) -> tuple[int, str]:
     """A new key to ``tenant``: (its id, the key). Nobody can find out the key again.
 
-    ``name`` is for people, of 100 characters at most. The connection is an owner's.
+    ``name`` is for people, of 100 characters at most; the key opens nothing after ``life``, or is
+    not limited (None). The connection is an owner's.
 
     Raises:
-        BadRequest: ``tenant`` or ``name`` cannot be one.
+        BadRequest: ``tenant``, ``name``, ``scopes`` or ``life`` cannot be one.
     """
     secret = _PREFIX + secrets.token_urlsafe(_BYTES)
-    values = (
-        tenant_name(tenant), check_text("name", name, _LONGEST_NAME), secret[:_HINT],
-        _hashed(secret),
-    )  # fmt: skip
+    values: dict[str, Any] = {
+        "tenant": tenant_name(tenant), "name": check_text("name", name, _LONGEST_NAME),
+        "hint": secret[:_HINT], "hash": _hashed(secret), "scopes": checked_scopes(scopes),
+        "life": _checked_life(life),
+    }  # fmt: skip
     row = connection.execute(_CREATE, values).fetchone()
     assert row is not None
     return int(row[0]), secret
+
+
+def checked_scopes(names: Iterable[str]) -> list[KeyScope]:
+    """``names`` as scopes in their order, each once.
+
+    Raises:
+        BadRequest: there is none, or one is no scope.
+    """
+    named = set(names)
+    if not named or named - set(KEY_SCOPES):
+        raise BadRequest(f"the scopes of a key are some of {', '.join(KEY_SCOPES)}")
+    return [scope for scope in KEY_SCOPES if scope in named]
+
+
+def _checked_life(life: timedelta | None) -> timedelta | None:
+    if life is not None and not timedelta() < life <= _LONGEST_LIFE:
+        raise BadRequest("a key expires after 3650 days at most, or never")
+    return life
+
+
+def set_scopes(connection: Connected, key_id: int, scopes: Iterable[str]) -> bool:
+    """Give the key these scopes instead; False: there is no such key, or it was revoked."""
+    return connection.execute(_SET_SCOPES, (checked_scopes(scopes), key_id)).rowcount == 1
+
+
+def set_end(connection: Connected, key_id: int, life: timedelta | None) -> bool:
+    """Let the key end after ``life`` from now, or never (None); False as ``set_scopes``."""
+    return connection.execute(_SET_END, (_checked_life(life), key_id)).rowcount == 1
 
 
 def revoke_key(connection: Connected, key_id: int) -> bool:
@@ -79,18 +142,18 @@ def list_keys(connection: Connected, tenant: str | None = None) -> list[ApiKey]:
         return cursor.execute(_LIST, {"tenant": tenant}).fetchall()
 
 
-async def tenant_of(store: ChunkStore, secret: str) -> str | None:
-    """Whose documents the key opens now; None: it is no key, or was revoked.
+async def opened_by(store: ChunkStore, secret: str) -> Opened | None:
+    """What the key opens now; None: it is no key, was revoked, or has expired.
 
     Raises:
         StoreUnavailable: the database did not answer.
     """
     if not _SECRET.fullmatch(secret):
         return None
-    rows = await store.fetch(
-        "SELECT tenant_of_key(%(hashed)s) AS tenant", {"hashed": _hashed(secret)}
-    )
-    return None if rows[0]["tenant"] is None else str(rows[0]["tenant"])
+    rows = await store.fetch(_OPENED, {"hashed": _hashed(secret)})
+    if not rows:
+        return None
+    return Opened(int(rows[0]["id"]), str(rows[0]["tenant"]), frozenset(rows[0]["scopes"]))
 
 
 def _hashed(secret: str) -> str:

@@ -1,12 +1,13 @@
 """The caller of a request, known before its body is read: every route of the API is an ApiRoute.
 
-With HELIX_AUTH=off the request names its tenant; with HELIX_AUTH=keys its key does.
+With HELIX_AUTH=off the request names its tenant; with HELIX_AUTH=keys its key does, and has a scope
+for each route that it opens (helix/serving/key_scopes.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from fastapi import Depends, HTTPException, Query, Request
@@ -16,13 +17,17 @@ from fastapi.routing import APIRoute
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
-from helix.library.keys import tenant_of
+from helix.library.keys import KeyScope, opened_by
 from helix.services import Services
 from helix.serving.body_limit import MEGABYTE, limit_body
+from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
+from helix.settings import Public
 
 # one line for every such key: it tells nothing about a key that somebody tries
 _REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
 _TWICE = "tenant_id is given twice, and not the same"
+NOBODY = "-"
+"""In place of a tenant's name, which it cannot be: a request without a key, where one is needed."""
 
 
 class OtherTenant(HelixError):
@@ -35,13 +40,15 @@ class OtherTenant(HelixError):
 class Caller:
     """The tenant that a request is about.
 
-    ``keyed``: its API key decides that. ``named``: the request's address does.
+    ``keyed``: its API key, of the id ``key_id``, decides that. ``named``: the request's address
+    does.
     """
 
     services: Services
     tenant: str
     keyed: bool
     named: bool = False
+    key_id: int | None = None
 
     @property
     def library(self) -> Library:
@@ -63,28 +70,49 @@ class Caller:
             return self
         if self.named and tenant_id != self.tenant:
             raise BadRequest(_TWICE)
-        return Caller(self.services, tenant_name(tenant_id), keyed=False, named=True)
+        return replace(self, tenant=tenant_name(tenant_id), named=True)
 
 
-async def authenticate(request: Request) -> Caller:
-    """The caller, by the request's headers and address alone.
+async def authenticate(
+    request: Request, scope: KeyScope | None, public: Public | None = None
+) -> Caller:
+    """The caller, by the request's headers and address alone; ``request.state.caller`` too.
+
+    Its key has ``scope``, if one is needed. Where HELIX_PUBLIC has ``public``, a request without a
+    key is nobody's.
 
     Raises:
         HTTPException: 401, the request has no key that opens anything.
+        ScopeMissing: the key does not open this.
         OtherTenant, BadRequest: as ``for_tenant``, of the tenant in the address.
     """
     services: Services = request.state.services
-    if services.settings.auth == "keys":
-        tenant = await tenant_of(services.store, _bearer_token(request))
-        if tenant is None:
-            raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
-        caller = Caller(services, tenant, keyed=True)
-    else:
+    if services.settings.auth == "off":
         caller = Caller(services, DEFAULT_TENANT, keyed=False)
+    elif public in services.settings.public and "authorization" not in request.headers:
+        caller = Caller(services, NOBODY, keyed=True)
+    else:
+        caller = await _key_holder(request, services, scope)
+    request.state.caller = caller
     named = request.query_params.getlist("tenant_id")
     if len(set(named)) > 1:
         raise BadRequest(_TWICE)
-    return caller.for_tenant(named[0] if named else None)
+    caller = caller.for_tenant(named[0] if named else None)
+    request.state.caller = caller
+    return caller
+
+
+async def _key_holder(request: Request, services: Services, scope: KeyScope | None) -> Caller:
+    opened = await opened_by(services.store, _bearer_token(request))
+    if opened is None:
+        raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
+    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id)
+    request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
+    if scope is not None and scope not in opened.scopes:
+        raise ScopeMissing(
+            f"this API key lacks the scope {scope}, which this needs: `helix keys set` adds it"
+        )
+    return caller
 
 
 def _bearer_token(request: Request) -> str:
@@ -107,9 +135,10 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, behind authentication and the limit."""
         handler, limit = super().get_route_handler(), self.max_body_bytes
+        scope, public = needed_scope(self.methods or (), self.path), public_part(self.path)
 
         async def authenticated(request: Request) -> Response:
-            request.state.caller = await authenticate(request)
+            await authenticate(request, scope, public)
             if limit is not None:
                 reason = f"the body is larger than {limit // MEGABYTE} MB, the limit"
                 too_long = HTTPException(400, reason, {"Connection": "close"})

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +17,15 @@ from typer.testing import CliRunner, Result
 
 from helix.cli import cli
 from helix.errors import BadRequest
-from helix.library.keys import create_key, list_keys, revoke_key, tenant_of
+from helix.library.keys import (
+    KEY_SCOPES,
+    create_key,
+    list_keys,
+    opened_by,
+    revoke_key,
+    set_end,
+    set_scopes,
+)
 from tests.support.fake_embedder import opened
 from tests.support.live_server import live
 
@@ -66,13 +75,14 @@ async def test_a_key_opens_its_tenant_until_it_is_revoked(
     second, opens_too = create_key(sql, "acme", "another")
     _, opens_other = create_key(sql, "other")
     async with opened(module_database_url, pool_size=1) as store:
-        found = [await tenant_of(store, key) for key in (opens_acme, opens_too, opens_other)]
-        assert found == ["acme", "acme", "other"]
+        found = [await opened_by(store, key) for key in (opens_acme, opens_too, opens_other)]
+        assert [each and each.tenant for each in found] == ["acme", "acme", "other"]
+        assert found[0] and found[0].id == first
         assert revoke_key(sql, first)
-        assert await tenant_of(store, opens_acme) is None
-        assert await tenant_of(store, opens_too) == "acme"
+        assert await opened_by(store, opens_acme) is None
+        assert (still := await opened_by(store, opens_too)) and still.tenant == "acme"
         for no_key in ("", "hx_", "hx_" + "a" * 43, opens_too + "a", opens_too.upper(), "\ud800"):
-            assert await tenant_of(store, no_key) is None
+            assert await opened_by(store, no_key) is None
     assert not revoke_key(sql, first) and not revoke_key(sql, 2**62)
     assert [key.id for key in list_keys(sql, "acme")] == [first, second]
     assert [key.tenant for key in list_keys(sql)] == ["acme", "acme", "other"]
@@ -84,6 +94,8 @@ def test_no_key_a_wrong_one_and_a_revoked_one_are_told_the_same(
 ) -> None:
     key_id, revoked = create_key(sql, "acme")
     _, good = create_key(sql, "acme")
+    ended, expired = create_key(sql, "acme")
+    sql.execute("UPDATE api_keys SET expires_at = now() WHERE id = %s", (ended,))
     assert client.get("/v1/runs", headers=_as(revoked)).status_code == 200
     revoke_key(sql, key_id)
     refused: list[list[tuple[str, str]]] = [
@@ -95,6 +107,7 @@ def test_no_key_a_wrong_one_and_a_revoked_one_are_told_the_same(
         [("Authorization", good)],
         [("Authorization", f"Bearer {good}x")],
         [("Authorization", f"Bearer {revoked}")],
+        [("Authorization", f"Bearer {expired}")],
         [("Authorization", "Bearer hx_" + "a" * 43)],
         [("Authorization", f"Bearer {good}"), ("Authorization", f"Bearer {good}")],
     ]
@@ -136,8 +149,88 @@ def test_a_key_answers_for_its_own_tenant_alone(
 
 
 def test_what_needs_no_key(client: httpx.Client) -> None:
-    for path in ("/healthz", "/openapi.json", "/docs", "/redoc"):
-        assert client.get(path, follow_redirects=True).status_code == 200
+    for path in ("/healthz", "/readyz", "/", "/web/app.js"):
+        assert client.get(path).status_code == 200
+
+
+def _status(client: httpx.Client, path: str, secret: str | None = None) -> int:
+    headers = _as(secret) if secret else {}
+    return client.get(path, headers=headers, follow_redirects=True).status_code
+
+
+CLOSED = ("/metrics", "/docs", "/redoc", "/openapi.json", "/v1/privacy", "/v1/evals/last")
+
+
+def test_what_is_closed_to_strangers(client: httpx.Client, sql: psycopg.Connection) -> None:
+    _, secret = create_key(sql, "acme", scopes=KEY_SCOPES)
+    assert [_status(client, path) for path in CLOSED] == [401] * 6
+    assert [_status(client, path, "hx_" + "a" * 43) for path in CLOSED] == [401] * 6
+    assert [_status(client, path, secret) for path in CLOSED] == [200] * 6
+    shell = client.get("/docs", headers={"If-None-Match": "*"})
+    assert (shell.status_code, shell.headers["cache-control"]) == (401, "no-store")
+    assert "API" in shell.text  # a browser with a key draws the description in it
+
+
+def test_what_a_setting_opens_to_strangers(
+    module_database_url: str, sql: psycopg.Connection
+) -> None:
+    _, asks = create_key(sql, "acme", scopes=["ask"])
+    public = "metrics, docs,privacy,EVALS"
+    with live(module_database_url, auth="keys", public=public) as opened:
+        assert [_status(opened, path) for path in CLOSED] == [200] * 6
+        assert opened.get("/v1/privacy").json()["stored"]["documents"] == 0
+        assert _status(opened, "/v1/about") == 401
+        # a key that is shown is looked at all the same
+        assert [_status(opened, path, asks) for path in CLOSED] == [403, 200, 200, 200, 403, 403]
+
+
+def test_a_key_does_what_its_scopes_say(client: httpx.Client, sql: psycopg.Connection) -> None:
+    paths = {"ask": "/v1/suggestions", "read": "/v1/documents", "admin": "/metrics"}
+    for scope, own in paths.items():
+        key_id, secret = create_key(sql, "acme", scopes=[scope])
+        assert _status(client, own, secret) == 200 and _status(client, "/v1/about", secret) == 200
+        for other in paths.values():
+            assert _status(client, other, secret) == (200 if other == own else 403)
+        refused = client.delete("/v1/documents/1", headers=_as(secret))
+        assert refused.status_code == 403 and "the scope write" in refused.json()["error"]
+        assert set_scopes(sql, key_id, ["write"])
+        assert client.delete("/v1/documents/1", headers=_as(secret)).status_code == 404
+        assert _status(client, own, secret) == 403
+
+
+def test_a_key_ends_when_it_expires(client: httpx.Client, sql: psycopg.Connection) -> None:
+    key_id, secret = create_key(sql, "acme", life=timedelta(days=90))
+    assert _status(client, "/v1/runs", secret) == 200
+    (key,) = list_keys(sql)
+    assert key.expires_at and key.expires_at - key.created_at == timedelta(days=90)
+    sql.execute("UPDATE api_keys SET expires_at = now()")
+    refused = client.get("/v1/runs", headers=_as(secret))
+    assert (refused.status_code, refused.text) == (401, client.get("/v1/runs").text)
+    assert set_end(sql, key_id, None)
+    assert _status(client, "/v1/runs", secret) == 200
+
+
+@pytest.mark.parametrize("life", [timedelta(), timedelta(days=-1), timedelta(days=3651)])
+def test_a_length_of_life_that_cannot_be(sql: psycopg.Connection, life: timedelta) -> None:
+    key_id, _ = create_key(sql, "acme")
+    with pytest.raises(BadRequest, match="3650 days at most"):
+        create_key(sql, "acme", life=life)
+    with pytest.raises(BadRequest, match="3650 days at most"):
+        set_end(sql, key_id, life)
+
+
+@pytest.mark.parametrize("scopes", [[], ["ask", "all"], ["Ask"]])
+def test_scopes_that_there_are_not(sql: psycopg.Connection, scopes: list[str]) -> None:
+    with pytest.raises(BadRequest, match="some of ask, read, write, admin"):
+        create_key(sql, "acme", scopes=scopes)
+
+
+def test_to_an_earlier_server_a_key_opens_all_or_nothing(sql: psycopg.Connection) -> None:
+    """During an upgrade such a server may still run, and it knows no scopes."""
+    for scopes, tenant in ((KEY_SCOPES, "acme"), (KEY_SCOPES[:3], None)):
+        _, secret = create_key(sql, "acme", scopes=scopes)
+        digest = sha256(secret.encode()).hexdigest()
+        assert sql.execute("SELECT tenant_of_key(%s)", (digest,)).fetchone() == (tenant,)
 
 
 def test_no_key_gets_into_the_log(
@@ -161,7 +254,7 @@ def command(
     monkeypatch.chdir(tmp_path)  # away from any .env
     values = {
         "DATABASE_URL": module_database_url, "HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline",
-        "COLUMNS": "120",
+        "COLUMNS": "160",
     }  # fmt: skip
     for name, value in values.items():
         monkeypatch.setenv(name, value)
@@ -174,7 +267,8 @@ def _keys(command: CliRunner, *arguments: str) -> Result:
 
 async def _opens(url: str, secret: str) -> str | None:
     async with opened(url, pool_size=1) as store:
-        return await tenant_of(store, secret)
+        found = await opened_by(store, secret)
+    return found and found.tenant
 
 
 def test_making_listing_and_revoking(command: CliRunner, module_database_url: str) -> None:
@@ -195,6 +289,21 @@ def test_making_listing_and_revoking(command: CliRunner, module_database_url: st
     assert asyncio.run(_opens(module_database_url, secret)) is None
     again = _keys(command, "revoke", key_id)
     assert again.exit_code == 1 and again.stderr.count("\n") == 1
+
+
+def test_scopes_and_end_are_shown_and_set(command: CliRunner, sql: psycopg.Connection) -> None:
+    _keys(command, "create", "--tenant", "acme", "--scopes", "ask, READ", "--expires", "90d")
+    (key,) = list_keys(sql)
+    listed = _keys(command, "list").stdout
+    assert key.expires_at and "ask read" in listed and f"{key.expires_at:%Y-%m-%d}" in listed
+    changed = _keys(command, "set", str(key.id), "--scopes", "write", "--expires", "never")
+    assert changed.stdout == f"key {key.id} is changed\n"
+    (key,) = list_keys(sql)
+    assert (key.scopes, key.expires_at) == (["write"], None)
+    for wrong in (["--scopes", "all"], ["--expires", "soon"], ["--expires", "0d"], []):
+        refused = _keys(command, "set", str(key.id), *wrong)
+        assert refused.exit_code == 2, refused.output
+    assert _keys(command, "set", str(key.id + 9), "--expires", "1h").exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.support.live_server import live
 
 @pytest.fixture(scope="module")
 def client(module_database_url: str) -> Iterator[httpx.Client]:
-    with live(module_database_url, auth="keys") as client:
+    with live(module_database_url, auth="keys", public="docs") as client:
         yield client
 
 

@@ -16,7 +16,7 @@ import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from helix.app import create_app
-from helix.library.keys import create_key
+from helix.library.keys import KEY_SCOPES, create_key
 from helix.providers import build_embedder
 from helix.providers.base import Embedder
 from helix.serving.authentication import ApiRoute
@@ -71,7 +71,7 @@ def off(module_database_url: str, embedder: Embedder) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def keyed(module_database_url: str, off: World) -> Iterator[World]:
     with psycopg.connect(module_database_url, autocommit=True) as connection:
-        keys = {tenant: create_key(connection, tenant)[1] for tenant in TENANTS}
+        keys = {t: create_key(connection, t, scopes=KEY_SCOPES)[1] for t in TENANTS}
     with live(module_database_url, auth="keys") as client:
         yield World(client, keys, off.ids, off.documents, off.runs)
 

@@ -21,7 +21,7 @@ from tests.support.wire.gemini import word_vector
 
 NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version"}
 """Tables without a tenant's data: the cache is keyed by a hash of the text."""
-WITHOUT_POLICY = {"api_keys"}
+WITHOUT_POLICY = {"api_keys", "audit_events", "usage_counts"}
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
@@ -29,7 +29,8 @@ WALLED = (  # in an order that they can be emptied in
     "suggested_questions", "documents", "files", "gate_fits",
 )  # fmt: skip
 DEFINERS = {
-    "tenant_of_key", "any_chunks", "purge_cache", "lexical_chunks", "forget_in_answers",
+    "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
+    "forget_in_answers",
 }  # fmt: skip
 
 _OURS = """
@@ -262,11 +263,12 @@ def test_who_says_no_tenant_sees_nothing(seeded: str) -> None:
 
 
 @pytest.mark.parametrize("statement", ["SELECT FROM {}", "DELETE FROM {}", "TRUNCATE {}"])
-def test_the_keys_are_not_to_be_seen(seeded: str, statement: str) -> None:
-    with _owner(seeded) as connection:
-        become(connection, "a")
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            _do(connection, statement, "api_keys")
+def test_keys_audit_log_and_usage_are_not_to_be_seen(seeded: str, statement: str) -> None:
+    for table in sorted(WITHOUT_POLICY):
+        with _owner(seeded) as connection:
+            become(connection, "a")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                _do(connection, statement, table)
 
 
 def test_no_row_can_hang_on_another_tenants(seeded: str) -> None:

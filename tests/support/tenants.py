@@ -89,10 +89,11 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
     ("GET", "/v1/about"): lambda _: {},
+    ("GET", "/metrics"): lambda _: {},
     ("GET", "/v1/privacy"): lambda _: {},
     ("GET", "/v1/evals/last"): lambda _: {},
 }
-OPEN = {("GET", path) for path in ("/healthz", "/readyz", "/metrics")}
+OPEN = {("GET", path) for path in ("/healthz", "/readyz")}
 BY_ID = [
     route
     for route in ROUTES

@@ -22,8 +22,8 @@ PACKAGED = Path(__file__).with_name("packaged_report.json")
 _LARGEST_REPORT = 32 * MEGABYTE  # 80 cases take 0.1 MB
 
 open_router = APIRouter()
-"""Routes without authentication, for probes and scrapers."""
-router = APIRouter(prefix="/v1", route_class=ApiRoute)
+"""Routes without authentication, for probes."""
+router = APIRouter(route_class=ApiRoute)
 
 
 @open_router.get(
@@ -50,23 +50,23 @@ async def readyz(request: Request) -> JSONResponse:
     return JSONResponse(told, status_code=503 if reason else 200)
 
 
-@open_router.get("/metrics", summary="For Prometheus", response_class=Response)
-async def metrics(request: Request) -> Response:
+@router.get("/metrics", summary="For Prometheus", response_class=Response)
+async def metrics(request: Request, caller: CurrentCaller) -> Response:
     """Text format 0.0.4, or OpenMetrics where that is accepted; 404 with HELIX_METRICS=0."""
-    services: Services = request.state.services
+    services = caller.services
     if not services.settings.metrics:
         raise HTTPException(404)
     body, content_type = await services.metrics.scrape(request.headers.get("accept", ""))
     return Response(body, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
 
 
-@router.get("/privacy", summary="What leaves the machine, and what is stored")
+@router.get("/v1/privacy", summary="What leaves the machine, and what is stored")
 async def privacy(caller: CurrentCaller) -> dict[str, Any]:
     """Hosts that were contacted, counted at the socket; what the tenant has stored, and where."""
     return await privacy_report(caller.services, caller.library)
 
 
-@router.get("/evals/last", summary="The last evaluation")
+@router.get("/v1/evals/last", summary="The last evaluation")
 async def last_evaluation(caller: CurrentCaller) -> dict[str, Any]:
     """Its totals with intervals and, where no API keys are asked for, its cases.
 

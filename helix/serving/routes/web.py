@@ -1,15 +1,19 @@
-"""GET /, /docs and /web/…: the page, the API's description, their files, under strict headers."""
+"""GET /, /docs, /openapi.json and /web/…: the page, the API's description, under strict headers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fastapi import HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
+
+from helix.serving.authentication import authenticate
+from helix.serving.key_scopes import NEEDED
+from helix.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[2] / "web"
 _MEDIA_TYPES = {
@@ -51,6 +55,7 @@ _HEADERS = {
 }
 
 API_DOCS = "/docs"
+OPENAPI = "/openapi.json"
 _PAGES = {"/": "index.html", API_DOCS: "api-docs/index.html"}
 _API_DOCS_POLICY = "; ".join(_POLICY).replace("blob:", "data:")
 """The page's own but for pictures: those of Swagger UI stand in its style sheet."""
@@ -78,13 +83,55 @@ async def page_file(request: Request) -> Response:
     return response
 
 
+async def openapi(request: Request) -> Response:
+    """The API's description."""
+    return JSONResponse(request.app.openapi())
+
+
+async def closed_openapi(request: Request) -> Response:
+    """The API's description, for a key alone."""
+    await authenticate(request, NEEDED["GET", OPENAPI])
+    return await openapi(request)
+
+
+async def closed_api_docs(request: Request) -> Response:
+    """The page of the API's description, which asks for that with the key that the browser has.
+
+    A browser shows no key when it follows a link. So a stranger gets the page too, with the status
+    of a refusal: it holds nothing but the drawing of what ``closed_openapi`` gives to a key alone.
+    """
+    try:
+        await authenticate(request, NEEDED["GET", API_DOCS])
+    except HTTPException as refused:
+        request.scope["headers"] = [  # a refusal is never "not modified"
+            each for each in request.scope["headers"] if not each[0].startswith(b"if-")
+        ]
+        page = await page_file(request)
+        page.status_code = refused.status_code
+        page.headers.update({**(refused.headers or {}), "Cache-Control": "no-store"})
+        return page
+    return await page_file(request)
+
+
 async def redoc(_: Request) -> Response:
     """Where FastAPI has a second view of the description: here it leads to the one there is."""
     return RedirectResponse(API_DOCS)
 
 
-ROUTES = [
-    Route(path, page_file, middleware=[Middleware(GZipMiddleware)], include_in_schema=False)
-    for path in (*_PAGES, "/web/{path:path}")
-] + [Route("/redoc", redoc, include_in_schema=False)]
-"""They go into the application as they are: a FastAPI router would lose their middleware."""
+def routes(settings: Settings) -> list[Route]:
+    """The page's routes; those of the API's description are closed to strangers by ``settings``.
+
+    They go into the application as they are: a FastAPI router would lose their middleware.
+    """
+    closed = settings.auth == "keys" and "docs" not in settings.public
+    served = {
+        "/": page_file,
+        "/web/{path:path}": page_file,
+        API_DOCS: closed_api_docs if closed else page_file,
+        OPENAPI: closed_openapi if closed else openapi,
+    }
+    packed = [
+        Route(path, endpoint, middleware=[Middleware(GZipMiddleware)], include_in_schema=False)
+        for path, endpoint in served.items()
+    ]
+    return [*packed, Route("/redoc", redoc, include_in_schema=False)]

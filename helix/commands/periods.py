@@ -1,0 +1,28 @@
+"""Spans of time as people type them: ``90d``, ``12h``."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import typer
+
+_SPAN = re.compile(r"(\d{1,6})\s*([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def span_of(text: str) -> timedelta:
+    """``text``, a number with m (minutes), h, d or w behind it, as a length of time.
+
+    Raises:
+        BadParameter: it is none, or nothing.
+    """
+    found = _SPAN.fullmatch(text.strip().lower())
+    if not found or not int(found[1]):
+        raise typer.BadParameter("a span of time is a number and m, h, d or w, such as 90d")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def span_or_never(text: str) -> timedelta | None:
+    """As ``span_of``; None for ``never``."""
+    return None if text.strip().lower() == "never" else span_of(text)

@@ -1,0 +1,92 @@
+"""Which scope of an API key each route needs: the one table, which every route is in.
+
+``create_app`` stops at a route that is not in it. What a route does with a key that has the scope
+is its own affair; whose documents it is about, the key says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from helix.errors import HelixError
+from helix.library.keys import KeyScope
+from helix.settings import Public
+
+ANY_KEY: None = None
+"""The need of a route that every key opens, whatever its scopes."""
+
+Route = tuple[str, str]
+NEEDED: Mapping[Route, KeyScope | None] = {
+    ("GET", "/ask"): "ask",
+    ("POST", "/v1/query"): "ask",
+    ("POST", "/ask-image"): "ask",
+    ("GET", "/v1/suggestions"): "ask",
+    ("GET", "/v1/answers/{answer_id}"): "ask",
+    ("GET", "/v1/answers/{answer_id}/verify"): "ask",
+    ("POST", "/v1/answers/{answer_id}/feedback"): "ask",
+    ("GET", "/v1/chunks/{chunk_id}"): "read",
+    ("GET", "/v1/documents"): "read",
+    ("GET", "/v1/documents/{document_id}"): "read",
+    ("GET", "/v1/documents/{document_id}/file"): "read",
+    ("GET", "/v1/documents/{document_id}/pages"): "read",
+    ("GET", "/v1/documents/{document_id}/pages/{number}.png"): "read",
+    ("GET", "/v1/documents/{document_id}/pages/{number}/text"): "read",
+    ("GET", "/v1/documents/{document_id}/boxes"): "read",
+    ("GET", "/v1/documents/{document_id}/tables"): "read",
+    ("GET", "/v1/library"): "read",
+    ("GET", "/v1/library/ids"): "read",
+    ("GET", "/v1/library/events"): "read",
+    ("GET", "/v1/runs"): "read",
+    ("GET", "/v1/runs/{run_id}"): "read",
+    ("GET", "/v1/runs/{run_id}/events"): "read",
+    ("POST", "/v1/documents"): "write",
+    ("POST", "/v1/documents/samples"): "write",
+    ("POST", "/v1/documents/url"): "write",
+    ("POST", "/v1/documents/crawl"): "write",
+    ("POST", "/v1/documents/batch"): "write",
+    ("PATCH", "/v1/documents/{document_id}"): "write",
+    ("DELETE", "/v1/documents/{document_id}"): "write",
+    ("POST", "/v1/documents/{document_id}/reingest"): "write",
+    ("POST", "/v1/runs/{run_id}/cancel"): "write",
+    ("GET", "/v1/about"): ANY_KEY,
+    ("GET", "/v1/privacy"): "read",
+    ("GET", "/v1/evals/last"): "read",
+    ("GET", "/metrics"): "admin",
+    ("GET", "/docs"): ANY_KEY,
+    ("GET", "/openapi.json"): ANY_KEY,
+}
+_PARTS: Mapping[str, Public] = {
+    "/metrics": "metrics",
+    "/v1/privacy": "privacy",
+    "/v1/evals/last": "evals",
+}
+
+
+class ScopeMissing(HelixError):
+    """The key opens the tenant's documents, but not for this."""
+
+    status = 403
+
+
+def needed_scope(methods: Iterable[str], path: str) -> KeyScope | None:
+    """The scope that a key needs for the route; None: any key will do.
+
+    Raises:
+        RuntimeError: the route has no line in the table, or its methods need different scopes.
+    """
+    needed = set()
+    for method in methods:
+        if (method, path) not in NEEDED:
+            raise RuntimeError(
+                f"{method} {path} has no line in helix/serving/key_scopes.py: which scope"
+                " does a key need for it?"
+            )
+        needed.add(NEEDED[method, path])
+    if len(needed) != 1:
+        raise RuntimeError(f"the methods of {path} need different scopes: make them two routes")
+    return needed.pop()
+
+
+def public_part(path: str) -> Public | None:
+    """The part of HELIX_PUBLIC that ``path``, a route's template, belongs to."""
+    return _PARTS.get(path)
