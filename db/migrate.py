@@ -86,24 +86,33 @@ def migrate(url: str) -> None:
         DatabaseError: it cannot be reached, is too old, lacks pgvector, refuses the change, or has
             the schema of a newer Helix.
     """
-    with _connect(url) as connection:
+    with connect(url) as connection:
         try:
-            _check_server(connection)
-            # Two builds of one index at once would fail one of them, and taken later the second
-            # lock would deadlock with a load that drops the index.
-            for key in (_LOCK_KEY, _INDEX_LOCK_KEY):
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (key,))
-            _apply(connection, schema_version(connection), redact(url))
+            begin_change(connection)
+            apply(connection, schema_version(connection), redact(url))
             connection.commit()
         except psycopg.errors.InsufficientPrivilege as error:
-            raise _forbidden(connection, error) from None
+            raise forbidden(connection, error) from None
         except psycopg.Error as error:
             raise DatabaseError(
-                f"the schema cannot be applied at {redact(url)}: {_primary(error)}"
+                f"the schema cannot be applied at {redact(url)}: {primary(error)}"
             ) from None
 
 
-def _apply(connection: psycopg.Connection, version: int, place: str) -> None:
+def begin_change(connection: psycopg.Connection) -> None:
+    """Wait for the turn to change the schema, in the caller's transaction, which keeps it.
+
+    Raises:
+        DatabaseError: the server is too old, or lacks pgvector.
+    """
+    _check_server(connection)
+    # Two builds of one index at once would fail one of them, and taken later the second
+    # lock would deadlock with a load that drops the index.
+    for key in (_LOCK_KEY, _INDEX_LOCK_KEY):
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (key,))
+
+
+def apply(connection: psycopg.Connection, version: int, place: str) -> None:
     """Run what leads from ``version`` to NEWEST_VERSION, in the caller's transaction."""
     if version > NEWEST_VERSION:
         raise DatabaseError(
@@ -155,14 +164,19 @@ def check_schema(url: str) -> None:
     Raises:
         DatabaseError: it cannot be reached, or its schema is missing or old.
     """
-    with _connect(url) as connection:
+    with connect(url) as connection:
         if not schema_ready(connection):
             raise DatabaseError(
                 f"the schema at {redact(url)} is missing or old: run `python -m db.migrate`"
             )
 
 
-def _connect(url: str) -> psycopg.Connection:
+def connect(url: str) -> psycopg.Connection:
+    """A connection to the database of a ``postgresql://`` URL.
+
+    Raises:
+        DatabaseError: it cannot be reached.
+    """
     try:
         return psycopg.connect(url, connect_timeout=CONNECT_SECONDS)
     except psycopg.Error as error:
@@ -180,9 +194,10 @@ def _check_server(connection: psycopg.Connection) -> None:
         raise DatabaseError(problem)
 
 
-def _forbidden(connection: psycopg.Connection, error: psycopg.Error) -> DatabaseError:
+def forbidden(connection: psycopg.Connection, error: psycopg.Error) -> DatabaseError:
+    """What it means that the role of ``connection`` was refused a change, and who can mend it."""
     user = connection.info.user
-    if " role" in (reason := _primary(error)):
+    if " role" in (reason := primary(error)):
         return DatabaseError(
             f"the role {user} may not create roles: have a superuser run CREATE ROLE helix_app"
             f" NOLOGIN and GRANT helix_app TO {user}, then try again"
@@ -197,7 +212,7 @@ def _forbidden(connection: psycopg.Connection, error: psycopg.Error) -> Database
     )
 
 
-def _primary(error: psycopg.Error) -> str:
+def primary(error: psycopg.Error) -> str:
     """The server's first line; never its DETAIL, which may quote a row."""
     return error.diag.message_primary or str(error).partition("\n")[0]
 

@@ -27,6 +27,8 @@ COMMANDS = {
     "cache": LazyCommand("helix.commands.cache:cache", "The embedding cache: its size, empty it."),
     "reembed": LazyCommand("pipelines.reembed:reembed", "Change the embedder while answering."),
     "worker": LazyCommand("pipelines.worker:work", "Carry out what is to be brought in."),
+    "backup": LazyCommand("helix.commands.backup:backup", "Write all that is stored to a file."),
+    "restore": LazyCommand("helix.commands.backup:restore", "Put such a file back."),
     "migrate": LazyCommand("helix.commands.migrate:migrate", "Make or upgrade the schema."),
 }
 """Every command, in the order of `helix --help`. Those of ``pipelines`` are named and not imported:

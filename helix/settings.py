@@ -150,6 +150,10 @@ class Settings(ClientSettings):
     """Whether the server may listen on other addresses than loopback without API keys."""
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
     """How long an answer's receipt is kept."""
+    feedback_days: int = Field(0, ge=0, le=3650, alias="HELIX_FEEDBACK_DAYS")
+    """How long feedback is kept; 0: as long as the receipt of its answer."""
+    run_days: int = Field(0, ge=0, le=3650, alias="HELIX_RUN_DAYS")
+    """How long an ended run is kept, with the list of its files; 0: for ever."""
     guards: Annotated[tuple[Guard, ...], NoDecode] = Field(
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )

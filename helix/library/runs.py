@@ -15,7 +15,7 @@ from typing import Any, Literal
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from helix.contract import GOING_RUN, OPEN_RUN, RunStatus
+from helix.contract import ENDED_RUN, GOING_RUN, OPEN_RUN, RunStatus
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.access import compose
 from helix.library.run_files import end_files
@@ -63,6 +63,17 @@ RETURNING id, kind, options, tenant_id AS tenant
 """,
     going=str(GOING_RUN),
 )
+# A run has as many rows as files, so the batches are small.
+_DELETE_ENDED = compose(
+    """
+DELETE FROM runs WHERE id IN (
+    SELECT id FROM runs
+    WHERE status IN {ended} AND finished_at <= now() - make_interval(days => %(days)s)
+    ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+""",
+    ended=str(ENDED_RUN),
+)
+_RUNS_AT_ONCE = 20
 _ANY_OPEN = compose(
     "SELECT 1 FROM runs WHERE status IN {open}"
     " AND (%(host)s::text IS NULL OR host IS NULL OR host = %(host)s) LIMIT 1",
@@ -226,3 +237,14 @@ def stop_wanted(connection: Connected, run_id: int) -> bool:
     """Whether the run is to stop: it is being cancelled, has ended, or is gone."""
     row = connection.execute("SELECT status FROM runs WHERE id = %s", (run_id,)).fetchone()
     return row is None or row[0] not in GOING_RUN
+
+
+def delete_ended_runs(connection: Connected, days: int) -> int:
+    """Delete runs that ended more than ``days`` ago, of all tenants; returns how many."""
+    deleted = 0
+    while True:
+        values = {"days": days, "most": _RUNS_AT_ONCE}
+        batch = connection.execute(_DELETE_ENDED, values).rowcount
+        deleted += batch
+        if batch < _RUNS_AT_ONCE:
+            return deleted

@@ -64,6 +64,11 @@ DELETE FROM answers WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM answers WHERE created_at <= now() - make_interval(days => %(days)s)
     LIMIT %(most)s FOR UPDATE SKIP LOCKED)
 """
+_DELETE_FEEDBACK = """
+DELETE FROM feedback WHERE id IN (
+    SELECT id FROM feedback WHERE created_at <= now() - make_interval(days => %(days)s)
+    LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+"""
 # What the trigger of a deletion left: it takes the words out of some hundred receipts only, and did
 # not see the receipt of an answer that was being finished just then.
 _FORGET_DELETED = """
@@ -166,6 +171,11 @@ def rate(
 def delete_expired(connection: Connected, days: int) -> int:
     """Delete receipts older than ``days``, of all tenants; returns how many."""
     return _in_batches(connection, _DELETE_EXPIRED, {"days": days, "most": BATCH})
+
+
+def delete_old_feedback(connection: Connected, days: int) -> int:
+    """Delete feedback older than ``days``, of all tenants; returns how many. Receipts stay."""
+    return _in_batches(connection, _DELETE_FEEDBACK, {"days": days, "most": BATCH})
 
 
 def forget_deleted_documents(connection: Connected) -> int:

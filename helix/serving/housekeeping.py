@@ -12,6 +12,7 @@ from helix.library.background import in_background
 from helix.privacy.contacts import counting
 from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.services import Services
+from helix.serving.retention import drop_old
 from helix.serving.suggesting import suggest
 from helix.store import ChunkStore
 from helix.telemetry.logs import where
@@ -51,6 +52,9 @@ async def _drop_receipts(services: Services) -> None:
     while True:  # at the start too: there may have been no server for long
         try:
             await asyncio.to_thread(tidy, services.store, services.settings.receipt_days)
+            dropped = await asyncio.to_thread(drop_old, services.store, services.settings)
+            if any(dropped.values()):
+                _logger.info("kept long enough and dropped: %s", dropped)
         except HelixError as error:
             _logger.warning("receipts were not looked through: %s", error)
         except Exception as error:  # noqa: BLE001  the next round tries again

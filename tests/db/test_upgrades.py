@@ -18,7 +18,6 @@ from helix.storage.connections import ROLE
 from tests.support.catalog import all_rows, catalog
 from tests.support.fake_embedder import opened
 
-VERSION_1 = Path(__file__).parent / "fixtures" / "version_1.sql"
 FILLED = {
     "answers", "api_keys", "chunk_terms", "chunks", "contacts", "documents", "embedding_cache",
     "embedding_space", "feedback", "files", "gate_fits", "run_files", "runs", "term_changes",
@@ -37,15 +36,6 @@ FILE_NAMES = {
     6: "broken.pdf", 8: "later.txt",
 }  # fmt: skip
 """By documents.id, what version 3 adds to the fixture."""
-
-
-@pytest.fixture
-def version_1(bare_database_url: str) -> str:
-    """URL of a database that the code of version 1 filled."""
-    with psycopg.connect(bare_database_url) as connection:
-        connection.execute("CREATE EXTENSION vector")
-        connection.execute(VERSION_1.read_bytes())
-    return bare_database_url
 
 
 @pytest.fixture

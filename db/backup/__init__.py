@@ -1,0 +1,1 @@
+"""Backups: everything of Helix in one database, in one file, and back again."""

@@ -1,0 +1,103 @@
+"""``helix backup`` and ``helix restore``: all of a database in one file, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from db.errors import DatabaseError
+from helix import __version__
+from helix.errors import HelixError
+
+if TYPE_CHECKING:
+    from db.backup.archive import Manifest
+
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup, a zip.")]
+_COUNTED = ("documents", "chunks", "answers")
+
+
+class BackupFailed(HelixError):
+    """A backup could not be made, checked or restored."""
+
+
+def backup(
+    file: _File,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing: say whether FILE is whole.")
+    ] = False,
+) -> None:
+    """Write all that DATABASE_URL's database holds of Helix to FILE, as of this moment.
+
+    Documents with their vectors and original files, answers, keys, runs: of all tenants. Servers
+    and workers go on meanwhile. FILE is whole or not there, and only its owner may read it.
+    Settings are not in it.
+    """
+    from db.backup.archive import checked
+    from db.backup.saving import save
+    from db.migrate import migrate
+    from db.url import is_embedded
+
+    with _told():
+        if check:
+            typer.echo(f"{file} is whole: {_described(checked(file))}")
+            return
+        with _database() as (configured, url):
+            if is_embedded(configured):  # it has nobody else to bring it up to date
+                migrate(url)
+            manifest = save(url, file, f"Helix {__version__}")
+        size = f"{file.stat().st_size / 1e6:,.1f} MB"
+        typer.echo(f"{file} is written ({size}): {_described(manifest)}")
+
+
+def restore(
+    file: _File,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete what the database holds of Helix first.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --replace: do not ask.")] = False,
+) -> None:
+    """Put the backup FILE into DATABASE_URL's database, which is empty and used by nobody.
+
+    FILE is checked first, and all of it comes in or nothing. It may be of an earlier Helix, and of
+    another Postgres, embedded or not. Restore only backups of your own: the keys in it open the
+    HTTP API.
+    """
+    from db.backup.restoring import restore as put_back
+
+    with _told():
+        if replace and not yes:
+            typer.confirm("Delete all that the database holds of Helix?", abort=True)
+        with _database() as (_, url):
+            manifest = put_back(url, file, replace=replace)
+        typer.echo(f"{file} is restored: {_described(manifest)}")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Errors of the database's own modules as Helix's, which are told in one line."""
+    try:
+        yield
+    except DatabaseError as error:
+        raise BackupFailed(str(error)) from error
+
+
+@contextmanager
+def _database() -> Iterator[tuple[str, str]]:
+    """The value of DATABASE_URL, and the URL of its database, which runs while the block lasts."""
+    from db.migrate import database_url
+    from db.url import open_database
+
+    configured = database_url()
+    with open_database(configured) as url:
+        yield configured, url
+
+
+def _described(manifest: Manifest) -> str:
+    counts = ", ".join(f"{manifest.rows(table):,} {table}" for table in _COUNTED)
+    return (
+        f"{counts}; made {manifest.made_at} by {manifest.made_by}, schema {manifest.schema_version}"
+    )

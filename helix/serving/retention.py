@@ -1,0 +1,22 @@
+"""What is deleted because it is old: ended runs and feedback, where a setting says so."""
+
+from __future__ import annotations
+
+from helix.library.runs import delete_ended_runs
+from helix.receipts.receipt_store import delete_old_feedback
+from helix.settings import Settings
+from helix.store import ChunkStore
+
+
+def drop_old(store: ChunkStore, settings: Settings) -> dict[str, int]:
+    """Delete what is older than the settings keep it, of all tenants; how many rows of which.
+
+    Each batch is a transaction of its own, so that nobody waits long for a row.
+    """
+    dropped: dict[str, int] = {}
+    with store.connection() as connection:
+        if settings.feedback_days:
+            dropped["feedback"] = delete_old_feedback(connection, settings.feedback_days)
+        if settings.run_days:
+            dropped["runs"] = delete_ended_runs(connection, settings.run_days)
+    return dropped
