@@ -96,7 +96,7 @@ class Supervisor:
                 if server.poll() is not None:
                     write_report(self.lock, {})
                     server = self._start()
-                _trim(self.layout.postgres_log)
+                trim_log(self.layout.postgres_log)
         finally:
             write_report(self.lock, {})
             _stop(server)
@@ -354,7 +354,7 @@ def _create_database(sockets: Path) -> None:
         ) from None
 
 
-def _trim(log: Path) -> None:
+def trim_log(log: Path) -> None:
     """Keep the log below ``LOG_BYTES`` and one older part; its writers append, so may go on."""
     if log.exists() and log.stat().st_size > LOG_BYTES:
         shutil.copyfile(log, log.with_suffix(".log.1"))

@@ -131,14 +131,25 @@ def _longest(name: str, modules: Collection[str]) -> str | None:
     return name or None
 
 
-@pytest.fixture(scope="module")
-def imported() -> subprocess.CompletedProcess[str]:
-    """An interpreter without a variable that imports the application and tells of vendors."""
-    told = f"[name for name in sys.modules if name.startswith({VENDORS!r})]"
+def interpreter(code: str) -> subprocess.CompletedProcess[str]:
+    """What ``code`` does in a fresh interpreter without a variable."""
     return subprocess.run(
-        [sys.executable, "-c", f"import sys, helix.app, helix.cli; print({told})"],
+        [sys.executable, "-c", code],
         cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def loaded(code: str, unwanted: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    """An interpreter that runs ``code`` and prints last which of ``unwanted`` it has loaded."""
+    told = f"[name for name in {unwanted!r} if name in sys.modules]"
+    return interpreter(f"import sys; {code}; print({told})")
+
+
+@pytest.fixture(scope="module")
+def imported() -> subprocess.CompletedProcess[str]:
+    """An interpreter that imports the application and tells of vendors."""
+    told = f"[name for name in sys.modules if name.startswith({VENDORS!r})]"
+    return interpreter(f"import sys, helix.app, helix.cli; print({told})")
 
 
 def test_a_vendor_is_imported_only_when_it_is_chosen(
@@ -149,34 +160,21 @@ def test_a_vendor_is_imported_only_when_it_is_chosen(
 
 def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     heavy = ("llama_index", "dbos", "numpy", "sqlalchemy")
-    told = f"[name for name in {heavy!r} if name in sys.modules]"
-    planned = "import sys, pipelines.ingest, pipelines.runs.planning"
-    asked = subprocess.run(
-        [sys.executable, "-c", f"{planned}; print({told})"],
-        cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    asked = loaded("import pipelines.ingest, pipelines.runs.planning", heavy)
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
 def test_a_question_loads_no_index_memory_or_agent_of_llama_index() -> None:
-    unwanted = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
-    told = f"[name for name in {unwanted!r} if 'llama_index.core.' + name in sys.modules]"
-    needed = "import sys, helix.services, helix.providers.offline"
-    asked = subprocess.run(
-        [sys.executable, "-c", f"{needed}; print({told})"],
-        cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    parts = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
+    unwanted = tuple(f"llama_index.core.{part}" for part in parts)
+    asked = loaded("import helix.services, helix.providers.offline", unwanted)
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
 def test_the_list_of_commands_loads_no_command() -> None:
     heavy = ("helix.settings", "pydantic", "rich", "psycopg", "asyncio", "llama_index")
-    listed = "import sys; sys.argv = ['helix', '--help']; from helix.cli import cli"
-    told = f"[name for name in {heavy!r} if name in sys.modules]"
-    asked = subprocess.run(
-        [sys.executable, "-c", f"{listed}; cli(standalone_mode=False); print({told})"],
-        cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    listed = "sys.argv = ['helix', '--help']; from helix.cli import cli; cli(standalone_mode=False)"
+    asked = loaded(listed, heavy)
     assert "\n  ask " in asked.stdout and asked.stdout.splitlines()[-1] == "[]", asked.stderr
 
 

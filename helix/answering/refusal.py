@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TypedDict
 
-from helix.domain.asked import Question, read_question
+from helix.domain.asked import AskedQuestion, read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.language.paraphrases import meanings
@@ -82,7 +82,7 @@ def _counted(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
-def _mentioned(question: Question, hits: Sequence[Hit]) -> tuple[str, int]:
+def _mentioned(question: AskedQuestion, hits: Sequence[Hit]) -> tuple[str, int]:
     """The word of the question that tells most, as it is written there, and who has it.
 
     A name before any other; of two the rarer that any passage has.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterable
 
@@ -28,10 +29,8 @@ async def find_document(library: LibraryService, name: str) -> Row:
         NoSuchDocument: none does, or several do; the line names those that come near.
     """
     if name.isascii() and name.isdigit() and int(name) <= _LARGEST_ID:
-        try:
+        with contextlib.suppress(NotFound):  # a title may be a number
             return await library.get_document(int(name), with_text=False)
-        except NotFound:
-            pass  # a title may be a number
     page = await library.list_documents(Wanted(search=name), Page(_MOST))
     found: list[Row] = page["documents"]
     exact = [row for row in found if name.casefold() in _names(row)]

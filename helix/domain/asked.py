@@ -28,7 +28,7 @@ def any_of(name: str) -> str:
     return "|".join(tables("questions")[name].split())
 
 
-class Kind(Enum):
+class AnswerKind(Enum):
     """What kind of words an answer must hold."""
 
     NUMBER = "number"
@@ -108,7 +108,7 @@ _DEFINITION = re.compile(
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedQuestion:
     """A question, taken apart.
 
     ``names`` are the places in ``terms`` of its proper names, ``numbers`` the digits that stand
@@ -119,7 +119,7 @@ class Question:
     terms: tuple[str, ...]
     names: tuple[int, ...]
     numbers: frozenset[str]
-    kind: Kind
+    kind: AnswerKind
     negated: bool
     asks_for_several: bool
     asks_for_value: bool = False
@@ -150,15 +150,15 @@ class Question:
         return frozenset(meanings(found[1])[-1:]) - _NO_SUBJECT if found else frozenset()
 
 
-def read_question(text: str) -> Question:
+def read_question(text: str) -> AskedQuestion:
     """Take a question apart; without a content word its terms are all of its words."""
     kind = _kind(text)
     all_words = list(dict.fromkeys(words(without_document(text))))
     content = [word for word in all_words if word not in STOP_WORDS]
-    if kind in (Kind.NUMBER, Kind.TIME):
+    if kind in (AnswerKind.NUMBER, AnswerKind.TIME):
         content = [word for word in content if word not in _LISTS["measured"]] or content
     terms = tuple(content or all_words)
-    return Question(
+    return AskedQuestion(
         text=text,
         terms=terms,
         names=tuple(_proper_names(text, terms)),
@@ -225,11 +225,15 @@ def stem(word: str) -> str:
     return word
 
 
-def _kind(text: str) -> Kind:
-    for pattern, kind in ((_TIME, Kind.TIME), (_NUMBER, Kind.NUMBER), (_NAME, Kind.NAME)):
+def _kind(text: str) -> AnswerKind:
+    for pattern, kind in (
+        (_TIME, AnswerKind.TIME),
+        (_NUMBER, AnswerKind.NUMBER),
+        (_NAME, AnswerKind.NAME),
+    ):
         if pattern.search(text):
             return kind
-    return Kind.OPEN
+    return AnswerKind.OPEN
 
 
 def _proper_names(text: str, terms: Sequence[str]) -> list[int]:

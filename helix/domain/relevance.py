@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
-from helix.domain.asked import Kind, Question
+from helix.domain.asked import AnswerKind, AskedQuestion
 from helix.domain.source_place import SourcePlace
 from helix.language.durations import months_in
 from helix.language.paraphrases import meanings
@@ -31,14 +31,14 @@ def companies_of(sources: Iterable[Placed]) -> frozenset[str]:
     return frozenset[str]().union(*named) - _OF_COMPANIES
 
 
-def is_of_another(question: Question, place: SourcePlace, companies: frozenset[str]) -> bool:
+def is_of_another(question: AskedQuestion, place: SourcePlace, companies: frozenset[str]) -> bool:
     """Whether a question names one of ``companies``, and a source is another company's."""
     asked = companies.intersection(question.subject)
     return bool(asked and place.company) and asked.isdisjoint(place.company)
 
 
 def foreign_names(
-    question: Question, place: SourcePlace, text: frozenset[str], companies: frozenset[str]
+    question: AskedQuestion, place: SourcePlace, text: frozenset[str], companies: frozenset[str]
 ) -> frozenset[str]:
     """What a question names that a source with these meanings of its ``text`` is not about.
 
@@ -50,7 +50,7 @@ def foreign_names(
 
 
 def irrelevance(
-    question: Question, said: str, text: str, place: SourcePlace, companies: frozenset[str]
+    question: AskedQuestion, said: str, text: str, place: SourcePlace, companies: frozenset[str]
 ) -> str | None:
     """Why a statement that rests on a source does not bear on a question; None where it may.
 
@@ -74,7 +74,7 @@ def irrelevance(
     return None
 
 
-def _shares(question: Question, whole: frozenset[str]) -> bool:
+def _shares(question: AskedQuestion, whole: frozenset[str]) -> bool:
     """Whether the source has a third of what is asked about: a paraphrase may have none itself."""
     return 3 * len(whole.intersection(question.subject)) >= len(question.subject)
 
@@ -90,10 +90,10 @@ def _around(said: str, text: str) -> frozenset[str]:
     return frozenset()
 
 
-def is_of_another_time(question: Question, said: str) -> bool:
+def is_of_another_time(question: AskedQuestion, said: str) -> bool:
     """Whether each period that the statement names is another than each that is asked for."""
     told = periods(said)
-    if not told or not question.periods or question.kind is Kind.TIME:
+    if not told or not question.periods or question.kind is AnswerKind.TIME:
         return False
     months, own_months = months_in(question.text), months_in(said)
     if months and own_months and months != own_months:
@@ -113,7 +113,7 @@ def years_of(keys: Iterable[str]) -> frozenset[str]:
     return frozenset(key.partition(":")[2][:4] for key in keys)
 
 
-def _not_about(question: Question, missing: frozenset[str]) -> str:
+def _not_about(question: AskedQuestion, missing: frozenset[str]) -> str:
     """`quoted, but not about Intel's employees`, in the question's own words."""
     found = [word for word in _WORD.findall(question.text) if missing.intersection(meanings(word))]
     names = [word for word in found if word[0].isupper()]

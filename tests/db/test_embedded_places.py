@@ -91,6 +91,6 @@ def test_the_log_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         for _ in range(5):
             writer.write(b"x" * 60)
             writer.flush()
-            supervisor._trim(log)
+            supervisor.trim_log(log)
     assert log.stat().st_size == 60
     assert log.with_name("postgres.log.1").stat().st_size == 120

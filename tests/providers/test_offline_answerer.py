@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import REFUSAL
-from helix.domain.asked import Kind, read_question, stem
+from helix.domain.asked import AnswerKind, read_question, stem
 from helix.domain.citations import marker_numbers
 from helix.domain.prompt import chat_messages, user_turn
 from helix.errors import SettingsError
@@ -278,7 +278,7 @@ def test_only_the_user_turn_is_read() -> None:
 
 def test_questions_are_taken_apart() -> None:
     question = read_question("When did Rollo not pay 1,000 coins to France?")
-    assert question.kind is Kind.TIME
+    assert question.kind is AnswerKind.TIME
     assert question.negated
     assert question.numbers == {"1000"}
     assert [question.terms[place] for place in question.names] == ["rollo", "france"]

@@ -153,9 +153,10 @@ def test_threads_share_one_load(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_package_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "_loaded", None)
     monkeypatch.setattr(vectors, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match="needs wordllama: install it"):
-        vectors._read()
+        word_vectors()
 
 
 def test_loading_leaves_logging_and_the_network_alone() -> None:

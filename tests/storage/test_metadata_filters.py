@@ -18,9 +18,7 @@ from llama_index.core.vector_stores.types import (
 )
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
-from db.embedded import DATABASE, EmbeddedPostgres
 from helix.store import ChunkStore
-from tests.conftest import _database
 from tests.support.fake_embedder import IDENTITY
 from tests.support.wire.gemini import word_vector
 
@@ -46,15 +44,8 @@ VALUES = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def stored_url(postgres: EmbeddedPostgres, _admin: psycopg.Connection) -> Iterator[str]:
-    """One database for the module, which only the last test writes to: a node a METADATA."""
-    with _database(postgres, _admin, DATABASE) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def store(stored_url: str) -> Iterator[ChunkStore]:
-    store = ChunkStore(stored_url, IDENTITY)
+def store(module_database_url: str) -> Iterator[ChunkStore]:
+    store = ChunkStore(module_database_url, IDENTITY)
     nodes = [
         TextNode(id_=str(n), text=f"{n}", embedding=word_vector(f"w{n}"), metadata=metadata)
         for n, metadata in enumerate(METADATA)
@@ -190,10 +181,12 @@ def in_memory(one: MetadataFilter) -> set[int] | None:
     return rows
 
 
-def test_the_table_is_still_there_after_all_of_it(store: ChunkStore, stored_url: str) -> None:
+def test_the_table_is_still_there_after_all_of_it(
+    store: ChunkStore, module_database_url: str
+) -> None:
     for odd in ODD_TEXT:
         found(store, MetadataFilter(key=odd, value=odd))
         store.delete_nodes(filters=MetadataFilters(filters=[MetadataFilter(key=odd, value=odd)]))
-    with psycopg.connect(stored_url) as connection:
+    with psycopg.connect(module_database_url) as connection:
         left = connection.execute("SELECT count(*) FROM chunks").fetchone()
     assert left == (len(METADATA) - 1,)  # O'Brien's, by its own name

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from helix.answering.proof.model import Proof, Statement
-from helix.domain.asked import Question, read_question
+from helix.domain.asked import AskedQuestion, read_question
 from helix.domain.citations import MARKER
 from helix.domain.context import Source
 from helix.domain.relevance import companies_of, irrelevance
@@ -29,7 +29,7 @@ def with_relevance(proof: Proof, question: str, answer: str, sources: Sequence[S
 
 def _irrelevance(
     statement: Statement,
-    asked: Question,
+    asked: AskedQuestion,
     answer: str,
     sources: Sequence[Source],
     companies: frozenset[str],

@@ -32,27 +32,29 @@ async def library_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[LibraryService]:
     """The tenant's documents and runs, to be opened; raises as ``named_server`` does."""
-    server = named_server(option)
-    if server is None:
-        settings = load_settings()
-        server = await found_server(settings, tenant)
-        if server is None:
-            from helix.commands.service.in_database import database_library
+    asked = await _server_or_settings(option, tenant)
+    if isinstance(asked, Server):
+        return server_answers(asked, tenant)
+    from helix.commands.service.in_database import database_library
 
-            return database_library(settings, tenant)
-    return server_answers(server, tenant)
+    return database_library(asked, tenant)
 
 
 async def answer_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[AnswerService]:
     """The tenant's documents, and answers from them, to be opened; raises as ``named_server``."""
-    server = named_server(option)
-    if server is None:
-        settings = load_settings()
-        server = await found_server(settings, tenant)
-        if server is None:
-            from helix.commands.service.in_database import database_answers
+    asked = await _server_or_settings(option, tenant)
+    if isinstance(asked, Server):
+        return server_answers(asked, tenant)
+    from helix.commands.service.in_database import database_answers
 
-            return database_answers(settings, tenant)
-    return server_answers(server, tenant)
+    return database_answers(asked, tenant)
+
+
+async def _server_or_settings(option: str | None, tenant: str) -> Server | Settings:
+    """The server that is named or found; where there is none, the settings of the database."""
+    if (named := named_server(option)) is not None:
+        return named
+    settings = load_settings()
+    return await found_server(settings, tenant) or settings

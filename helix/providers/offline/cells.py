@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helix.domain.asked import Kind, Question
+from helix.domain.asked import AnswerKind, AskedQuestion
 from helix.domain.relevance import companies_of, foreign_names
 from helix.language.durations import months_in, without_periods
 from helix.language.paraphrases import meaning, meanings
@@ -66,7 +66,7 @@ class _Asked:
     is_quarter: bool
     change: bool
     percent: bool
-    kind: Kind
+    kind: AnswerKind
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class _Candidate:
     line: str
 
 
-def cell_answer(question: Question, sources: Sequence[PromptSource]) -> CellAnswer | None:
+def cell_answer(question: AskedQuestion, sources: Sequence[PromptSource]) -> CellAnswer | None:
     """The cell that answers best; None where none does, or none alone."""
-    if question.kind is Kind.OPEN and not question.asks_for_value:
+    if question.kind is AnswerKind.OPEN and not question.asks_for_value:
         return None
     asked = _asked(question)
     if not asked.subject:
@@ -101,7 +101,7 @@ def cell_answer(question: Question, sources: Sequence[PromptSource]) -> CellAnsw
     return CellAnswer(best.source, _statement(best), best.score)
 
 
-def _asked(question: Question) -> _Asked:
+def _asked(question: AskedQuestion) -> _Asked:
     text = question.text
     months = months_in(text)
     subject = list(question.subject)
@@ -225,13 +225,13 @@ def _share_asked(
 def _is_of_kind(asked: _Asked, row: TableRow, cell: Named) -> bool:
     """Whether the value is what is asked for: a number, a day, a name; a change, or none."""
     value = amount(cell.value)
-    if asked.kind is Kind.TIME:
+    if asked.kind is AnswerKind.TIME:
         return bool(list(dates(cell.value))) or bool(periods(cell.value))
-    if asked.kind is Kind.NAME:
+    if asked.kind is AnswerKind.NAME:
         return value is None and cell.value[:1].isupper()
     if value is None:
         told = any(map(str.isalnum, cell.value)) and len(cell.value.split()) <= 30
-        return asked.kind is Kind.OPEN and bool(cell.header) and told  # a dash tells nothing
+        return asked.kind is AnswerKind.OPEN and bool(cell.header) and told  # a dash tells nothing
     is_change = bool(_CHANGE.search(cell.header)) or cell.header.strip(" %").casefold() == "chg"
     if asked.change:
         return (is_change or bool(_CHANGE.search(row.label))) and (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helix.domain.asked import Kind, Question, stem
+from helix.domain.asked import AnswerKind, AskedQuestion, stem
 from helix.domain.source_place import SourcePlace
 from helix.language.paraphrases import meanings
 from helix.language.words import words
@@ -62,7 +62,7 @@ class Evidence:
     weights: Floats
 
 
-def weigh_evidence(question: Question, sources: Sequence[PromptSource]) -> Evidence:
+def weigh_evidence(question: AskedQuestion, sources: Sequence[PromptSource]) -> Evidence:
     """Score every sentence of the sources."""
     passages = [read_passage(source.text) for source in sources]
     passages_with = [(place, one) for place, one in enumerate(passages) if one.pieces]
@@ -102,7 +102,10 @@ def weigh_evidence(question: Question, sources: Sequence[PromptSource]) -> Evide
 
 
 def _weights_by_sentence(
-    question: Question, sources: Sequence[PromptSource], sentences: Sequence[Sentence], all_: Floats
+    question: AskedQuestion,
+    sources: Sequence[PromptSource],
+    sentences: Sequence[Sentence],
+    all_: Floats,
 ) -> Floats:
     """The weights of the terms for each sentence: what its document tells anyway weighs nothing.
 
@@ -117,7 +120,7 @@ def _weights_by_sentence(
     return np.stack(rows)[[sentence.source for sentence in sentences]]
 
 
-def told_by_place(question: Question, place: SourcePlace) -> frozenset[str]:
+def told_by_place(question: AskedQuestion, place: SourcePlace) -> frozenset[str]:
     """The terms of a question that name the company whose document a source is of."""
     if not place.company:
         return frozenset()
@@ -150,9 +153,9 @@ def _heading_coverage(coverage: Floats, sentences: Sequence[Sentence]) -> Floats
     return from_heading
 
 
-def _has_kind(question: Question, passage: Passage) -> Floats:
+def _has_kind(question: AskedQuestion, passage: Passage) -> Floats:
     """For each piece 1 if it holds what the question asks for and does not say itself, else 0."""
-    if question.kind is Kind.OPEN:
+    if question.kind is AnswerKind.OPEN:
         return np.full(len(passage.pieces), 0.5, dtype=np.float32)
     asked = frozenset(words(question.text))
     found = [bool(each - asked) for each in passage.kinds[question.kind]]

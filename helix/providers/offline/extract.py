@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from helix.contract import REFUSAL
-from helix.domain.asked import Kind, Question, any_of, numbers_in, parts_of, read_question
+from helix.domain.asked import (
+    AnswerKind,
+    AskedQuestion,
+    any_of,
+    numbers_in,
+    parts_of,
+    read_question,
+)
 from helix.domain.intents import is_summary
 from helix.domain.relevance import companies_of, is_of_another
 from helix.language.durations import without_periods
@@ -96,7 +103,7 @@ def _answer(question: str, sources: Sequence[PromptSource]) -> str:
     return next(filter(None, (_quoted(asked, sources) for asked in readings)), "")
 
 
-def _quoted(asked: Question, sources: Sequence[PromptSource]) -> str:
+def _quoted(asked: AskedQuestion, sources: Sequence[PromptSource]) -> str:
     """The sentences that answer, each with its marker; '' where none does."""
     evidence = weigh_evidence(asked, sources)
     chosen = choose_sentences(asked, evidence, sources)
@@ -105,7 +112,7 @@ def _quoted(asked: Question, sources: Sequence[PromptSource]) -> str:
 
 
 def choose_sentences(
-    question: Question, evidence: Evidence, sources: Sequence[PromptSource]
+    question: AskedQuestion, evidence: Evidence, sources: Sequence[PromptSource]
 ) -> list[int]:
     """Places of the sentences to quote, best first, none when the evidence is too weak."""
     scores = evidence.scores.copy()
@@ -129,7 +136,11 @@ def choose_sentences(
 
 
 def _additional_sentences(
-    question: Question, evidence: Evidence, scores: Floats, best: int, may: Callable[[int], bool]
+    question: AskedQuestion,
+    evidence: Evidence,
+    scores: Floats,
+    best: int,
+    may: Callable[[int], bool],
 ) -> list[int]:
     """Places of sentences that say what the best one leaves unsaid, mostly none."""
     chosen = [best]
@@ -173,7 +184,7 @@ def _words(sentences: Sequence[Sentence], first: Sentence, last: Sentence) -> in
     return sum(len(s.text.split()) for s in between if first.start <= s.start <= last.start)
 
 
-def _cited(each: Quote, sources: Sequence[PromptSource], question: Question) -> str:
+def _cited(each: Quote, sources: Sequence[PromptSource], question: AskedQuestion) -> str:
     source = sources[each.source]
     text = source.text[each.start : each.end]
     if len(text.split()) > MOST_WORDS:
@@ -181,7 +192,7 @@ def _cited(each: Quote, sources: Sequence[PromptSource], question: Question) -> 
     return f"{quote(text)} [{source.number}]"
 
 
-def _answering_part(text: str, question: Question) -> str:
+def _answering_part(text: str, question: AskedQuestion) -> str:
     """The clauses of a long sentence, at most 60 words, that have most of the question's words.
 
     One that has no marks is cut between words.
@@ -196,14 +207,14 @@ def _answering_part(text: str, question: Question) -> str:
             if len(run.split()) > MOST_WORDS:
                 break
             met = len(asked.intersection(meanings(run))) + len(run.split()) / 1000
-            has_kind = question.kind is Kind.OPEN or bool(kind_words(question.kind, run))
+            has_kind = question.kind is AnswerKind.OPEN or bool(kind_words(question.kind, run))
             if met + has_kind > most:
                 best, most = run, met + has_kind
     return best.strip()
 
 
 def _penalty(
-    question: Question, evidence: Evidence, sources: Sequence[PromptSource], best: int
+    question: AskedQuestion, evidence: Evidence, sources: Sequence[PromptSource], best: int
 ) -> float:
     """What speaks against the best sentence: infinite when it cannot be the answer."""
     sentence = evidence.sentences[best]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from helix.domain.asked import Kind, Question, any_of
+from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.durations import without_periods
 from helix.language.periods import dates
 from helix.language.word_lists import word_lists
@@ -61,7 +61,7 @@ _ROLE = re.compile(
 )
 
 
-def has_figure(question: Question, text: str) -> bool:
+def has_figure(question: AskedQuestion, text: str) -> bool:
     """Whether a sentence has a figure as the question asks for one; True where it asks for none.
 
     `How much did it pay?` wants money, `how many` a number that is neither money nor a share, the
@@ -69,7 +69,7 @@ def has_figure(question: Question, text: str) -> bool:
     told by a name.
     """
     asked = question.text
-    if question.kind is Kind.NAME and _ROLE.search(asked):
+    if question.kind is AnswerKind.NAME and _ROLE.search(asked):
         return _names_person(asked, text)
     if _AMOUNT.search(asked) and _CHANGE.search(asked) and not _CHANGE.search(text):
         return False
@@ -93,7 +93,7 @@ def tells_plan(text: str) -> bool:
     return bool(_PLANS.search(text))
 
 
-def asks_what_came(question: Question) -> bool:
+def asks_what_came(question: AskedQuestion) -> bool:
     """Whether it is asked what came to be, not what was planned."""
     return bool(_PAST.search(question.text)) and not tells_plan(question.text)
 
@@ -109,12 +109,12 @@ def _without_dates(text: str) -> str:
     return _REFERENCE.sub(" ", _YEAR.sub(" ", without_periods(text)))
 
 
-def measures_of(question: Question) -> frozenset[str]:
+def measures_of(question: AskedQuestion) -> frozenset[str]:
     """The words of the subject that are measures, which are told in a number."""
     return frozenset(w for w in question.subject if not _MEASURES.isdisjoint(w.split("_")))
 
 
-def counts_alike(question: Question, told: Iterable[str]) -> bool:
+def counts_alike(question: AskedQuestion, told: Iterable[str]) -> bool:
     """Whether a sentence counts as the question does, which asks for `the third case`.
 
     ``told``: the sentence and those before it, the nearest first: the first of them that counts

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from helix.domain.asked import Kind, Question
+from helix.domain.asked import AnswerKind, AskedQuestion
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
 from helix.providers.offline.evidence import Evidence
@@ -29,7 +29,7 @@ _ENTRY = re.compile(
 
 
 def may_answer(
-    question: Question, evidence: Evidence, place: int, company: frozenset[str] = frozenset()
+    question: AskedQuestion, evidence: Evidence, place: int, company: frozenset[str] = frozenset()
 ) -> bool:
     """Whether the sentence at ``place`` may be quoted: it holds what is asked for, and is prose.
 
@@ -42,7 +42,7 @@ def may_answer(
     text = evidence.sentences[place].text
     if (office := office_of(question, company)) and not office.issubset(meanings(text)):
         return False
-    if question.kind is not Kind.OPEN and not _has_kind(question, text):
+    if question.kind is not AnswerKind.OPEN and not _has_kind(question, text):
         return False
     told = list(_told_until(evidence, place))
     if not counts_alike(question, told) or not has_figure(question, text):
@@ -81,13 +81,13 @@ def _told_until(evidence: Evidence, place: int) -> Iterator[str]:
             yield each.text
 
 
-def _has_kind(question: Question, text: str) -> bool:
+def _has_kind(question: AskedQuestion, text: str) -> bool:
     """Whether the sentence holds a number, a time or a name more than the question has."""
     asked = Counter(kind_words(question.kind, question.text))
     return bool(Counter(kind_words(question.kind, text)) - asked)
 
 
-def _counts(question: Question, evidence: Evidence, place: int) -> bool:
+def _counts(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
     """Whether the sentence, or the one before or after it, says what is counted."""
     own = evidence.sentences[place]
     return any(

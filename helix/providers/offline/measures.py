@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from helix.domain.asked import STOP_WORDS, Question, any_of
+from helix.domain.asked import STOP_WORDS, AskedQuestion, any_of
 from helix.language.paraphrases import meaning, meanings
 from helix.language.word_lists import word_lists
 from helix.providers.offline.figures import measures_of
@@ -23,7 +23,7 @@ _POINTING = re.compile(r"(?:it|this|that|these|those|they|of (?:this|that|these)
 _REACH = 60  # characters in front of a measure in which its aspect is named
 
 
-def tells_measure(question: Question, text: str, before: str, company: frozenset[str]) -> bool:
+def tells_measure(question: AskedQuestion, text: str, before: str, company: frozenset[str]) -> bool:
     """Whether a sentence, or else the one ``before`` it, tells of the measure that is asked for.
 
     True where none is asked for. `Services revenue` is narrower than revenue, and `the effect on

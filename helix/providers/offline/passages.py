@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.domain.asked import STOP_WORDS, Kind, any_of, stem
+from helix.domain.asked import STOP_WORDS, AnswerKind, any_of, stem
 from helix.language.sentences import Span, sentence_spans
 from helix.language.words import words
 from helix.providers.offline.figures import tells_plan
@@ -35,7 +35,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
-_PATTERNS = {Kind.NUMBER: _NUMBER, Kind.TIME: _TIME, Kind.NAME: _CAPITAL}
+_PATTERNS = {AnswerKind.NUMBER: _NUMBER, AnswerKind.TIME: _TIME, AnswerKind.NAME: _CAPITAL}
 _BY_EVENT = frozenset(("before", "after", "until"))  # `until the oil shock` is a time
 _VISIBLE = re.compile(r"\S")
 _UNDERLINE = re.compile(r"\|(?:[ \t]*+:?-++:?[ \t]*+\|)++")  # below a table's header, in Markdown
@@ -112,7 +112,7 @@ class Passage:
         return np.array([tells_plan(piece.text) for piece in self.pieces], dtype=np.float32)
 
     @cached_property
-    def kinds(self) -> dict[Kind, list[frozenset[str]]]:
+    def kinds(self) -> dict[AnswerKind, list[frozenset[str]]]:
         """By kind of answer the words of that kind, of each piece."""
         return {
             kind: [frozenset(kind_words(kind, piece.text)) for piece in self.pieces]
@@ -137,7 +137,7 @@ def read_passage(text: str) -> Passage:
     return _kept(text)
 
 
-def kind_words(kind: Kind, text: str) -> list[str]:
+def kind_words(kind: AnswerKind, text: str) -> list[str]:
     """The numbers, times or names of a text, as the kind of an answer asks for them."""
     found = (match.group().lower().rstrip(".,") for match in _PATTERNS[kind].finditer(text))
     return [word for word in found if word not in STOP_WORDS or word in _BY_EVENT]

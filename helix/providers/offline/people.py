@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from helix.domain.asked import Kind, Question, any_of
+from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.domain.relevance import companies_of, foreign_names
 from helix.language.paraphrases import meanings
 from helix.language.rows import BESIDE
@@ -38,15 +38,15 @@ class Holder:
     told: date
 
 
-def office_of(question: Question, company: frozenset[str] = frozenset()) -> frozenset[str]:
+def office_of(question: AskedQuestion, company: frozenset[str] = frozenset()) -> frozenset[str]:
     """The office whose holder a question asks for, as its words mean; empty where it asks none."""
-    if question.kind is not Kind.NAME:
+    if question.kind is not AnswerKind.NAME:
         return frozenset()
     office = frozenset(question.subject) - company - (question.named - _OFFICES)
     return office if office and office <= _OFFICES else frozenset()
 
 
-def holder(question: Question, sources: Sequence[PromptSource]) -> Holder | None:
+def holder(question: AskedQuestion, sources: Sequence[PromptSource]) -> Holder | None:
     """Who holds the office asked for; of several the one whom the newest document names.
 
     None where nothing names one, or the newest names several.

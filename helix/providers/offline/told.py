@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from helix.domain.asked import Kind, Question, any_of
+from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.paraphrases import meanings
 from helix.providers.offline.figures import asks_for_change
 
@@ -25,7 +25,7 @@ _WHOSE = re.compile(
 )
 
 
-def tells_what_is_asked(question: Question, text: str, before: str) -> bool:
+def tells_what_is_asked(question: AskedQuestion, text: str, before: str) -> bool:
     """Whether ``text`` tells what the question's verb or role asks for; True where it has neither.
 
     `How did the court rule?` wants a ruling and not the suit, `how fast did sales grow?` a share
@@ -39,7 +39,7 @@ def tells_what_is_asked(question: Question, text: str, before: str) -> bool:
         return False
     if _PACE.search(asked) and asks_for_change(asked):
         return bool(_SHARE.search(text)) and asks_for_change(text)
-    if question.kind is Kind.NAME and (found := _WHOSE.search(asked)):
+    if question.kind is AnswerKind.NAME and (found := _WHOSE.search(asked)):
         role = set(meanings(found["role"]))
         return role <= set(meanings(text)) | set(meanings(before))
     return True

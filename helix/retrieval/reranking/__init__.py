@@ -16,11 +16,11 @@ from helix.errors import SettingsError
 from helix.retrieval.reranking.base import Reranker
 from helix.retrieval.reranking.vendors import usable_key
 
-__all__ = ["RERANKERS", "Kind", "Reranker", "build_reranker"]
+__all__ = ["RERANKERS", "Reranker", "RerankerKind", "build_reranker"]
 
 
 @dataclass(frozen=True)
-class Kind:
+class RerankerKind:
     """Where a kind's factory is, and for a vendor the variable and the address of its key."""
 
     factory: str
@@ -28,14 +28,14 @@ class Kind:
     key_address: str = ""
 
 
-RERANKERS: Mapping[str, Kind] = {
-    "cohere": Kind(
+RERANKERS: Mapping[str, RerankerKind] = {
+    "cohere": RerankerKind(
         "helix.retrieval.reranking.cohere:cohere_reranker",
         "COHERE_API_KEY",
         "https://dashboard.cohere.com/api-keys",
     ),
-    "cross-encoder": Kind("helix.retrieval.reranking.cross_encoder:cross_encoder_reranker"),
-    "voyage": Kind(
+    "cross-encoder": RerankerKind("helix.retrieval.reranking.cross_encoder:cross_encoder_reranker"),
+    "voyage": RerankerKind(
         "helix.retrieval.reranking.voyage:voyage_reranker",
         "VOYAGE_API_KEY",
         "https://dashboard.voyageai.com",

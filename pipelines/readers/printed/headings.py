@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipelines.readers.printed.paragraphs import Block, Kind
+from pipelines.readers.printed.paragraphs import Block, BlockKind
 from pipelines.readers.printed.words import WordColumns
 
 _LEAST_CAPITALS = 8  # letters; fewer may be an abbreviation
@@ -77,7 +77,7 @@ def heading_of(block: Block, words: WordColumns, body_size: float) -> Heading | 
     if not larger and not bold and (numbering is None or numbering > 1) and not is_capital:
         return None
     is_split = any(line.is_split for line in block.lines)
-    if (block.kind is Kind.ITEM or is_split) and numbering is None:
+    if (block.kind is BlockKind.ITEM or is_split) and numbering is None:
         return None
     return Heading(text[:_LONGEST], Rank(numbering, block.size, bold, is_capital))
 

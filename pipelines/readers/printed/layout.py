@@ -11,7 +11,7 @@ from pipelines.readers.printed.columns import Hole, in_order
 from pipelines.readers.printed.headings import Heading, heading_of
 from pipelines.readers.printed.landings import words_of_grid
 from pipelines.readers.printed.lines import Line, merged, rows, runs
-from pipelines.readers.printed.paragraphs import Block, Edges, Kind, blocks_of
+from pipelines.readers.printed.paragraphs import Block, BlockKind, Edges, blocks_of
 from pipelines.readers.printed.tables import FoundTable
 from pipelines.readers.printed.words import Numbers, PageWords, Word, WordColumns
 
@@ -99,7 +99,7 @@ def _blocks(
     for block in blocks_of(lines, words, edges):
         placed = Placed(block, heading_of(block, words, body_size))
         if found and _is_one_heading(found[-1], placed):
-            whole = Block(Kind.PARAGRAPH, [*found[-1].block.lines, *block.lines])
+            whole = Block(BlockKind.PARAGRAPH, [*found[-1].block.lines, *block.lines])
             heading = heading_of(whole, words, body_size)
             if heading:
                 whole.is_tight = found[-1].block.is_tight
@@ -135,7 +135,12 @@ def _join_over_columns(found: list[Item], items: list[Item], words: WordColumns)
 
 def may_go_on(last: Placed, first: Placed, words: WordColumns) -> bool:
     """Whether ``first``, of ``words``, is the rest of a paragraph that ``last`` is the first of."""
-    if last.heading or first.heading or first.block.kind is Kind.ITEM or not last.block.is_open:
+    if (
+        last.heading
+        or first.heading
+        or first.block.kind is BlockKind.ITEM
+        or not last.block.is_open
+    ):
         return False
     return first.block.begins_lower(words)
 
@@ -156,7 +161,7 @@ def asides(page: PageWords, words: WordColumns) -> list[Item]:
         if isinstance(last, Placed) and _is_near(last.block.lines[-1], line):
             last.block.lines.append(line)
         else:
-            found.append(Placed(Block(Kind.PARAGRAPH, [line])))
+            found.append(Placed(Block(BlockKind.PARAGRAPH, [line])))
     return found
 
 

@@ -19,7 +19,7 @@ from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.landings import landed_words, words_of_grid, words_of_rows
 from pipelines.readers.printed.layout import Item, Placed, may_go_on
 from pipelines.readers.printed.lines import Line
-from pipelines.readers.printed.paragraphs import Block, Kind
+from pipelines.readers.printed.paragraphs import Block, BlockKind
 from pipelines.readers.printed.passages import Passage, Spans
 from pipelines.readers.printed.tables import FoundTable, rows_below
 from pipelines.readers.printed.words import PageWords, Word, WordColumns
@@ -181,7 +181,7 @@ class DocumentWriter:
         numbers = [number for number, word in enumerate(words) if word in left_out]
         if numbers:
             line = Line(numbers, *words[numbers[0]].box, words[numbers[0]].size, bold=False)
-            self._add_block(Placed(Block(Kind.PARAGRAPH, [line])), words)
+            self._add_block(Placed(Block(BlockKind.PARAGRAPH, [line])), words)
 
     def _close_table(self) -> None:
         if self._table is not None:
@@ -264,4 +264,4 @@ def _gap(last: Placed | None, placed: Placed) -> str:
     """What stands between two blocks of a section: lines of a list are below each other."""
     if last is None or last.heading or placed.heading or not placed.block.is_tight:
         return _APART
-    return "\n" if last.block.kind is placed.block.kind is Kind.ITEM else _APART
+    return "\n" if last.block.kind is placed.block.kind is BlockKind.ITEM else _APART

@@ -41,7 +41,7 @@ Edges = tuple[float, float]
 """Left and right of a column, in points."""
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block is."""
 
     PARAGRAPH = "paragraph"
@@ -54,7 +54,7 @@ class Block:
     so that what is read next may go on with it. ``is_tight``: it follows the block before it at
     the distance of two lines of a paragraph."""
 
-    kind: Kind
+    kind: BlockKind
     lines: list[Line]
     is_open: bool = False
     is_tight: bool = False
@@ -107,7 +107,7 @@ class _Region:
 
     def begun(self, line: Line) -> Block:
         """A block that begins with ``line``."""
-        return Block(Kind.ITEM if self._is_item(line) else Kind.PARAGRAPH, [line])
+        return Block(BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH, [line])
 
     def is_open(self, block: Block) -> bool:
         """Whether its last line is full, and ends within a sentence."""
@@ -160,7 +160,7 @@ class _Region:
         """Whether the line is where a further line of the block would be."""
         indent = _INDENT * line.size
         first = block.lines[0]
-        if block.kind is Kind.ITEM:
+        if block.kind is BlockKind.ITEM:
             return line.left > first.left - indent
         if len(block.lines) == 1:  # the first line may be indented, or the others
             return abs(line.left - first.left) < _MOST_INDENT * line.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -65,11 +66,9 @@ def connect(port: int) -> socket.socket:
 def rest(client: socket.socket) -> bytes:
     """What comes until the server closes."""
     parts = []
-    try:
+    with contextlib.suppress(ConnectionError):  # a reset is how the server closes on unread bytes
         while part := client.recv(65536):
             parts.append(part)
-    except ConnectionError:
-        pass
     return b"".join(parts)
 
 
@@ -77,11 +76,9 @@ def sent_until_refused(client: socket.socket, start: bytes, again: bytes, most: 
     """How many bytes, ``most`` at most, the server takes: ``start``, then ``again`` repeatedly."""
     client.sendall(start)
     sent = len(start)
-    try:
+    with contextlib.suppress(OSError):  # closed, or no longer read: this is the refusal
         while sent < most:
             sent += client.send(again)
-    except OSError:
-        pass
     return sent
 
 
