@@ -21,7 +21,7 @@ from llama_index.core.llms import MockLLM
 from benchmarks.corpus import IDENTITY
 from helix.domain.records import SearchResult
 from helix.providers.base import Embedder, LanguageModel
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 DELTAS = 60
 _TAG = re.compile(r"tag(\d+)")
@@ -69,8 +69,8 @@ class KnownEmbedding(BaseEmbedding):
         return self._get_query_embedding(text)
 
 
-class TimedStore(ChunkStore):
-    """ChunkStore whose search is counted among the request's calls."""
+class TimedStore(TenantStore):
+    """TenantStore whose search is counted among the request's calls."""
 
     async def search_hybrid(self, question: str, *values: Any, **named: Any) -> SearchResult:
         started = time.perf_counter()

@@ -53,7 +53,7 @@ def bare() -> Starlette:
 
 def helix(given: dict[str, Any]) -> ASGIApp:
     """The real application; only its models and the clock around its search are the benchmark's."""
-    vars(services)["ChunkStore"] = TimedStore
+    vars(services)["TenantStore"] = TimedStore
     vectors = np.load(given["vectors"]).tolist()
     embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
     settings = load_settings(database_url=given["database_url"], llm="offline", embedder="offline")

@@ -68,8 +68,11 @@ def _run(times: int, report: Report) -> None:
 
 
 def _environment(folder: str) -> dict[str, str]:
+    """Nothing of the caller's Helix; bytecode is kept, as Python does unless it is told not to."""
+    told = ("HELIX_", "PYTHONDONTWRITEBYTECODE")
     return {
-        **os.environ, "DATABASE_URL": f"embedded:{folder}/postgres", "HELIX_LLM": "offline",
+        **{name: value for name, value in os.environ.items() if not name.startswith(told)},
+        "DATABASE_URL": f"embedded:{folder}/postgres", "HELIX_LLM": "offline",
         "HELIX_EMBEDDER": "offline", "XDG_CONFIG_HOME": folder, "HELIX_LOG_LEVEL": "warning",
     }  # fmt: skip
 

@@ -90,7 +90,7 @@ async def _calibrate_database(arguments: argparse.Namespace, target: float) -> i
     async with AsyncExitStack() as stack:
         embedder = build_embedder(settings)
         stack.push_async_callback(embedder.aclose)
-        store = await stack.enter_async_context(open_store(settings, embedder))
+        store = await stack.enter_async_context(open_store(ChunkStore, settings, embedder))
         store = store.of(tenant_name(arguments.tenant))
         documents, chunks = await corpus_size(store)
         if not chunks:

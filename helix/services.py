@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.judging import Judge, build_judge
@@ -30,11 +31,12 @@ from helix.retrieval.rewriting import build_rewriter
 from helix.retrieval.vector_space import Space, current_embedder, gate_ceiling, spaces
 from helix.settings import Settings
 from helix.storage.database import open_url
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 from helix.telemetry.metrics import Metrics
 
 __all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"]
 
+_Store = TypeVar("_Store", bound=TenantStore)
 _logger = logging.getLogger(__name__)
 
 
@@ -51,7 +53,7 @@ class Services:
     """
 
     settings: Settings
-    store: ChunkStore
+    store: TenantStore
     engine: CitationQueryEngine
     answering: AnswerPipeline
     receipts: Receipts | None
@@ -69,11 +71,12 @@ class Services:
 
 @asynccontextmanager
 async def open_store(
-    settings: Settings, embedder: Embedder, following: Embedder | None = None
-) -> AsyncIterator[ChunkStore]:
+    kind: type[_Store], settings: Settings, embedder: Embedder, following: Embedder | None = None
+) -> AsyncIterator[_Store]:
     """The store of DATABASE_URL, ready; its vectors are those of ``embedder``, or it has none.
 
-    ``following`` is the embedder of HELIX_EMBEDDER_NEXT, which the vectors may be of instead.
+    ``kind`` is TenantStore, or ChunkStore where LlamaIndex is to write to it. ``following`` is the
+    embedder of HELIX_EMBEDDER_NEXT, which the vectors may be of instead.
 
     Raises:
         StoreUnavailable: as open_url does.
@@ -81,7 +84,7 @@ async def open_store(
     """
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(open_url(settings))
-        store = ChunkStore(
+        store = kind(
             url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size
         )
         stack.push_async_callback(store.close)
@@ -117,7 +120,7 @@ async def open_services(
         stack.push_async_callback(llm.aclose)
         known = [embedder, following] if following else [embedder]
         search_spaces = spaces(settings, known)
-        store = await stack.enter_async_context(open_store(settings, *known))
+        store = await stack.enter_async_context(open_store(TenantStore, settings, *known))
         first, *others = (_cached(space, store, settings) for space in search_spaces)
         reranking = await _reranking(settings, stack)
         rewriter = build_rewriter(llm, enabled=settings.rewrite, timeout=settings.rewrite_timeout)
@@ -176,7 +179,7 @@ async def _reranking(settings: Settings, stack: AsyncExitStack) -> Reranking | N
     return Reranking(reranker, settings.rerank_timeout)
 
 
-async def _fill_terms(store: ChunkStore) -> None:
+async def _fill_terms(store: TenantStore) -> None:
     """Write the BM25 terms of chunks that have none, while questions are answered already."""
     try:
         if filled := await store.fill_terms():
@@ -185,7 +188,7 @@ async def _fill_terms(store: ChunkStore) -> None:
         _logger.warning("BM25 terms are still missing for some chunks: %s", error)
 
 
-def _cached(space: Space, store: ChunkStore, settings: Settings) -> Space:
+def _cached(space: Space, store: TenantStore, settings: Settings) -> Space:
     """``space`` with its embedder behind the cache, but for one that is faster than the cache."""
     if space.embedder.local:
         return space

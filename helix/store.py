@@ -8,63 +8,22 @@ index settings last one transaction, and serving has a search of its own, one ro
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, Self
 
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode
 
-from helix.domain.records import DocumentRecord, Hit, SearchResult
-from helix.domain.scope import Scope
-from helix.domain.search_space import DEFAULT_FUSION, Fusion
-from helix.errors import EmbedderMismatch
-from helix.storage import indexes as index
-from helix.storage.cache_rows import CacheRows
-from helix.storage.connections import Connected, Connections, Row
-from helix.storage.dense_search import dense_search
-from helix.storage.document_writes import (
-    Settled,
-    StagedDocument,
-    Written,
-    adopt_nodes,
-    claim_embedder,
-    delete_document,
-    delete_everything,
-    edits_of,
-    mismatch_message,
-    reserved_id_of,
-    write_document,
-)
+from helix.domain.records import DocumentRecord
+from helix.storage.connections import Connections
+from helix.storage.document_writes import Settled, StagedDocument, adopt_nodes, claim_embedder
 from helix.storage.garbage_collection import no_full_collection
-from helix.storage.hybrid_search import hybrid_search
 from helix.storage.pgvector_store import SafePGVectorStore
-from helix.storage.search_scope import (
-    SEARCH_SETTINGS,
-    STORED_PLACES,
-    Search,
-    Vector1536,
-    place_of,
-)
-from helix.storage.stored_documents import fingerprints, known_nodes
-from helix.storage.term_rows import fill_missing
-
-_T = TypeVar("_T")
+from helix.storage.tenant_store import TenantStore
 
 
-class ChunkStore(SafePGVectorStore):
-    """The chunks of one tenant in one database; ``of`` gives another tenant's.
-
-    Args:
-        database_url: a libpq URL, ``postgresql://…``, unix sockets included.
-        identity: the vector space of what is written and searched (``Embedder.identity``).
-        ef_search: candidates an index scan keeps, 10 to 1000; more finds more and takes longer.
-        pool_size: connections kept for serving at most.
-
-    Errors of the database arrive as StoreUnavailable, and an identity other than the one that
-    filled the database as EmbedderMismatch.
-    """
+class ChunkStore(TenantStore, SafePGVectorStore):
+    """A TenantStore, with its arguments, that LlamaIndex can search and write too."""
 
     _identity: str = PrivateAttr()
     _connections: Connections = PrivateAttr()
@@ -73,142 +32,22 @@ class ChunkStore(SafePGVectorStore):
     def __init__(
         self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
     ) -> None:
-        super().__init__(database_url, ef_search)
-        self._identity = identity
-        self._connections = Connections(database_url, pool_size)
+        SafePGVectorStore.__init__(self, database_url, ef_search)
+        TenantStore.__init__(self, database_url, identity, ef_search=ef_search, pool_size=pool_size)
 
     @classmethod
     def class_name(cls) -> str:
         return "ChunkStore"
 
-    # --- serving -------------------------------------------------------------------------------
-
-    async def search(self, vector: Vector1536, top_k: int, scope: Scope | None = None) -> list[Hit]:
-        """The ``top_k`` chunks of ``scope`` nearest to ``vector`` (1536 numbers), nearest first.
-
-        Raises:
-            StoreUnavailable: the database did not answer.
-            EmbedderMismatch: the chunks were embedded by another embedder.
-        """
-        scope = scope or Scope(self._tenant)
-        return await self.run_search(dense_search(vector, top_k, scope, self._ef_search))
-
-    async def search_hybrid(
-        self,
-        question: str,
-        vector: Vector1536,
-        top_k: int,
-        scope: Scope | None = None,
-        fusion: Fusion = DEFAULT_FUSION,
-    ) -> SearchResult:
-        """The ``top_k`` chunks best by distance and BM25 together, best first, in one round trip.
-
-        Each ranking brings its first 50: with a ``top_k`` of SCORED all that was scored comes.
-
-        Raises:
-            StoreUnavailable, EmbedderMismatch: as search does.
-        """
-        scope = scope or Scope(self._tenant)
-        return await self.run_search(
-            hybrid_search(question, vector, top_k, scope, fusion, self._ef_search)
-        )
-
-    async def run_search(self, search: Search[_T]) -> _T:
-        """What a search finds; raises as ``search`` does."""
-        settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
-        rows = await self._connections.fetch(
-            search.statement, search.values, search.tenant, settings
-        )
-        if rows:
-            self._require_identity(rows[0]["identity"])
-        return search.read(rows)
-
-    def _require_identity(self, stored: str | None) -> None:
-        if stored not in (None, self._identity):
-            raise EmbedderMismatch(mismatch_message(stored, self._identity))
-
-    def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
-        """What a coroutine function gives, for code that cannot await it.
-
-        It runs in an event loop of the store's own, in another thread, with connections of its own;
-        a caller inside an event loop blocks that loop.
-        """
-        return self._connections.run_blocking(function, *arguments)
-
-    def pool_stats(self) -> dict[str, dict[str, int]]:
-        """Of this process's connections, as Connections has it."""
-        return self._connections.pool_stats()
-
-    async def check_role(self) -> None:
-        """Return where DATABASE_URL's role may act as tenants do; raises as Connections does."""
-        await asyncio.to_thread(self._connections.check_role)
-
-    async def check(self) -> None:
-        """Whether questions can be answered: the database is up and this embedder filled it.
-
-        Raises:
-            StoreUnavailable, EmbedderMismatch: as they say.
-        """
-        rows = await self.fetch("SELECT identity FROM embedding_space WHERE any_chunks()", {})
-        if rows:
-            self._require_identity(rows[0]["identity"])
-
-    async def stored_identity(self) -> str | None:
-        """The embedder whose vectors are stored, or were last; None where there never were any.
-
-        Raises:
-            StoreUnavailable: the database did not answer.
-        """
-        rows = await self.fetch("SELECT identity FROM embedding_space", {})
-        return str(rows[0]["identity"]) if rows else None
-
-    async def has_chunks(self) -> bool:
-        """Whether the tenant has anything that could be found."""
-        statement = "SELECT 1 FROM chunks WHERE tenant_id = %(tenant)s LIMIT 1"
-        return bool(await self.fetch(statement, {"tenant": self._tenant}))
-
-    async def holds(self, hits: Sequence[Hit]) -> bool:
-        """Whether all of these are still stored as they are: text, place, headings and title."""
-        ids = list({hit.chunk_id for hit in hits})
-        rows = await self.fetch(STORED_PLACES, {"tenant": self._tenant, "ids": ids})
-        stored = {row["chunk_id"]: place_of(row) for row in rows}
-        return all(stored.get(hit.chunk_id) == hit.place for hit in hits)
-
-    async def ping(self) -> bool:
-        """Whether the database answers, within two seconds."""
-        return await self._connections.ping()
-
-    async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
-        """All rows of one read as this tenant, unless the database keeps silent."""
-        return await self._connections.fetch(statement, values, self._tenant)
-
-    # --- writing -------------------------------------------------------------------------------
-
-    def session(self, identity: str | None = None, tenant: str | None = None) -> ChunkStore:
+    def session(self, identity: str | None = None, tenant: str | None = None) -> Self:
         """This store with nothing staged, of another ``identity`` or ``tenant`` if given.
 
         They share the connections. Writers that share a process take one each.
         """
-        session = self.model_copy()
+        session = super().session(identity, tenant)
         session._staged = {}
-        session._identity = identity or self._identity
-        session._tenant = tenant or self._tenant
         session._bind_sessions()
         return session
-
-    def of(self, tenant: str) -> ChunkStore:
-        """This store as ``tenant`` has it."""
-        return self if tenant == self._tenant else self.session(tenant=tenant)
-
-    @property
-    def ef_search(self) -> int:
-        """Candidates an index scan keeps at least."""
-        return self._ef_search
-
-    @property
-    def tenant(self) -> str:
-        """Whose chunks it reads and writes."""
-        return self._tenant
 
     def stage(
         self,
@@ -262,120 +101,7 @@ class ChunkStore(SafePGVectorStore):
         with no_full_collection():
             return await asyncio.to_thread(self.add, nodes, **kwargs)
 
-    async def write(
-        self,
-        record: DocumentRecord,
-        nodes: Sequence[BaseNode],
-        reserved_id: int | None = None,
-        *,
-        expected: bool = False,
-        settled: Settled | None = None,
-    ) -> Written:
-        """Replace a document in one transaction, as ``replace_document`` does.
-
-        ``settled`` is called at its end, to write what is to hold if and only if the document does;
-        what it raises rolls all back. A node whose embedding is KNOWN, or None, keeps the vector
-        that is stored under its embedding key (``known_nodes``).
-
-        Raises:
-            ValueError, StaleChunks, DocumentGone: as replace_document says.
-            EmbedderMismatch, StoreUnavailable: nothing was written.
-        """
-        document = StagedDocument(record, expected, settled)
-        with no_full_collection():
-            return await asyncio.to_thread(self._write, document, nodes, reserved_id)
-
-    def _write(
-        self, document: StagedDocument, nodes: Sequence[BaseNode], reserved_id: int | None
-    ) -> Written:
-        with self._connections.loading(self._tenant) as connection:
-            claim_embedder(connection, self._identity)
-            return write_document(connection, self._tenant, document, nodes, reserved_id)
-
-    def known_nodes(self, source_uri: str) -> dict[str, str]:
-        """Node id to embedding key of the chunks stored of a source: these need no new vector."""
-        with self.transaction() as connection:
-            return known_nodes(connection, self._tenant, source_uri)
-
-    async def fill_terms(self) -> int:
-        """Write the BM25 terms of chunks that have none yet, some at a time; how many there were.
-
-        Chunks of an older release have none, and those that other code inserted.
-        """
-        filled, last = 0, 0
-        while ids := await asyncio.to_thread(
-            self._with_connection, partial(fill_missing, after=last)
-        ):
-            filled, last = filled + len(ids), ids[-1]
-        return filled
-
-    def cache_rows(self) -> CacheRows:
-        """The embedding cache of the same database, over the same connections."""
-        return CacheRows(self._connections, self._tenant)
-
-    def delete(self, ref_doc_id: str, **_: Any) -> None:
-        """Delete a document by documents.id or source_uri, its chunks with it."""
-        with self.transaction() as connection:
-            delete_document(connection, self._tenant, ref_doc_id)
-
-    async def adelete(self, ref_doc_id: str, **kwargs: Any) -> None:
-        await asyncio.to_thread(self.delete, ref_doc_id, **kwargs)
-
-    def clear(self) -> None:
-        """Delete every document of the tenant, with all that was kept for them and no run needs."""
-        with self.transaction() as connection:
-            delete_everything(connection, self._tenant)
-
-    async def aclear(self) -> None:
-        await asyncio.to_thread(self.clear)
-
-    def reserve(self, source_uri: str) -> int:
-        """The id of the document from ``source_uri``: the stored one, or a fresh one."""
-        with self.transaction() as connection:
-            return reserved_id_of(connection, self._tenant, source_uri)
-
-    def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-        """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
-        with self.transaction() as connection:
-            return fingerprints(connection, self._tenant, source_uris)
-
-    def edits(self, source_uri: str) -> dict[str, Any]:
-        """What people changed of a stored source: ``documents.edits``, empty where nothing."""
-        with self.transaction() as connection:
-            return edits_of(connection, self._tenant, source_uri)
-
-    @asynccontextmanager
-    async def bulk_load(self) -> AsyncIterator[None]:
-        """Writes within may come in thousands: into an empty table, index them at the end.
-
-        The index is dropped while there is nothing in it, and built in any case when the block
-        ends, by an error too; a killed process leaves it to the next load or migration. Searches
-        without it are exact, only slower.
-        """
-        await asyncio.to_thread(self._with_connection, index.drop_if_empty)
-        try:
-            yield
-        finally:
-            await asyncio.to_thread(self._with_connection, index.build_if_missing)
-
-    def _with_connection(self, action: Callable[[Connected], _T]) -> _T:
-        with self.connection() as connection:
-            return action(connection)
-
-    @property
-    def url(self) -> str:
-        """The libpq URL of the database; it may hold a password."""
-        return self._connections.url
-
-    def connection(self) -> AbstractContextManager[Connected]:
-        """A connection that sees every tenant, in autocommit: for what keeps the database."""
-        return self._connections.connection()
-
-    def transaction(self) -> AbstractContextManager[Connected]:
-        """A connection in one transaction as this tenant; an error rolls it back."""
-        return self._connections.transaction(self._tenant)
-
     async def close(self) -> None:
         """Close every pool; the store cannot be used afterwards."""
-        await self._connections.close()
-        await super().close()
+        await TenantStore.close(self)
+        await SafePGVectorStore.close(self)

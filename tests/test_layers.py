@@ -164,9 +164,9 @@ def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
-def test_a_question_loads_no_index_memory_or_agent_of_llama_index() -> None:
+def test_a_question_loads_no_index_memory_or_agent_of_llama_index_and_no_sqlalchemy() -> None:
     parts = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
-    unwanted = tuple(f"llama_index.core.{part}" for part in parts)
+    unwanted = ("sqlalchemy", "psycopg2", *(f"llama_index.core.{part}" for part in parts))
     asked = loaded("import helix.services, helix.providers.offline", unwanted)
     assert asked.stdout.strip() == "[]", asked.stderr
 

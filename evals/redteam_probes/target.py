@@ -23,7 +23,7 @@ from helix.providers.base import LanguageModel
 from helix.services import Services, open_services
 from helix.serving.admission import Admission
 from helix.settings import Settings
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 KEY = "AIza-canary-key-of-the-red-team"
 EVIL = "evil.example"
@@ -89,33 +89,29 @@ class Target:
     said: list[str] = field(default_factory=list)
 
     @property
-    def store(self) -> ChunkStore:
+    def store(self) -> TenantStore:
         return self.services.store
 
     async def write(self, uri: str, text: str, tenant: str = "default") -> int:
         """Store ``text`` as the document ``uri``, a chunk for each two thousand characters."""
-        return await asyncio.to_thread(self._write, uri, text, tenant)
-
-    def _write(self, uri: str, text: str, tenant: str) -> int:
         store = self.store.of(tenant)
         content_hash = sha256(text.encode()).hexdigest()
         record = DocumentRecord(uri, uri.rpartition("/")[2], content_hash, "redteam", text)
-        reference = store.reserve(uri)
+        reference = await asyncio.to_thread(store.reserve, uri)
         source = Document(id_=str(reference), text=text).as_related_node_info()
         model = self.services.engine.retriever.space.embedder.model
         nodes = [
             TextNode(
                 id_=sha256(f"{tenant}:{uri}:{start}:{text}".encode()).hexdigest(),
                 text=part,
-                embedding=model.get_text_embedding(part),
+                embedding=await model.aget_text_embedding(part),
                 metadata={ORDINAL: n, START_CHAR: start, END_CHAR: start + len(part)},
                 relationships={NodeRelationship.SOURCE: source},
             )
             for n, start in enumerate(range(0, len(text), MAX_CHUNK))
             for part in [text[start : start + MAX_CHUNK]]
         ]  # fmt: skip
-        store.stage(str(reference), record)
-        store.add(nodes)
+        await store.write(record, nodes, reference)
         return reference
 
     async def query(self, question: str, hostile: bool = False, **more: Any) -> Json:

@@ -59,6 +59,7 @@ async def examine() -> AsyncGenerator[Check, None]:
     # they load LlamaIndex, which takes a second
     from helix.providers import build_embedder, build_llm, build_next_embedder
     from helix.services import gate_ceiling, open_store
+    from helix.storage.tenant_store import TenantStore
 
     try:
         settings = load_settings()
@@ -94,7 +95,8 @@ async def examine() -> AsyncGenerator[Check, None]:
             if database_ok:
                 if following := build_next_embedder(settings):
                     stack.push_async_callback(following.aclose)
-                await stack.enter_async_context(open_store(settings, embedder, following))
+                opening = open_store(TenantStore, settings, embedder, following)
+                await stack.enter_async_context(opening)
                 yield Check("vectors", True, f"those stored fit {embedder.identity}")
         except HelixError as error:
             yield Check("embedder", False, str(error))

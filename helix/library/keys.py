@@ -21,7 +21,7 @@ from helix.library.paging import check_text
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.connections import Connected
-    from helix.store import ChunkStore
+    from helix.storage.tenant_store import TenantStore
 
 KeyScope = Literal["ask", "read", "write", "admin"]
 """What a key may do: ask questions; read documents; change them; look at the server itself."""
@@ -142,7 +142,7 @@ def list_keys(connection: Connected, tenant: str | None = None) -> list[ApiKey]:
         return cursor.execute(_LIST, {"tenant": tenant}).fetchall()
 
 
-async def opened_by(store: ChunkStore, secret: str) -> Opened | None:
+async def opened_by(store: TenantStore, secret: str) -> Opened | None:
     """What the key opens now; None: it is no key, was revoked, or has expired.
 
     Raises:

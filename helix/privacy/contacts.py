@@ -11,7 +11,7 @@ from typing import Literal
 from helix.errors import HelixError
 from helix.library.background import in_background
 from helix.privacy.counter import SocketCounter, process_counter
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 Process = Literal["serving", "ingesting"]
 
@@ -35,7 +35,7 @@ _LONGEST_HOST = 253  # RFC 1035; anything longer is no host
 _logger = logging.getLogger(__name__)
 
 
-def store_contacts(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
+def store_contacts(store: TenantStore, process: Process, counter: SocketCounter) -> None:
     """Move the counts of ``counter`` into the table; where that fails the counter keeps them.
 
     Raises:
@@ -62,7 +62,7 @@ def store_contacts(store: ChunkStore, process: Process, counter: SocketCounter) 
 
 
 @asynccontextmanager
-async def counting(store: ChunkStore, process: Process) -> AsyncIterator[None]:
+async def counting(store: TenantStore, process: Process) -> AsyncIterator[None]:
     """Store this process's contacts regularly while the block lasts, and once when it ends."""
     counter = process_counter()
 
@@ -78,7 +78,7 @@ async def counting(store: ChunkStore, process: Process) -> AsyncIterator[None]:
         await _store(store, process, counter)
 
 
-async def _store(store: ChunkStore, process: Process, counter: SocketCounter) -> None:
+async def _store(store: TenantStore, process: Process, counter: SocketCounter) -> None:
     try:
         await asyncio.to_thread(store_contacts, store, process, counter)
     except Exception as error:  # noqa: BLE001  counting goes on

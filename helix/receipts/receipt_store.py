@@ -13,7 +13,7 @@ from helix.library.errors import NotFound
 from helix.receipts.receipt import Configuration, Json, documents_of, receipt_of
 from helix.receipts.storable import restored, restored_json, storable, storable_json
 from helix.storage.connections import Connected
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 Rating = Literal["up", "down"]
 MAX_NOTE_CHARS = 2000
@@ -96,7 +96,7 @@ class Receipts:
     ``saved`` and ``failed`` count the receipts that this process stored and failed to store.
     """
 
-    def __init__(self, store: ChunkStore, configuration: Configuration) -> None:
+    def __init__(self, store: TenantStore, configuration: Configuration) -> None:
         self._store = store
         self._configuration = configuration
         self.saved = 0

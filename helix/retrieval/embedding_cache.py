@@ -22,7 +22,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
 from helix.storage.cache_rows import CacheRows, Floats
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 Task = Literal["document", "query"]
 
@@ -41,7 +41,7 @@ def cache_key(identity: str, task: Task, text: str) -> str:
     return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
 
 
-def with_cache(embedder: Embedder, store: ChunkStore, limit_mb: int) -> Embedder:
+def with_cache(embedder: Embedder, store: TenantStore, limit_mb: int) -> Embedder:
     """``embedder`` behind the cache in ``store``'s database, of ``limit_mb`` MB; 0 is no cache.
 
     Its ``model`` is then a CachedEmbedding. Closing it closes the embedder's own connections.

@@ -26,7 +26,7 @@ from helix.retrieval.rewriting import Rewriter
 from helix.retrieval.vector_space import Space
 from helix.storage.hybrid_search import SCORED
 from helix.storage.search_scope import LISTED
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 from helix.telemetry.tracing import set_attributes, span
 
 _NODE_METADATA = (
@@ -55,7 +55,7 @@ class GatedRetriever(BaseRetriever):
 
     def __init__(
         self,
-        store: ChunkStore,
+        store: TenantStore,
         space: Space,
         *,
         top_k: int = DEFAULT_TOP_K,
@@ -117,7 +117,7 @@ class GatedRetriever(BaseRetriever):
         raise mismatches[0]
 
     async def _find(
-        self, space: Space, store: ChunkStore, question: str, scope: Scope, depth: int,
+        self, space: Space, store: TenantStore, question: str, scope: Scope, depth: int,
         trace: Trace, deep: bool, named: Named,
     ) -> SearchResult:  # fmt: skip
         """What the question finds, and the rewriter's terms beside it where there are any.
@@ -144,7 +144,7 @@ class GatedRetriever(BaseRetriever):
         return used
 
     async def _decide(
-        self, space: Space, store: ChunkStore, question: str, result: SearchResult, scope: Scope,
+        self, space: Space, store: TenantStore, question: str, result: SearchResult, scope: Scope,
         top_k: int,
     ) -> GateDecision:  # fmt: skip
         """The gate over the nearest of all candidates, and the words of the first ``top_k``."""
@@ -203,7 +203,7 @@ class GatedRetriever(BaseRetriever):
 
 
 async def _search(
-    space: Space, store: ChunkStore, text: str, scope: Scope, limit: int, trace: Trace
+    space: Space, store: TenantStore, text: str, scope: Scope, limit: int, trace: Trace
 ) -> SearchResult | None:
     with trace.stage("embed"):
         vector = await _embed_question(space.embedder, text)
@@ -216,7 +216,7 @@ async def _search(
 
 
 async def _search_named(
-    space: Space, store: ChunkStore, text: str, scope: Scope, limits: tuple[int, int],
+    space: Space, store: TenantStore, text: str, scope: Scope, limits: tuple[int, int],
     trace: Trace, named: Named,
 ) -> SearchResult | None:  # fmt: skip
     """What is found in all of ``scope``, with the named documents' own ahead.
@@ -235,7 +235,7 @@ async def _search_named(
 
 
 async def _search_terms(
-    space: Space, store: ChunkStore, terms: str, scope: Scope, limit: int
+    space: Space, store: TenantStore, terms: str, scope: Scope, limit: int
 ) -> SearchResult | None:
     """What terms made of the question find; None where that fails, which costs no answer."""
     try:

@@ -15,7 +15,7 @@ from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
 from helix.storage.connections import Row
 from helix.storage.document_names import MOST_OF_NAME, NAMED
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 HEAD_START = 0.3
 """What a candidate of a named document has before the others, where 1 is the best that both
@@ -48,7 +48,7 @@ class Named:
         return [(number, (self.titles or {}).get(number, "")) for number in self.documents]
 
 
-async def named_documents(store: ChunkStore, question: str, scope: Scope) -> Named:
+async def named_documents(store: TenantStore, question: str, scope: Scope) -> Named:
     """What ``question`` names of the tenant's documents; raises StoreUnavailable."""
     asked = asked_names(question)
     if (scope.document_ids and len(scope.document_ids) == 1) or not asked.called:

@@ -9,7 +9,7 @@ from helix.domain.search_space import Fusion, SearchSpace
 from helix.errors import SettingsError
 from helix.providers.base import Embedder
 from helix.settings import HOW, Settings
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Space:
         return SearchSpace(self.embedder.identity, self.max_distance, self.fusion, self.lexical)
 
 
-async def current_embedder(store: ChunkStore, embedders: Sequence[Embedder]) -> Embedder:
+async def current_embedder(store: TenantStore, embedders: Sequence[Embedder]) -> Embedder:
     """The one of ``embedders`` that filled the database; the first, where none did.
 
     Take it anew for each document: ``pipelines.reembed`` may change the database at any time, and

@@ -14,7 +14,7 @@ from helix.receipts.receipt_store import delete_expired, forget_deleted_document
 from helix.services import Services
 from helix.serving.retention import drop_old
 from helix.serving.suggesting import suggest
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 from helix.telemetry.logs import where
 
 _WARM_SECONDS = 0.5  # that the first requests have for themselves
@@ -62,7 +62,7 @@ async def _drop_receipts(services: Services) -> None:
         await asyncio.sleep(_TIDY_SECONDS)
 
 
-def tidy(store: ChunkStore, days: int) -> None:
+def tidy(store: TenantStore, days: int) -> None:
     """One round over the receipts of all tenants."""
     with store.connection() as connection:
         dropped = delete_expired(connection, days)

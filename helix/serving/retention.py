@@ -5,10 +5,10 @@ from __future__ import annotations
 from helix.library.runs import delete_ended_runs
 from helix.receipts.receipt_store import delete_old_feedback
 from helix.settings import Settings
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 
-def drop_old(store: ChunkStore, settings: Settings) -> dict[str, int]:
+def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
     """Delete what is older than the settings keep it, of all tenants; how many rows of which.
 
     Each batch is a transaction of its own, so that nobody waits long for a row.

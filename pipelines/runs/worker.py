@@ -14,6 +14,7 @@ from helix.providers import build_embedder, build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
 from helix.services import open_store
 from helix.settings import Settings
+from helix.store import ChunkStore
 from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
 from pipelines.runs.planning import FileHashes
@@ -57,7 +58,7 @@ async def open_worker(
         limits = ReadLimits(seconds=settings.read_seconds, memory_mb=settings.read_mb)
         sandbox = Sandbox(limits, processes=processes)
         stack.push_async_callback(sandbox.aclose)
-        store = await stack.enter_async_context(open_store(settings, *embedders))
+        store = await stack.enter_async_context(open_store(ChunkStore, settings, *embedders))
         requests = asyncio.Semaphore(settings.embed_parallel)
         under_way = FilesUnderWay()
         embeddings: list[Embedding] = []

@@ -88,7 +88,7 @@ async def test_an_index_that_gives_up_is_made_up_for(
     database_url: str, never_few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient = search_scope.SEARCH_SETTINGS.replace("'20000'", "'1'")
-    monkeypatch.setattr("helix.store.SEARCH_SETTINGS", impatient)
+    monkeypatch.setattr("helix.storage.tenant_store.SEARCH_SETTINGS", impatient)
     async with opened(database_url, ef_search=10) as store:
         near = "\n\n".join(f"water of the river {n}" for n in range(300))
         await asyncio.to_thread(write, store, record("near.txt", near))

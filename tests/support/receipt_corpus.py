@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 from helix.answering.answer import Answer, Question
@@ -15,7 +14,6 @@ from helix.domain.scope import Scope
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import Services, open_services
 from helix.settings import load_settings
-from helix.store import ChunkStore
 from tests.support.fake_embedder import nodes_of, record
 from tests.support.live_server import OFFLINE
 
@@ -62,18 +60,14 @@ def embedder_of(services: Services) -> Embedder:
 
 async def bring_in(services: Services, *documents: DocumentRecord, tenant: str = "default") -> None:
     """Write what an ingest does."""
-    await asyncio.to_thread(_write, services.store.of(tenant), embedder_of(services), documents)
-
-
-def _write(store: ChunkStore, embedder: Embedder, documents: tuple[DocumentRecord, ...]) -> None:
+    store, model = services.store.of(tenant), embedder_of(services).model
     for one in documents:
-        reference = store.reserve(one.source_uri)
+        reference = await asyncio.to_thread(store.reserve, one.source_uri)
         nodes = nodes_of(one, str(reference))
-        vectors = embedder.model.get_text_embedding_batch([node.text for node in nodes])
+        vectors = await model.aget_text_embedding_batch([node.text for node in nodes])
         for node, vector in zip(nodes, vectors, strict=True):
             node.embedding = vector
-        store.stage(str(reference), replace(one))
-        store.add(nodes)
+        await store.write(one, nodes, reference)
 
 
 async def ask(services: Services, asked: str, tenant: str = "default", **more: Any) -> Answer:

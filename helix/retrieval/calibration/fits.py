@@ -17,7 +17,7 @@ from helix.domain.records import SearchResult
 from helix.retrieval.calibration.model import GateModel
 from helix.retrieval.calibration.signals import signals
 from helix.settings import Settings
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 
 _logger = logging.getLogger(__name__)
 
@@ -86,13 +86,13 @@ class GateFit:
         return None
 
 
-async def corpus_size(store: ChunkStore) -> tuple[int, int]:
+async def corpus_size(store: TenantStore) -> tuple[int, int]:
     """(documents, chunks) of the store's tenant."""
     (row,) = await store.fetch(_CORPUS, {"tenant": store.tenant})
     return row["documents"], row["chunks"]
 
 
-async def latest_fit(store: ChunkStore) -> tuple[GateFit, int] | None:
+async def latest_fit(store: TenantStore) -> tuple[GateFit, int] | None:
     """The tenant's latest fit and how many chunks there are now; None where it has none."""
     rows = await store.fetch(_LATEST, {"tenant": store.tenant})
     if not rows:
@@ -104,7 +104,7 @@ async def latest_fit(store: ChunkStore) -> tuple[GateFit, int] | None:
     return GateFit(**row), chunks_now
 
 
-def record_fit(store: ChunkStore, fit: GateFit) -> int:
+def record_fit(store: TenantStore, fit: GateFit) -> int:
     """Store a fit as the tenant's latest; returns its id.
 
     Raises:
@@ -140,7 +140,7 @@ class Calibration:
         self._bounded = bounded
         self._kept: OrderedDict[tuple[str, str], tuple[float, GateModel | None]] = OrderedDict()
 
-    async def model_of(self, store: ChunkStore, embedder: str) -> GateModel | None:
+    async def model_of(self, store: TenantStore, embedder: str) -> GateModel | None:
         """The model for questions of the store's tenant, read at most once in KEPT_SECONDS.
 
         Raises:
@@ -158,7 +158,7 @@ class Calibration:
         return model
 
     async def estimate(
-        self, store: ChunkStore, embedder: str, question: str, result: SearchResult, top_k: int
+        self, store: TenantStore, embedder: str, question: str, result: SearchResult, top_k: int
     ) -> Estimate | None:
         """How likely ``result`` answers; None: there is nothing to tell by but the distance.
 
