@@ -96,12 +96,12 @@ def test_an_unchanged_file_costs_nothing_and_a_changed_one_is_replaced(
 def test_many_small_files_cost_few_requests(
     folder: Path, database_url: str, wire: GeminiWire
 ) -> None:
-    for number in range(60):
+    for number in range(40):
         (folder / f"{number}.txt").write_text(f"Number {number}.")
     assert ingest(".").exit_code == 0
     sizes = [len(r.body["requests"]) for r in wire.received("embed")]
-    assert sum(sizes) == 60 and len(sizes) <= 25, "not one a file"
-    assert len(documents(database_url)) == 60
+    assert sum(sizes) == 40 and len(sizes) <= 16, "not one a file"
+    assert len(documents(database_url)) == 40
 
 
 # --- what does not

@@ -131,12 +131,13 @@ async def test_an_edit_keeps_the_ids_of_the_rest(store: ChunkStore, database_url
     assert_stored(database_url, edited)
 
 
-async def test_any_sequence_of_edits(store: ChunkStore, database_url: str) -> None:
+@pytest.mark.parametrize("rounds", [15, pytest.param(200, marks=pytest.mark.soak)])
+async def test_any_sequence_of_edits(store: ChunkStore, database_url: str, rounds: int) -> None:
     """Paragraphs moved in rings and lines, added and taken out: ids follow the paragraphs."""
     chance = random.Random(3)
     first_id: dict[str, int] = {}
     paragraphs = [f"p{n}" for n in range(12)]
-    for round_ in range(40):
+    for round_ in range(rounds):
         document = version(*paragraphs)
         written = await rewrite(store, document)
         assert written.kept + written.changed + written.added == len(paragraphs)

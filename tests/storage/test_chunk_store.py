@@ -98,12 +98,13 @@ async def test_a_write_that_fails_leaves_the_old_version(database_url: str, wron
         assert {hit.title for hit in await store.search(QUESTION, 9)} == {"Old"}
 
 
-async def test_a_reader_sees_the_old_version_or_the_new_one(database_url: str) -> None:
+@pytest.mark.parametrize("times", [25, pytest.param(500, marks=pytest.mark.soak)])
+async def test_a_reader_sees_the_old_version_or_the_new_one(database_url: str, times: int) -> None:
     versions = {tuple(sorted(d.text.split("\n\n"))): d.title for d in (OLD, NEW)}
     seen: list[tuple[tuple[str, ...], set[str]]] = []
     async with opened(database_url) as store, opened(database_url) as writer:
         document_id = write(store, OLD)
-        writing = asyncio.create_task(asyncio.to_thread(_replace_often, writer))
+        writing = asyncio.create_task(asyncio.to_thread(_replace_often, writer, times))
 
         async def read() -> None:
             while not writing.done():
@@ -122,8 +123,8 @@ async def test_a_reader_sees_the_old_version_or_the_new_one(database_url: str) -
     assert {found for found, _ in seen} == set(versions), "the race must see both to tell anything"
 
 
-def _replace_often(store: ChunkStore) -> None:
-    for _ in range(75):
+def _replace_often(store: ChunkStore, times: int) -> None:
+    for _ in range(times):
         write(store, NEW)
         write(store, OLD)
 

@@ -108,7 +108,7 @@ async def test_sound_files_are_read(tree: Path) -> None:
 
 
 async def test_files_made_to_harm_are_read_or_refused(tree: Path) -> None:
-    outcomes = await _read_all_hostile(tree, 1 << 30, LIMITS)
+    outcomes = await _read_all_hostile(tree, 1 << 29, LIMITS)
     assert _faults(outcomes) == {}
     refused = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, str)}
     bombs = [name for name in outcomes if "zeros" in name or "an end" in name or "nothing" in name]

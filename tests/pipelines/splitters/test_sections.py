@@ -48,47 +48,51 @@ def visible(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=200, deadline=None)
-@given(sectioned(), SIZES)
-def test_the_chunks_of_sections_reassemble_the_text(
-    drawn: tuple[str, tuple[Section, ...]], sizes: tuple[int, int]
-) -> None:
-    text, sections = drawn
-    nodes = split(text, sections, sizes)
-    reassembled, covered = "", 0
-    for ordinal, (node, (start, end)) in enumerate(zip(nodes, spans_of(nodes), strict=True)):
-        assert node.text == text[start:end] == text[start:end].strip() != ""
-        assert (node.start_char_idx, node.end_char_idx) == (start, end)
-        assert node.metadata["ordinal"] == ordinal
-        assert end > covered
-        reassembled += text[max(start, covered) : end]
-        covered = end
-    assert visible(reassembled) == visible(text)
-    assert len({node.node_id for node in nodes}) == len(nodes)
-    assert [n.node_id for n in nodes] == [n.node_id for n in split(text, sections, sizes)]
+@pytest.mark.parametrize("examples", [50, pytest.param(1000, marks=pytest.mark.soak)])
+def test_the_chunks_of_sections_reassemble_the_text(examples: int) -> None:
+    @settings(max_examples=examples)
+    @given(sectioned(), SIZES)
+    def holds(drawn: tuple[str, tuple[Section, ...]], sizes: tuple[int, int]) -> None:
+        text, sections = drawn
+        nodes = split(text, sections, sizes)
+        reassembled, covered = "", 0
+        for ordinal, (node, (start, end)) in enumerate(zip(nodes, spans_of(nodes), strict=True)):
+            assert node.text == text[start:end] == text[start:end].strip() != ""
+            assert (node.start_char_idx, node.end_char_idx) == (start, end)
+            assert node.metadata["ordinal"] == ordinal
+            assert end > covered
+            reassembled += text[max(start, covered) : end]
+            covered = end
+        assert visible(reassembled) == visible(text)
+        assert len({node.node_id for node in nodes}) == len(nodes)
+        assert [n.node_id for n in nodes] == [n.node_id for n in split(text, sections, sizes)]
+
+    holds()
 
 
-@settings(max_examples=200, deadline=None)
-@given(sectioned(), SIZES)
-def test_a_chunk_stays_within_its_section_its_limit_and_around_blocks(
-    drawn: tuple[str, tuple[Section, ...]], sizes: tuple[int, int]
-) -> None:
-    text, sections = drawn
-    nodes = split(text, sections, sizes)
-    for node, (start, end) in zip(nodes, spans_of(nodes), strict=True):
-        [home] = [s for s in sections if s.start <= start and end <= s.end]
-        assert node.metadata["label"] == home.label
-        assert node.metadata["heading_path"] == list(home.heading_path)
-        assert node.metadata.get("page") == home.page
-        blocks = [] if home.rows else home.blocks
-        inside = [block for block in blocks if block[0] < end and start < block[1]]
-        for block_start, block_end in inside:
-            kept = text[block_start:block_end].strip()
-            assert kept in node.text
-        most = sizes[0] * (1 + home.rows)
-        # counted apart, a block may have a token more for every 1,200 characters
-        if not any(len(tokenize(text[a:b])) > most - 4 for a, b in inside):
-            assert len(tokenize(node.text)) <= most + LEEWAY or end - start == 1
+@pytest.mark.parametrize("examples", [50, pytest.param(1000, marks=pytest.mark.soak)])
+def test_a_chunk_stays_within_its_section_its_limit_and_around_blocks(examples: int) -> None:
+    @settings(max_examples=examples)
+    @given(sectioned(), SIZES)
+    def holds(drawn: tuple[str, tuple[Section, ...]], sizes: tuple[int, int]) -> None:
+        text, sections = drawn
+        nodes = split(text, sections, sizes)
+        for node, (start, end) in zip(nodes, spans_of(nodes), strict=True):
+            [home] = [s for s in sections if s.start <= start and end <= s.end]
+            assert node.metadata["label"] == home.label
+            assert node.metadata["heading_path"] == list(home.heading_path)
+            assert node.metadata.get("page") == home.page
+            blocks = [] if home.rows else home.blocks
+            inside = [block for block in blocks if block[0] < end and start < block[1]]
+            for block_start, block_end in inside:
+                kept = text[block_start:block_end].strip()
+                assert kept in node.text
+            most = sizes[0] * (1 + home.rows)
+            # counted apart, a block may have a token more for every 1,200 characters
+            if not any(len(tokenize(text[a:b])) > most - 4 for a, b in inside):
+                assert len(tokenize(node.text)) <= most + LEEWAY or end - start == 1
+
+    holds()
 
 
 FENCES = st.builds(
@@ -109,20 +113,22 @@ def _fence(mark: str, lines: Sequence[str], indent: str) -> str:
     return "\n".join(f"{indent}{line}" for line in [f"{mark}python", *inside, mark])
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(PROSE, FENCES), min_size=1, max_size=4), st.integers(16, 120))
-def test_fenced_code_of_markdown_is_never_cut(
-    parts: list[tuple[str, str]], chunk_tokens: int
-) -> None:
-    text = ""
-    fences: list[str] = []
-    for prose, fence in parts:
-        words = " ".join(prose.replace("`", " ").replace("~", " ").split())
-        text += f"## Part\n\nSee: {words}\n\n{fence}\n\n"
-        fences.append(fence.strip())
-    nodes = split(text, sections_of(text), (chunk_tokens, 10))
-    for fence in fences:
-        assert any(fence in node.text for node in nodes)
+@pytest.mark.parametrize("examples", [25, pytest.param(500, marks=pytest.mark.soak)])
+def test_fenced_code_of_markdown_is_never_cut(examples: int) -> None:
+    @settings(max_examples=examples)
+    @given(st.lists(st.tuples(PROSE, FENCES), min_size=1, max_size=4), st.integers(16, 120))
+    def holds(parts: list[tuple[str, str]], chunk_tokens: int) -> None:
+        text = ""
+        fences: list[str] = []
+        for prose, fence in parts:
+            words = " ".join(prose.replace("`", " ").replace("~", " ").split())
+            text += f"## Part\n\nSee: {words}\n\n{fence}\n\n"
+            fences.append(fence.strip())
+        nodes = split(text, sections_of(text), (chunk_tokens, 10))
+        for fence in fences:
+            assert any(fence in node.text for node in nodes)
+
+    holds()
 
 
 def test_nested_fences_in_lists_and_fences_longer_than_a_chunk_stay_whole() -> None:
