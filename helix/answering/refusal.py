@@ -9,6 +9,7 @@ from typing import TypedDict
 from helix.domain.asked import AskedQuestion, read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
+from helix.language.kept import MEBIBYTE, kept
 from helix.language.paraphrases import meanings
 from helix.language.sentences import Span, sentence_spans
 
@@ -120,5 +121,11 @@ def _passage(hit: Hit, asked: frozenset[str]) -> Passage:
 
 def _best_sentence(text: str, asked: frozenset[str]) -> Span:
     """The sentence with most of the question's words, the first of equals."""
+    return max(_sentences_of(text), key=lambda sentence: len(asked & sentence[1]))[0]
+
+
+@kept(most_bytes=8 * MEBIBYTE, bytes_a_character=15)
+def _sentences_of(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
+    """The sentences of a chunk, each with what its words mean."""
     spans = sentence_spans(text) or [(0, len(text))]
-    return max(spans, key=lambda span: len(asked & set(meanings(text[slice(*span)]))))
+    return tuple((span, frozenset(meanings(text[slice(*span)]))) for span in spans)

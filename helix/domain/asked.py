@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cached_property, lru_cache
 
 from helix.language.durations import without_periods
+from helix.language.kept import MEBIBYTE, kept
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
 from helix.language.word_lists import tables, word_lists
@@ -150,6 +151,7 @@ class AskedQuestion:
         return frozenset(meanings(found[1])[-1:]) - _NO_SUBJECT if found else frozenset()
 
 
+@kept(most_bytes=2 * MEBIBYTE, bytes_a_character=50)
 def read_question(text: str) -> AskedQuestion:
     """Take a question apart; without a content word its terms are all of its words."""
     kind = _kind(text)

@@ -19,13 +19,12 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.source_place import SourcePlace
 from helix.language.folding import as_seen
+from helix.language.kept import MEBIBYTE, kept
 
 DEFUSED = "> "
 PLACES = "places"
 """The key of a user message's ``additional_kwargs`` under which a list of SourcePlace may lie."""
 
-KEPT = 512
-"""Texts of chunks of which it is kept what was found in them; some 2 KB each."""
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
 _SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
@@ -71,7 +70,7 @@ def chat_messages(
     ]
 
 
-@lru_cache(maxsize=KEPT)
+@kept(most_bytes=4 * MEBIBYTE, bytes_a_character=0.1)
 def defuse(text: str) -> str:
     """``text`` with ``> `` in front of every line that reads like a delimiter or source header."""
     if not _may_need_defusing(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from helix.language.kept import MEBIBYTE, kept
 from helix.language.terms import STOP_WORDS, terms
 from helix.language.word_lists import tables
 from helix.language.words import words
@@ -66,7 +67,7 @@ def meaning(word: str) -> str:
     return _OF_WORD.get(found, found)
 
 
-@lru_cache(maxsize=2**12)
+@kept(most_bytes=32 * MEBIBYTE, bytes_a_character=8)
 def meanings(text: str) -> tuple[str, ...]:
     """What the words of a text mean, in their order, its function words left out.
 

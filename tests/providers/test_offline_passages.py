@@ -28,13 +28,13 @@ def test_words_beyond_what_is_kept_change_no_answer(monkeypatch: pytest.MonkeyPa
     expected = read_passage(TEXT).similarity(terms)
     monkeypatch.setattr(passages, "MOST_WORDS_KEPT", 12)
     monkeypatch.setattr(passages, "_lexicon", passages._Lexicon())
-    passages._kept.cache_clear()
+    passages._kept.clear()
     try:
         for text in (TEXT, "Barley and oats grow slowly in wet and windy places.", TEXT):
             read_passage(text)
         assert np.allclose(read_passage(TEXT).similarity(terms), expected, atol=1e-5)
     finally:
-        passages._kept.cache_clear()
+        passages._kept.clear()
 
 
 def test_a_text_without_words_has_no_pieces() -> None:

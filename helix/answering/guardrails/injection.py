@@ -13,7 +13,6 @@ import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from helix.answering.guardrails.patterns import (
@@ -26,8 +25,9 @@ from helix.answering.guardrails.patterns import (
     words_of,
 )
 from helix.domain.context import Source
-from helix.domain.prompt import KEPT, defuse
+from helix.domain.prompt import defuse
 from helix.language.folding import as_seen
+from helix.language.kept import MEBIBYTE, kept
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
@@ -86,7 +86,7 @@ def screen(sources: Sequence[Source]) -> list[Flag]:
     return flags
 
 
-@lru_cache(maxsize=KEPT)
+@kept(most_bytes=4 * MEBIBYTE, bytes_a_character=0.1)
 def _passages_of_chunk(text: str) -> tuple[_Span, ...]:
     """A chunk is retrieved again and again: what is found in it is kept."""
     return tuple(_merged(passages(text)))

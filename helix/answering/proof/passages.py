@@ -13,6 +13,7 @@ from helix.answering.proof.model import Support
 from helix.domain.context import Source
 from helix.domain.records import Hit
 from helix.language.folding import WORD, copy_words_in_place, plain_ascii
+from helix.language.kept import MEBIBYTE, kept
 from helix.language.sentences import Span, sentence_spans
 
 _LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
@@ -53,7 +54,7 @@ class Passage:
 
     @cached_property
     def _folded(self) -> list[str]:
-        return copy_words_in_place(self.text)
+        return _words_of(self.text)
 
     @cached_property
     def _plain(self) -> str:
@@ -124,7 +125,7 @@ class Passage:
     @cached_property
     def facts(self) -> list[Facts]:
         """Of each unit."""
-        return [Facts(self.text[start:end]) for start, end in self.units]
+        return [_facts_of(self.text[start:end]) for start, end in self.units]
 
     @cached_property
     def capitals(self) -> frozenset[str]:
@@ -139,6 +140,17 @@ class Passage:
             for stem in facts.keys:
                 found.setdefault(stem, []).append(place)
         return found
+
+
+@kept(most_bytes=8 * MEBIBYTE, bytes_a_character=12)
+def _words_of(text: str) -> list[str]:
+    return copy_words_in_place(text)
+
+
+@kept(most_bytes=32 * MEBIBYTE, bytes_a_character=60)
+def _facts_of(text: str) -> Facts:
+    """What is found in a sentence when first asked for, whichever answer cites it."""
+    return Facts(text)
 
 
 def _pieces(text: str, span: Span) -> Iterator[Span]:

@@ -9,19 +9,20 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from helix.domain.asked import STOP_WORDS, AnswerKind, any_of, stem
+from helix.language.kept import MEBIBYTE, kept
 from helix.language.sentences import Span, sentence_spans
 from helix.language.words import words
 from helix.providers.offline.figures import tells_plan
 from helix.providers.offline.vectors import WIDTH, Vectors, word_vectors
 
-KEPT = 512
-"""Chunks that are kept as they were read, some 50 KB each."""
+MOST_BYTES_KEPT = 64 * MEBIBYTE
+"""Of chunks as they were read: of 2,000 characters some 1,200."""
 MOST_WORDS_KEPT = 2**14
 """Words whose vectors are kept, 1 KB each; at the next one all is read anew."""
 
@@ -123,7 +124,7 @@ class Passage:
 _lexicon = _Lexicon()
 
 
-@lru_cache(maxsize=KEPT)
+@kept(most_bytes=MOST_BYTES_KEPT, bytes_a_character=25)
 def _kept(text: str) -> Passage:
     return Passage(text, _lexicon)
 
@@ -133,7 +134,7 @@ def read_passage(text: str) -> Passage:
     global _lexicon
     if _lexicon.is_full:
         _lexicon = _Lexicon()
-        _kept.cache_clear()  # or passages would keep the former lexicon alive
+        _kept.clear()  # or passages would keep the former lexicon alive
     return _kept(text)
 
 
