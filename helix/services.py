@@ -12,7 +12,9 @@ from typing import TypeVar
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.judging import Judge, build_judge
 from helix.answering.pipeline import AnswerPipeline
+from helix.answering.turns import TurnReader
 from helix.domain.context import count_tokens
+from helix.domain.memory import Budget
 from helix.errors import HelixError, SettingsError
 from helix.library.access import Library
 from helix.library.background import in_background
@@ -28,6 +30,7 @@ from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.reranking import build_reranker
 from helix.retrieval.reranking.stage import Reranking
 from helix.retrieval.rewriting import build_rewriter
+from helix.retrieval.understanding import INSTRUCTIONS, Understanding
 from helix.retrieval.vector_space import Space, current_embedder, gate_ceiling, spaces
 from helix.settings import Settings
 from helix.storage.database import open_url
@@ -126,6 +129,7 @@ async def open_services(
         rewriter = build_rewriter(llm, enabled=settings.rewrite, timeout=settings.rewrite_timeout)
         if rewriter:
             stack.push_async_callback(rewriter.aclose)
+        understanding = _understanding(settings, llm, stack)
         await asyncio.to_thread(count_tokens, "")  # loads the tokenizer, for the first question
         retriever = GatedRetriever(
             store, first, top_k=settings.retrieval_top_k, following=others, rewriter=rewriter,
@@ -134,7 +138,11 @@ async def open_services(
         await stack.enter_async_context(in_background(_fill_terms(store)))
         workers = WorkerProcesses(settings)
         stack.push_async_callback(workers.stop)
-        engine = CitationQueryEngine(retriever, llm, hygiene="hygiene" in settings.guards)
+        budget = Budget(settings.history_chars, settings.history_messages)
+        engine = CitationQueryEngine(
+            retriever, llm, hygiene="hygiene" in settings.guards,
+            turns=TurnReader(understanding, budget),
+        )  # fmt: skip
         judge = await _judge(settings, llm, stack)
         configuration = Configuration.of(
             settings, llm=llm.identity, judge=judge.identity,
@@ -153,6 +161,21 @@ async def open_services(
             settings, store, engine, answering, receipts, configuration, Library(store), llm,
             workers.ensure, metrics, page_images,
         )  # fmt: skip
+
+
+def _understanding(
+    settings: Settings, llm: LanguageModel, stack: AsyncExitStack
+) -> Understanding | None:
+    """As HELIX_HISTORY_RETRIEVAL has it; its rewriter is closed with ``stack``."""
+    if settings.history_retrieval == "off":
+        return None
+    rewriter = build_rewriter(
+        llm, enabled=settings.history_retrieval == "model", timeout=settings.rewrite_timeout,
+        instructions=INSTRUCTIONS,
+    )  # fmt: skip
+    if rewriter:
+        stack.push_async_callback(rewriter.aclose)
+    return Understanding(rewriter)
 
 
 async def _judge(settings: Settings, llm: LanguageModel, stack: AsyncExitStack) -> Judge:

@@ -102,6 +102,14 @@ class Settings(ClientSettings):
     rewrite: bool = Field(False, alias="HELIX_REWRITE")
     rewrite_timeout: float = Field(2.0, ge=0.1, le=60, alias="HELIX_REWRITE_TIMEOUT")
     """Seconds that making search terms may take before the question is searched alone."""
+    history_retrieval: Literal["off", "rule", "model"] = Field(
+        "rule", alias="HELIX_HISTORY_RETRIEVAL"
+    )
+    """What earlier questions of a conversation add to a search; ``model``: a rewrite too."""
+    history_chars: int = Field(48000, ge=0, le=1000000, alias="HELIX_HISTORY_CHARS")
+    """Room in a prompt for the conversation so far."""
+    history_messages: int = Field(40, ge=0, le=100, alias="HELIX_HISTORY_MESSAGES")
+    """Questions and answers that a prompt has in full at most; a summary stands for the others."""
     reranker: str = Field("none", pattern=r"^[a-z-]+(:\S+)?$", alias="HELIX_RERANKER")
     rerank_min_score: float | None = Field(None, ge=0, le=1, alias="HELIX_RERANK_MIN_SCORE")
     """Below it nothing is relevant enough to answer; None: the reranker's own default."""
@@ -195,6 +203,7 @@ class Settings(ClientSettings):
         "auth",
         "suggestions",
         "retrieval",
+        "history_retrieval",
         "gate",
         "tracing",
         "log_format",

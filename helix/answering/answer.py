@@ -21,9 +21,11 @@ from helix.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citati
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite, snippet
 from helix.domain.context import Source
+from helix.domain.history import History
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.scope import Scope
+from helix.domain.turns import Turn
 from helix.telemetry.tracing import request_trace_id
 
 NOTHING_TO_PROVE = Proof(())
@@ -54,13 +56,15 @@ class LongCitation(TypedDict):
 class Question:
     """One question: its text, the documents it may be answered from, and its answer's ids.
 
-    ``top_k`` is the most chunks to answer from; None leaves that to the retriever. Both ids are 32
+    ``top_k`` is the most chunks to answer from; None leaves that to the retriever. ``history`` is
+    what came before in its conversation; None where it is asked outside of one. Both ids are 32
     hex characters; ``trace_id`` is the current request's, a random one outside of a request.
     """
 
     text: str
     scope: Scope = field(default_factory=Scope)
     top_k: int | None = None
+    history: History | None = None
     answer_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     trace_id: str = field(default_factory=lambda: request_trace_id() or secrets.token_hex(16))
 
@@ -78,6 +82,7 @@ class Answer:
         seconds: from the question to the end of the text; ``retrieval.trace`` has the stages.
         verdict: the judge's; None where no judge was asked, or it failed.
         judged: whether a judge was asked.
+        turn: what the question is in its conversation; None outside of one.
     """
 
     question: Question
@@ -94,6 +99,7 @@ class Answer:
     seconds: float = 0.0
     verdict: Verdict | None = None
     judged: bool = False
+    turn: Turn | None = None
 
     @property
     def abstained(self) -> bool:
@@ -148,7 +154,12 @@ class Answer:
 def answer_of(
     stream: AnswerStream, question: Question, flags: list[Flag], seconds: float
 ) -> Answer:
-    """The answer of ``stream``, which was read to its end ``seconds`` after the question."""
+    """The answer of ``stream``, which was read to its end ``seconds`` after the question.
+
+    A question that was put to the model in another wording is in the answer as it was put.
+    """
+    if stream.asked is not None:
+        question = replace(question, text=stream.asked)
     retrieval, reason = stream.retrieval, stream.reason
     text = REFUSAL if reason else stream.answer
     proof = NOTHING_TO_PROVE
@@ -170,6 +181,7 @@ def answer_of(
         flags,
         stream.removed,
         seconds,
+        turn=stream.turn,
     )
 
 

@@ -15,22 +15,23 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
 from helix.answering.guardrails import Hygiene
+from helix.answering.turns import TurnReader
 from helix.contract import REFUSAL, Citation
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite, is_refusal
-from helix.domain.intents import Intent, intent_of, summary_topic
+from helix.domain.followups import FollowUp
+from helix.domain.history import History
+from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.scope import Scope
+from helix.domain.turns import Turn
 from helix.errors import HelixError, UpstreamError
 from helix.providers.base import LanguageModel
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
 from helix.retrieval.overview import bare_retrieval, library_reply, overview
 from helix.telemetry.tracing import stream_span, within
-
-GREETING = "Hello! Ask me something that your documents may answer."
-"""The reply to a greeting."""
 
 _logger = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ class AnswerStream:
     Closing it, or leaving an ``async with aclosing(stream)``, closes the model's stream.
 
     ``hygiene`` is the filter that the ``deltas`` come through. ``prompt`` is the user's turn that
-    the model was sent; None where the model was not asked.
+    the model was sent; None where the model was not asked. ``turn`` is what the question is in its
+    conversation; ``asked`` the wording that was put to the model, where it is another.
     """
 
     def __init__(
@@ -50,8 +52,12 @@ class AnswerStream:
         retrieval: Retrieval,
         hygiene: Hygiene | None = None,
         prompt: str | None = None,
+        turn: Turn | None = None,
+        asked: str | None = None,
     ) -> None:
         self.retrieval = retrieval
+        self.turn = turn
+        self.asked = asked
         self.prompt = prompt
         self._hygiene = hygiene
         self._deltas = deltas
@@ -122,7 +128,7 @@ class CitationQueryEngine(BaseQueryEngine):
     are the cited ones, in the order of ``metadata["citations"]``.
 
     ``streaming``: ``aquery`` returns the answer as a stream. ``hygiene``: the answer passes
-    through helix.answering.guardrails.Hygiene.
+    through helix.answering.guardrails.Hygiene. ``turns`` reads the questions of conversations.
     """
 
     def __init__(
@@ -132,12 +138,14 @@ class CitationQueryEngine(BaseQueryEngine):
         *,
         streaming: bool = False,
         hygiene: bool = False,
+        turns: TurnReader | None = None,
     ) -> None:
         super().__init__(callback_manager=None)
         self.retriever = retriever
         self._llm = llm
         self._streaming = streaming
         self._hygienic = hygiene
+        self._turns = turns or TurnReader()
         self._reads_places = llm.reads_places
 
     def _get_prompt_modules(self) -> PromptMixinType:
@@ -150,36 +158,49 @@ class CitationQueryEngine(BaseQueryEngine):
         top_k: int | None = None,
         *,
         deep: bool = False,
+        history: History | None = None,
     ) -> AnswerStream:
         """Retrieve, gate, and start the answer; its first delta is in hand on return.
 
-        ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them.
+        ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them. ``history`` is what
+        came before in the question's conversation; None where it is asked outside of one.
 
         Raises:
             UpstreamError: embedding or model failed before the first delta.
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
-        intent, within = intent_of(question), scope or Scope(self.retriever.store.tenant)
+        follow_up, turn = FollowUp(question), None
+        if history is not None:
+            follow_up, turn = await self._turns.read(question, history)
+        asked, within = follow_up.question, scope or Scope(self.retriever.store.tenant)
+        intent = intent_of(asked)
         if intent is Intent.GREETING:
-            return await self._reply(GREETING)
+            return await self._reply(courtesy(asked), turn)
         if intent is Intent.DOCUMENTS:
-            return await self._reply(await library_reply(self.retriever, within))
+            return await self._reply(await library_reply(self.retriever, within), turn)
         retrieval = None
-        if (topic := summary_topic(question)) is not None:
+        if (topic := summary_topic(asked)) is not None:
             retrieval = await overview(self.retriever, topic, within)
         if retrieval is None:
-            retrieval = await self.retriever.search(question, scope, top_k, deep=deep)
-        return await self.answer_from(question, retrieval)
+            retrieval = await self.retriever.search(
+                asked, scope, top_k, deep=deep, follow_up=follow_up
+            )
+        return await self.answer_from(asked, retrieval, turn)
 
-    async def _reply(self, text: str) -> AnswerStream:
+    async def _reply(self, text: str, turn: Turn | None) -> AnswerStream:
         """What Helix says of itself and the library: no model is asked, and nothing is claimed."""
         retrieval = replace(bare_retrieval(self.retriever), is_reply=True)
-        stream = AnswerStream(_said(text), retrieval)
+        turn = turn and replace(turn, kind="conversational", understood_as=None)
+        stream = AnswerStream(_said(text), retrieval, turn=turn)
         await stream.prime()
         return stream
 
-    async def answer_from(self, question: str, retrieval: Retrieval) -> AnswerStream:
+    async def answer_from(
+        self, question: str, retrieval: Retrieval, turn: Turn | None = None
+    ) -> AnswerStream:
         """The answer from a finished ``retrieval``; its first delta is in hand on return.
+
+        ``turn`` is what ``question`` is in its conversation, whose memory the model is shown.
 
         Raises:
             UpstreamError: the model failed before the first delta.
@@ -189,13 +210,14 @@ class CitationQueryEngine(BaseQueryEngine):
             deltas = _said(REFUSAL)
         else:
             places = [source.place for source in retrieval.sources] if self._reads_places else None
-            messages = chat_messages(question, retrieval.sources, places)
+            before = turn.memory.before if turn else None
+            messages = chat_messages(question, retrieval.sources, places, before)
             prompt = messages[-1].content
             deltas = self._model_deltas(messages)
             if self._hygienic:
                 hygiene = Hygiene(retrieval.sources)
                 deltas = _filtered(deltas, hygiene)
-        stream = AnswerStream(deltas, retrieval, hygiene, prompt)
+        stream = AnswerStream(deltas, retrieval, hygiene, prompt, turn, question)
         await stream.prime()
         return stream
 

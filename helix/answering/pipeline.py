@@ -165,7 +165,7 @@ class AnswerRequest:
         asked = self.question
         try:
             stream = await self.pipeline.engine.ask(
-                asked.text, asked.scope, asked.top_k, deep=self.debug
+                asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history
             )
         except BaseException as error:
             if self.recorded:
@@ -249,6 +249,8 @@ class AnswerRequest:
             "reason_text": answer.reason_text,
             "closest": answer.closest,
         }
+        if answer.turn:
+            summary["turn"] = answer.turn.to_json()
         if with_verdict:
             summary["verdict"] = answer.verdict_json()
         summary |= {"answer_id": self.question.answer_id, "trace_id": self.question.trace_id}

@@ -5,11 +5,26 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-_GREETING = re.compile(
-    r"\W*(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day)|greetings|thanks|thank you)"
-    r"(?:,? (?:there|helix|everyone|all|again|very much|a lot))?\W*",
-    re.IGNORECASE,
+_TO_WHOM = (
+    r"(?:,? (?:there|helix|everyone|all|again|very much|a lot|so much|for (?:the|your) help))?"
 )
+_HELLO = r"(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day)|greetings)"
+_PRAISE = (
+    r"(?:ok(?:ay)?|alright|all right|got it|i see|i understand|understood|great|perfect|nice|cool"
+    r"|awesome|good to know|(?:that|this)(?:['’]s| is) (?:great|good|helpful|all)|very helpful)"
+)
+_THANKS = r"(?:many thanks|thanks|thank you|thx|cheers)"
+_BYE = r"(?:bye|goodbye|good ?bye|see you(?: later)?|good night)"
+_COURTESIES = tuple(
+    (re.compile(rf"\W*(?:{_PRAISE}\W+)?(?:{opening}){_TO_WHOM}\W*", re.IGNORECASE), reply)
+    for opening, reply in (
+        (_HELLO, "Hello! Ask me something that your documents may answer."),
+        (_THANKS, "You are welcome. Ask me more that your documents may answer."),
+        (_BYE, "Goodbye."),
+        (_PRAISE, "Good. Ask me more that your documents may answer."),
+    )
+)
+"""Turns that ask nothing, each kind with the reply to it."""
 _THINGS = r"(?:documents?|files?|sources?|papers?|reports?)"
 _DOCUMENTS = re.compile(
     rf"\W*(?:please )?(?:(?:what|which) {_THINGS} (?:do you (?:have|know)|have you(?: got)?"
@@ -39,11 +54,17 @@ class Intent(Enum):
 
 def intent_of(question: str) -> Intent | None:
     """The intent of a question; None of one that is asked of the passages, as nearly all are."""
-    if _GREETING.fullmatch(question):
+    if courtesy(question):
         return Intent.GREETING
     if _DOCUMENTS.fullmatch(question):
         return Intent.DOCUMENTS
     return Intent.SUMMARY if summary_topic(question) is not None else None
+
+
+def courtesy(question: str) -> str:
+    """The reply to a greeting, to thanks, to a farewell or to praise; empty for any other text."""
+    replies = (reply for pattern, reply in _COURTESIES if pattern.fullmatch(question))
+    return next(replies, "")
 
 
 def is_summary(question: str) -> bool:

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -28,6 +28,13 @@ PLACES = "places"
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
 _SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
+
+
+class Before(NamedTuple):
+    """What a prompt has in front of its user turn: data, and the rules that say so."""
+
+    rules: str
+    text: str
 
 
 class Numbered(Protocol):
@@ -56,16 +63,25 @@ def user_turn(question: str, sources: Sequence[Numbered]) -> str:
 
 
 def chat_messages(
-    question: str, sources: Sequence[Numbered], places: Sequence[SourcePlace] | None = None
+    question: str,
+    sources: Sequence[Numbered],
+    places: Sequence[SourcePlace] | None = None,
+    history: Before | None = None,
 ) -> list[ChatMessage]:
-    """The two messages of a grounded question: system rules, then the user turn.
+    """The messages of a grounded question: system rules, the history if any, then the user turn.
 
-    ``places`` go beside the user turn, not into it: its bytes are the contract's.
+    ``places`` go beside the user turn, not into it: its bytes are the contract's. So does
+    ``history``, in a user message of its own, with its rules after the grounding rules.
     """
     beside = {} if places is None else {PLACES: list(places)}
     turn = user_turn(question, sources)
+    rules, before = GROUNDING_RULES, []
+    if history:
+        rules = f"{GROUNDING_RULES}\n{history.rules}"
+        before = [ChatMessage(role=MessageRole.USER, content=history.text)]
     return [
-        ChatMessage(role=MessageRole.SYSTEM, content=GROUNDING_RULES),
+        ChatMessage(role=MessageRole.SYSTEM, content=rules),
+        *before,
         ChatMessage(role=MessageRole.USER, content=turn, additional_kwargs=beside),
     ]
 

@@ -12,14 +12,15 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from helix.contract import DEFAULT_TOP_K
 from helix.domain.context import sources_of
+from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision, decide
 from helix.domain.records import Candidate, Hit, SearchResult
 from helix.domain.retrieval import Reason, Retrieval, Trace
 from helix.domain.scope import Scope
-from helix.errors import EmbedderMismatch, HelixError, UpstreamError
-from helix.providers.base import Embedder
+from helix.errors import EmbedderMismatch, HelixError
 from helix.retrieval.calibration import Calibration
 from helix.retrieval.named_documents import Named, named_documents, preferring, scope_of
+from helix.retrieval.question_vectors import question_vector
 from helix.retrieval.rank_fusion import fuse
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.rewriting import Rewriter
@@ -88,11 +89,13 @@ class GatedRetriever(BaseRetriever):
         top_k: int | None = None,
         *,
         deep: bool = False,
+        follow_up: FollowUp | None = None,
     ) -> Retrieval:
         """What fits ``question`` best within ``scope``, and whether it may be answered from.
 
         A refusal is logged. ``top_k`` of None is the retriever's own. ``deep`` puts all
-        candidates into the trace; it changes nothing else.
+        candidates into the trace; it changes nothing else. ``follow_up`` is the question as it
+        follows others of its conversation: it is searched and judged as understood there.
 
         Raises:
             UpstreamError: the embedding service failed.
@@ -100,13 +103,18 @@ class GatedRetriever(BaseRetriever):
         """
         trace, scope, top_k = Trace(), scope or Scope(self.store.tenant), top_k or self.top_k
         depth = max(top_k, RERANKED) if self._reranking else top_k
+        asked = follow_up or FollowUp(question)
+        question = asked.question
         with trace.stage("rewrite"):
-            trace.terms = await self._rewriter.terms(question) if self._rewriter else None
+            if asked.standalone:
+                trace.terms = asked.standalone
+            elif self._rewriter:
+                trace.terms = await self._rewriter.terms(question)
         mismatches: list[EmbedderMismatch] = []
-        named = await named_documents(self.store.of(scope.tenant), question, scope)
+        named = await self._named(asked, scope)
         for space, store in self._spaces:
             try:
-                result = await self._find(space, store, question, scope, depth, trace, deep, named)
+                result = await self._find(space, store, asked, scope, depth, trace, deep, named)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
@@ -116,8 +124,16 @@ class GatedRetriever(BaseRetriever):
                 return replace(judged, named=named.suggestion(scope))
         raise mismatches[0]
 
+    async def _named(self, asked: FollowUp, scope: Scope) -> Named:
+        """The documents that the question names, or else the one that it follows."""
+        store = self.store.of(scope.tenant)
+        named = await named_documents(store, asked.question, scope)
+        if not named.groups and asked.earlier:
+            named = await named_documents(store, asked.earlier[0][0], scope)
+        return named
+
     async def _find(
-        self, space: Space, store: TenantStore, question: str, scope: Scope, depth: int,
+        self, space: Space, store: TenantStore, asked: FollowUp, scope: Scope, depth: int,
         trace: Trace, deep: bool, named: Named,
     ) -> SearchResult:  # fmt: skip
         """What the question finds, and the rewriter's terms beside it where there are any.
@@ -128,9 +144,9 @@ class GatedRetriever(BaseRetriever):
         most = max(depth, SCORED if space.fusion else min(LISTED, store.ef_search))
         limit = most if deep else depth
         searches = [
-            _search_named(space, store, question, scope, (limit, most), trace, named)
+            _search_named(space, store, asked, scope, (limit, most), trace, named)
             if named.groups
-            else _search(space, store, question, scope, limit, trace)
+            else _search(space, store, asked, scope, limit, trace)
         ]
         if trace.terms is not None:
             searches.append(_search_terms(space, store, trace.terms, scope, limit))
@@ -203,20 +219,22 @@ class GatedRetriever(BaseRetriever):
 
 
 async def _search(
-    space: Space, store: TenantStore, text: str, scope: Scope, limit: int, trace: Trace
+    space: Space, store: TenantStore, asked: FollowUp, scope: Scope, limit: int, trace: Trace
 ) -> SearchResult | None:
     with trace.stage("embed"):
-        vector = await _embed_question(space.embedder, text)
+        vector = await question_vector(space.embedder, asked)
     with trace.stage("search"):
         if space.fusion:
-            return await store.search_hybrid(text, vector, limit, scope, space.fusion)
+            return await store.search_hybrid(
+                asked.question, vector, limit, scope, space.fusion, asked.terms
+            )
         hits = await store.search(vector, limit, scope)
     candidates = [Candidate(hit, 1 - hit.distance, rank) for rank, hit in enumerate(hits, 1)]
     return SearchResult(candidates, hits[0].distance if hits else None)
 
 
 async def _search_named(
-    space: Space, store: TenantStore, text: str, scope: Scope, limits: tuple[int, int],
+    space: Space, store: TenantStore, asked: FollowUp, scope: Scope, limits: tuple[int, int],
     trace: Trace, named: Named,
 ) -> SearchResult | None:  # fmt: skip
     """What is found in all of ``scope``, with the named documents' own ahead.
@@ -226,8 +244,8 @@ async def _search_named(
     """
     limit, most = limits
     everything, theirs = await asyncio.gather(
-        _search(space, store, text, scope, limit, trace),
-        _search(space, store, text, scope_of(named, scope), most, Trace()),
+        _search(space, store, asked, scope, limit, trace),
+        _search(space, store, asked, scope_of(named, scope), most, Trace()),
     )
     if everything is None or theirs is None:
         return everything
@@ -239,24 +257,10 @@ async def _search_terms(
 ) -> SearchResult | None:
     """What terms made of the question find; None where that fails, which costs no answer."""
     try:
-        return await _search(space, store, terms, scope, limit, Trace())
+        return await _search(space, store, FollowUp(terms), scope, limit, Trace())
     except HelixError as error:
         _logger.warning("search terms were not searched: %s", type(error).__name__)
         return None
-
-
-async def _embed_question(embedder: Embedder, text: str) -> list[float]:
-    try:
-        model = embedder.model
-        # a trace of its own, or LlamaIndex's callback manager would keep an id a question
-        with model.callback_manager.as_trace("query"):
-            return await model.aget_query_embedding(text)
-    except HelixError:
-        raise
-    except Exception as error:
-        raise UpstreamError(
-            f"the embedding service failed ({type(error).__name__}); try again"
-        ) from error
 
 
 def _log_refusal(decision: GateDecision, space: Space) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -36,21 +37,31 @@ _MOST_TERMS = 64
 
 
 def hybrid_search(
-    question: str, vector: Vector1536, top_k: int, scope: Scope, fusion: Fusion, ef_search: int
+    question: str,
+    vector: Vector1536,
+    top_k: int,
+    scope: Scope,
+    fusion: Fusion,
+    ef_search: int,
+    beside: Mapping[str, float] | None = None,
 ) -> Search[SearchResult]:
     """The ``top_k`` chunks of ``scope`` best by distance and BM25 together, best first.
+
+    ``beside`` are further terms with their weights, where a term of the question weighs 1: they
+    find, and count for nothing else that is told of the search.
 
     The index keeps half of ``ef_search``: what it misses BM25 mostly brings, with its distance. Of
     the first ten of 100,000 chunks 99.5% are those that comparing all gives, with the whole 100%.
     """
     values = search_values(vector, top_k, LISTED, scope)
-    values |= _term_values(question, scope.tenant) | {"dense_weight": fusion.dense_weight}
+    values |= _term_values(question, scope.tenant, beside or {})
+    values["dense_weight"] = fusion.dense_weight
     statement = hybrid_statement(tuple(scope.filters()))
     return Search(statement, values, scope.tenant, max(ef_search // 2, LISTED), _result)
 
 
-def _term_values(question: str, tenant: str) -> dict[str, Any]:
-    """The bound values of a question's terms: of its first 64 distinct ones.
+def _term_values(question: str, tenant: str, beside: Mapping[str, float]) -> dict[str, Any]:
+    """The bound values of a question's terms, of its first 64 distinct ones, and of those beside.
 
     ``words`` numbers the word that each is a form of, and ``named`` says whether that word is an
     identifier; of a question of more terms none is, for the others could not be met.
@@ -59,9 +70,13 @@ def _term_values(question: str, tenant: str) -> dict[str, Any]:
     keys = [key_of(term, tenant) for term in list(found)[:_MOST_TERMS]]
     words = list(found.values())[:_MOST_TERMS]
     names = {word for term, word in found.items() if is_identifier(term)}
+    further = {key_of(term, tenant): weight for term, weight in beside.items() if term not in found}
+    searched = [*keys, *further]
     return {
-        "keys": keys,
-        "slots": [slot_of(key) + 1 for key in keys],
+        "keys": searched,
+        "slots": [slot_of(key) + 1 for key in searched],
+        "weights": [1.0] * len(keys) + list(further.values()),
+        "own": keys,
         "words": words,
         "named": [len(found) <= _MOST_TERMS and word in names for word in words],
     }
@@ -149,9 +164,10 @@ total AS MATERIALIZED (
     ) counted
 ),
 term AS MATERIALIZED (
-    SELECT key, slot, f.n, ln(1 + (t.chunks - f.n + 0.5) / (f.n + 0.5)) AS idf,
+    SELECT key, slot, f.n, q.weight * ln(1 + (t.chunks - f.n + 0.5) / (f.n + 0.5)) AS idf,
            ('{{' || slot || ':1}}/{SLOTS}')::sparsevec AS axis
-    FROM total t CROSS JOIN unnest(%(keys)s::bigint[], %(slots)s::integer[]) AS q (key, slot)
+    FROM total t CROSS JOIN unnest(
+        %(keys)s::bigint[], %(slots)s::integer[], %(weights)s::float8[]) AS q (key, slot, weight)
     CROSS JOIN LATERAL (
         SELECT sum(x.n)::float8 AS n FROM term_statistics x
         WHERE x.tenant_id = %(tenant)s AND x.key = q.key
@@ -163,7 +179,7 @@ word AS MATERIALIZED (
            bool_or(q.named) AND max(coalesce(term.n, 0))
                <= greatest({RARE_CHUNKS}, {RARE_SHARE}::float8 * t.chunks) AS named
     FROM total t CROSS JOIN unnest(
-        %(keys)s::bigint[], %(words)s::integer[], %(named)s::boolean[]) AS q (key, word, named)
+        %(own)s::bigint[], %(words)s::integer[], %(named)s::boolean[]) AS q (key, word, named)
     LEFT JOIN term USING (key)
     GROUP BY q.word, t.chunks
 ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from copy import copy
 from functools import partial
@@ -93,17 +93,19 @@ class TenantStore:
         top_k: int,
         scope: Scope | None = None,
         fusion: Fusion = DEFAULT_FUSION,
+        beside: Mapping[str, float] | None = None,
     ) -> SearchResult:
         """The ``top_k`` chunks best by distance and BM25 together, best first, in one round trip.
 
         Each ranking brings its first 50: with a ``top_k`` of SCORED all that was scored comes.
+        ``beside`` are further terms with their weights, as hybrid_search has them.
 
         Raises:
             StoreUnavailable, EmbedderMismatch: as search does.
         """
         scope = scope or Scope(self._tenant)
         return await self.run_search(
-            hybrid_search(question, vector, top_k, scope, fusion, self._ef_search)
+            hybrid_search(question, vector, top_k, scope, fusion, self._ef_search, beside)
         )
 
     async def run_search(self, search: Search[_T]) -> _T:

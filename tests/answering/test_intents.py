@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helix.answering.engine import GREETING
+from helix.domain.intents import courtesy
 from helix.domain.scope import Scope
 from tests.support.receipt_corpus import ask, bring_in, document, services
 
@@ -15,7 +15,7 @@ async def test_a_greeting_and_the_list_claim_nothing(database_url: str) -> None:
         await bring_in(opened, document(3), tenant="acme")
         hello = await ask(opened, "Hello!")
         listed = await ask(opened, "What documents do you have?")
-    assert (hello.text, hello.reason) == (GREETING, None)
+    assert (hello.text, hello.reason) == (courtesy("hi"), None)
     titles = [document(1).title, document(2).title]
     assert listed.text.splitlines() == ["There are 2 documents:", "", *(f"- {t}" for t in titles)]
     for answer in (hello, listed):

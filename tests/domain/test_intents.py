@@ -12,6 +12,11 @@ from helix.domain.intents import Intent, intent_of, summary_topic
     [
         ("Hello!", Intent.GREETING),
         ("good morning", Intent.GREETING),
+        ("Great, thanks for your help!", Intent.GREETING),
+        ("ok", Intent.GREETING),
+        ("Ok, and how long does it take?", None),
+        ("I see the fee is 5 euro, why?", None),
+        ("Is this good?", None),
         ("What documents do you have?", Intent.DOCUMENTS),
         ("Please list all the documents", Intent.DOCUMENTS),
         ("Which files are available?", Intent.DOCUMENTS),

@@ -92,6 +92,23 @@ async def test_scores_are_those_of_bm25(database_url: str) -> None:
             assert found.scores == sorted(found.scores, reverse=True)
 
 
+async def test_terms_beside_the_question_count_by_their_weight(database_url: str) -> None:
+    texts, question, beside = _texts(60), QUESTIONS[0], {"school": 0.25, "zebra": 0.5}
+    async with opened(database_url) as store:
+        await asyncio.to_thread(_fill, store, texts)
+        vector = word_vector(question)
+        plain = await _ask(store, question, Fusion(0.0), 200)
+        found = await store.search_hybrid(question, vector, 200, None, Fusion(0.0), beside)
+    further = _bm25(texts, "school")
+    expected = _bm25(texts, question)
+    for uri, score in further.items():
+        expected[uri] = expected.get(uri, 0.0) + 0.25 * score
+    scores = {h.source_uri: s for h, s in zip(found.hits, found.scores, strict=True)}
+    best = sorted(expected, key=lambda uri: -expected[uri])[:LISTED]
+    assert further and {u: scores[u] for u in best} == pytest.approx({u: expected[u] for u in best})
+    assert (found.words, found.frequencies) == (plain.words, plain.frequencies)
+
+
 @pytest.mark.parametrize("fusion", [Fusion(), Fusion(0.0), Fusion(0.3), Fusion(1.0)])
 async def test_the_order_is_that_of_the_fusion(database_url: str, fusion: Fusion) -> None:
     async with opened(database_url) as store:

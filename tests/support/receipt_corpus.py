@@ -73,5 +73,6 @@ async def bring_in(services: Services, *documents: DocumentRecord, tenant: str =
 async def ask(services: Services, asked: str, tenant: str = "default", **more: Any) -> Answer:
     """The whole answer, its receipt kept."""
     top_k = more.pop("top_k", None)
-    question = Question(asked, more.pop("scope", None) or Scope(tenant), top_k)
+    scope, history = more.pop("scope", None) or Scope(tenant), more.pop("history", None)
+    question = Question(asked, scope, top_k, history)
     return await AnswerRequest(services.answering, question, **more).run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from helix.providers.base import LanguageModel
-from helix.retrieval.rewriting.model import CACHE_SIZE, TIMEOUT, ModelRewriter
+from helix.retrieval.rewriting.model import CACHE_SIZE, INSTRUCTIONS, TIMEOUT, ModelRewriter
 
 __all__ = ["CACHE_SIZE", "TIMEOUT", "ModelRewriter", "Rewriter", "build_rewriter"]
 
@@ -24,6 +24,7 @@ def build_rewriter(
     enabled: bool,
     timeout: float = TIMEOUT,
     cache_size: int = CACHE_SIZE,
+    instructions: str = INSTRUCTIONS,
 ) -> ModelRewriter | None:
     """The rewriter that asks ``llm``; None where none is wanted or ``llm`` cannot rewrite.
 
@@ -32,4 +33,4 @@ def build_rewriter(
     """
     if not enabled or llm.identity.partition(":")[0] == "offline":
         return None
-    return ModelRewriter(llm, timeout=timeout, cache_size=cache_size)
+    return ModelRewriter(llm, timeout=timeout, cache_size=cache_size, instructions=instructions)

@@ -60,16 +60,23 @@ class ModelRewriter:
         llm: asked at most once for a question that it answered; its owner closes it.
         timeout: seconds that a question waits at most.
         cache_size: questions remembered, the least recently asked forgotten first; 0 is none.
+        instructions: what the model is told to make of a question.
 
     ``calls`` counts the calls of the model, ``failures`` those that failed or took too long.
     """
 
     def __init__(
-        self, llm: LanguageModel, *, timeout: float = TIMEOUT, cache_size: int = CACHE_SIZE
+        self,
+        llm: LanguageModel,
+        *,
+        timeout: float = TIMEOUT,
+        cache_size: int = CACHE_SIZE,
+        instructions: str = INSTRUCTIONS,
     ) -> None:
         self.calls = 0
         self.failures = 0
         self._llm = llm
+        self._instructions = instructions
         self._timeout = timeout
         self._cache_size = cache_size
         self._known: OrderedDict[_Key, str | None] = OrderedDict()
@@ -138,7 +145,7 @@ class ModelRewriter:
     async def _reply(self, question: str) -> str:
         """The beginning of the model's reply; its stream is closed on return, however that is."""
         messages = [
-            ChatMessage(role=MessageRole.SYSTEM, content=INSTRUCTIONS),
+            ChatMessage(role=MessageRole.SYSTEM, content=self._instructions),
             ChatMessage(role=MessageRole.USER, content=f"{QUESTION_PREFIX}{question}"),
         ]
         responses: Any = await self._llm.model.astream_chat(messages, **self._options)

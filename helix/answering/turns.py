@@ -1,0 +1,52 @@
+"""How a question is read that continues a conversation: what it follows, and what is remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from helix.domain.followups import FollowUp, depends
+from helix.domain.history import History
+from helix.domain.memory import Budget, remember
+from helix.domain.turns import Turn, TurnKind
+from helix.retrieval.understanding import Understanding
+
+
+class ReadTurn(NamedTuple):
+    """How the question is searched, and what it is."""
+
+    follow_up: FollowUp
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class TurnReader:
+    """Reads questions of conversations.
+
+    ``understanding`` is None where history changes no search (HELIX_HISTORY_RETRIEVAL=off);
+    ``budget`` is the room that it has in a prompt.
+    """
+
+    understanding: Understanding | None = field(default_factory=Understanding)
+    budget: Budget = field(default_factory=Budget)
+
+    async def read(self, question: str, history: History) -> ReadTurn:
+        """``question`` as it follows ``history``; raises nothing of its own."""
+        found = FollowUp(question)
+        if self.understanding:
+            found = await self.understanding.of(question, history)
+        follows = bool(history.turns) and depends(question)
+        understood = _told(question, found)
+        kind: TurnKind = "dependent" if follows else "standalone"
+        return ReadTurn(found, Turn(kind, understood, remember(history, self.budget)))
+
+
+def _told(question: str, found: FollowUp) -> str | None:
+    """How the question was understood, in words; None where nothing was added to it."""
+    if found.standalone:
+        return found.standalone
+    if found.question != question:
+        return found.question
+    if found.earlier:
+        return f"{question} (after: {found.earlier[0][0]})"
+    return None

@@ -1,0 +1,36 @@
+"""What was asked and answered before in a conversation, for the question that follows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierTurn:
+    """A question that was answered: its text, the answer as its reader saw it, and what it cites.
+
+    ``abstained``: the answer is a refusal.
+    """
+
+    question: str
+    answer: str
+    citations: tuple[Mapping[str, Any], ...] = ()
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The turns before a question, on the path that it goes on with, oldest first.
+
+    ``summary`` stands for the ``summarised`` oldest turns of the path; ``turns`` may begin later
+    or earlier than where it ends.
+    """
+
+    turns: tuple[EarlierTurn, ...] = ()
+    summary: str = ""
+    summarised: int = 0
+
+
+NO_HISTORY = History()

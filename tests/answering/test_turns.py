@@ -1,0 +1,115 @@
+"""Turns of a conversation on the one answering path: searched, prompted and told as they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from helix.answering.answer import Answer
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.memory import LONGEST, next_summary
+from helix.answering.turns import TurnReader
+from helix.domain.history import EarlierTurn, History
+from helix.domain.memory import BEGIN, Budget
+from helix.retrieval.understanding import Understanding
+from helix.services import Services
+from tests.support.fake_embedder import record
+from tests.support.receipt_corpus import ask, bring_in, document, question, services
+from tests.support.scripted_model import saying
+
+KETTLES = (
+    "Kettles that were opened may be sent back within 14 days.\n\n"
+    "Parcels to the islands take 9 days in winter."
+)
+PARCELS = "Heat pumps are repaired within 21 days of the report.\n\nThe keeper is paid in May."
+ABOUT_KETTLES = EarlierTurn("May I send back kettles that were opened?", "Yes, within 14 days [1].")
+
+
+@pytest.fixture
+async def opened(database_url: str) -> AsyncIterator[Services]:
+    async with services(database_url) as found:
+        rules = [record("a.txt", KETTLES, "Kettles"), record("b.txt", PARCELS, "Pumps")]
+        await bring_in(found, *rules, *map(document, range(3)))
+        yield found
+
+
+def _first_title(answer: Answer) -> str:
+    return answer.retrieval.hits[0].title
+
+
+async def test_what_a_turn_is_and_what_it_changes(opened: Services) -> None:
+    alone = await ask(opened, "Within how many days?")
+    assert alone.turn is None
+    after = await ask(opened, "Within how many days?", history=History((ABOUT_KETTLES,)))
+    assert _first_title(after) == "Kettles" and after.retrieval.trace.terms is None
+    assert after.turn is not None and after.turn.to_json() == {
+        "type": "dependent",
+        "understood_as": f"Within how many days? (after: {ABOUT_KETTLES.question})",
+        "memory": after.turn.memory.to_json(),
+    }
+    first = await ask(opened, question(1), history=History())
+    assert first.turn is not None and (first.turn.kind, first.turn.understood_as) == (
+        "standalone", None
+    )  # fmt: skip
+    assert first.text == (await ask(opened, question(1))).text
+    thanks = await ask(opened, "Great, thanks!", history=History((ABOUT_KETTLES,)))
+    assert thanks.turn is not None and thanks.turn.kind == "conversational"
+    assert thanks.text.startswith("You are welcome") and not thanks.retrieval.hits
+
+
+async def test_what_was_left_out_is_asked_in_full(opened: Services) -> None:
+    history = History((EarlierTurn(question(1), "107 crates [1]."),))
+    answer = await ask(opened, "And in Cadiz?", history=history)
+    assert answer.turn is not None
+    understood = question(1).replace("Bergen", "Cadiz")
+    assert answer.question.text == answer.turn.understood_as == understood
+    assert answer.prompt is None or answer.prompt.endswith(f"Question: {understood}")
+
+
+async def test_history_that_is_off_changes_no_search(opened: Services) -> None:
+    engine = CitationQueryEngine(
+        opened.engine.retriever, opened.llm, turns=TurnReader(None, Budget())
+    )
+    pipeline = replace(opened.answering, engine=engine)
+    answer = await ask(
+        replace(opened, answering=pipeline), "Within how many days?",
+        history=History((ABOUT_KETTLES,)),
+    )  # fmt: skip
+    alone = await ask(opened, "Within how many days?")
+    assert answer.retrieval.hits == alone.retrieval.hits
+    assert answer.turn is not None and answer.turn.understood_as is None
+
+
+async def test_a_model_is_shown_what_came_before_and_its_rewrite_is_searched(
+    database_url: str,
+) -> None:
+    llm = saying("Heat pumps within 21 days")
+    async with services(database_url, llm=llm, history_retrieval="model") as found:
+        await bring_in(found, record("a.txt", KETTLES, "Kettles"), record("b.txt", PARCELS, "B"))
+        answer = await ask(found, "And what about repairs?", history=History((ABOUT_KETTLES,)))
+        rewritten = await Understanding(_Broken()).of("And why?", History((ABOUT_KETTLES,)))
+    assert answer.retrieval.trace.terms == "Heat pumps within 21 days"
+    assert answer.turn is not None and answer.turn.understood_as == answer.retrieval.trace.terms
+    assert "B" in {hit.title for hit in answer.retrieval.hits}
+    assert answer.turn.memory.text.startswith(BEGIN)
+    assert answer.prompt is not None and BEGIN not in answer.prompt
+    assert rewritten.standalone is None and rewritten.earlier
+
+
+class _Broken:
+    """A rewriter that makes nothing of a question."""
+
+    async def terms(self, question: str) -> str | None:
+        assert question == f"{ABOUT_KETTLES.question}\nAnd why?"
+        return None
+
+
+async def test_the_summary_rolls_on_within_its_length() -> None:
+    history = History(summary="x" * LONGEST)
+    for llm in (saying("z", "offline:says"), saying("y" * 3 * LONGEST), saying("")):
+        told = await next_summary(llm, history, "Why?", "Because [1].")
+        assert 0 < len(told) <= LONGEST
+    plain = await next_summary(saying("z", "offline:says"), History(), "Why?", "Because [1].")
+    assert plain == "- Why?: Because ."
