@@ -9,19 +9,28 @@ HNSW index.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from llama_index.core.schema import BaseNode, Document, NodeRelationship, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    MetadataMode,
+    NodeRelationship,
+    TextNode,
+)
 
 from benchmarks.harness import MissingData
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.records import EMBEDDING_KEY, END_CHAR, ORDINAL, START_CHAR, DocumentRecord
+from helix.domain.scope import DEFAULT_TENANT
+from helix.language.terms import language_of
 from helix.providers import build_embedder
 from helix.retrieval.embedding_cache import cache_key
 from helix.settings import load_settings
+from helix.storage.packed_terms import PackedTerms, digest_of, packed_terms, searched_text
 from helix.store import ChunkStore
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
@@ -87,6 +96,16 @@ class Paper:
             node.excluded_llm_metadata_keys.append(EMBEDDING_KEY)
             vars(node)["embedding"] = vector
         return nodes
+
+
+def terms_of(record: DocumentRecord, nodes: Sequence[BaseNode]) -> PackedTerms:
+    """BM25's terms of a document's chunks, as a worker's sandbox makes them beside the writing."""
+    title, language = record.title, language_of(record.text)
+    texts = [searched_text(title, None, node.get_content(MetadataMode.NONE)) for node in nodes]
+    return {
+        digest_of(text, language, DEFAULT_TENANT): packed_terms(text, language, DEFAULT_TENANT)
+        for text in texts
+    }
 
 
 def node_id(row: int) -> str:

@@ -17,6 +17,8 @@ from db.embedded import DATABASE, acquire, wait_until_stopped
 from db.migrate import migrate
 from helix.contract import EMBEDDING_DIMENSIONS
 
+STOCK_INDEX = "chunks_embedding_stock"
+
 
 class Server:
     """A running server whose own database is migrated and serves as template."""
@@ -56,6 +58,15 @@ def server() -> Iterator[Server]:
         wait_until_stopped(directory)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def add_stock_index(url: str) -> None:
+    """Give ``chunks`` the vector index of LlamaIndex's store, of vectors as they are: ours is of
+    half precision, which its queries do not ask for."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET maintenance_work_mem = '512MB'")
+        create = sql.SQL("CREATE INDEX {} ON chunks USING hnsw (embedding vector_cosine_ops)")
+        connection.execute(create.format(sql.Identifier(STOCK_INDEX)))
 
 
 def stock_store(url: str, *, ef_search: int = 0) -> PGVectorStore:

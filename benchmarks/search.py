@@ -1,8 +1,10 @@
 """Search: the database part of GatedRetriever against one prepared raw statement.
 
 The floor is the plainest statement that finds the same chunks, prepared, binary, on one connection
-of the same driver with the same ef_search set on its session. Every query goes to every contender
-in turn, so a busy machine slows all of them alike. Recall is against exact search in NumPy.
+of the same driver with the same ef_search set on its session. It is run over the index of half
+precision, which ChunkStore has, and over one of the vectors as they are, which the stock store has:
+both stand in the one database. Every query goes to every contender in turn, so a busy machine slows
+all of them alike. Recall is against exact search in NumPy.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
+import psycopg
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters, VectorStoreQuery
 from llama_index.vector_stores.postgres import PGVectorStore
 from pgvector import Vector
@@ -23,9 +26,11 @@ from psycopg import AsyncConnection, sql
 
 from benchmarks import corpus
 from benchmarks.corpus import IDENTITY, Corpus, Matrix, documents, fill
-from benchmarks.database import Server, server, stock_store
+from benchmarks.database import STOCK_INDEX, Server, add_stock_index, server, stock_store
 from benchmarks.harness import Options, Report, main, p50, p99, percentiles
+from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import Scope
+from helix.storage.indexes import HALF, INDEX_NAME, build_if_missing
 from helix.store import ChunkStore
 
 TOP_K = 10
@@ -33,9 +38,18 @@ EF_SEARCH = 100
 P50_RATIO = 1.5
 RECALL = 0.95
 
-_RAW = """
+_RAW = f"""
+SELECT node_id, content, embedding <=> %(vector)b AS distance
+FROM chunks ORDER BY embedding::{HALF} <=> %(vector)b::{HALF} LIMIT 10
+"""
+_RAW_WHOLE = """
 SELECT node_id, content, embedding <=> %(vector)b AS distance
 FROM chunks ORDER BY embedding <=> %(vector)b LIMIT 10
+"""
+_INDEXES = """
+SELECT indexrelid::regclass::text, pg_relation_size(indexrelid) / 1048576.0
+FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
+WHERE indrelid = 'chunks'::regclass AND amname = 'hnsw' ORDER BY 1
 """
 # SET takes no bound values; a literal of psycopg is quoted
 _SESSION = sql.SQL("SET hnsw.ef_search = {}").format(sql.Literal(EF_SEARCH))
@@ -93,6 +107,7 @@ async def _one_size(postgres: Server, papers: Corpus, rounds: int, report: Repor
             store = ChunkStore(url, IDENTITY, ef_search=EF_SEARCH)
             stack.push_async_callback(store.close)
             ids = await fill(store, papers)
+            built = _build_again(url)
             stock = stock_store(url, ef_search=EF_SEARCH)
             stack.push_async_callback(stock.close)
             raw = await stack.enter_async_context(await _raw_connection(url))
@@ -100,6 +115,7 @@ async def _one_size(postgres: Server, papers: Corpus, rounds: int, report: Repor
             queries = [_query(vector, papers.vectors, 0) for vector in papers.queries]
             await _measure(contenders, queries, rounds)
             _report_all(report, len(papers.texts), contenders)
+            await _report_indexes(report, len(papers.texts), raw, built)
             filtered = _filtered(store, stock)
             await _measure(filtered, _queries_within(papers, ids), 1)
             _report_filtered(report, len(papers.texts), filtered)
@@ -117,10 +133,13 @@ def _contenders(
 ) -> list[Contender]:
     """The floor first."""
 
-    async def by_raw(query: PreparedQuery) -> NodeIds:
+    async def by_raw(query: PreparedQuery, statement: str = _RAW) -> NodeIds:
         cursor = raw.cursor(binary=True)
-        await cursor.execute(_RAW, {"vector": query.vector}, prepare=True)
+        await cursor.execute(statement, {"vector": query.vector}, prepare=True)
         return [row[0] for row in await cursor.fetchall()]
+
+    async def by_raw_whole(query: PreparedQuery) -> NodeIds:
+        return await by_raw(query, _RAW_WHOLE)
 
     async def by_store(query: PreparedQuery) -> NodeIds:
         return [hit.node_id for hit in await store.search(query.numbers, TOP_K)]
@@ -132,6 +151,7 @@ def _contenders(
         Contender("raw prepared statement (the floor)", by_raw),
         Contender("ChunkStore.search", by_store),
         Contender("stock PGVectorStore.aquery", by_stock),
+        Contender("raw, over the index of whole vectors", by_raw_whole),
     ]
 
 
@@ -207,6 +227,39 @@ def _report_all(report: Report, rows: int, contenders: list[Contender]) -> None:
     ratio = p50(ours.seconds) / p50(floor.seconds)
     report.at_most(f"search p50 / raw prepared statement, {rows} chunks", ratio, P50_RATIO)
     report.at_least(f"recall@10, {rows} chunks", ours.recall, RECALL)
+
+
+def _build_again(url: str) -> dict[str, float]:
+    """Seconds that each of the two vector indexes takes to build, by its name; both stand then."""
+    seconds = {}
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(INDEX_NAME)))
+        started = time.perf_counter()
+        build_if_missing(connection)
+        seconds[INDEX_NAME] = time.perf_counter() - started
+    started = time.perf_counter()
+    add_stock_index(url)
+    seconds[STOCK_INDEX] = time.perf_counter() - started
+    return seconds
+
+
+async def _report_indexes(
+    report: Report, rows: int, raw: AsyncConnection[Any], built: dict[str, float]
+) -> None:
+    """Of the same database before and after: size and build of the index, and what plans use it."""
+    sizes = await (await raw.execute(_INDEXES)).fetchall()
+    vector = Vector(np.ones(EMBEDDING_DIMENSIONS, dtype=np.float32))
+    plans = {INDEX_NAME: _RAW, STOCK_INDEX: _RAW_WHOLE}
+    lines = []
+    for name, megabytes in sizes:
+        plan = await raw.execute(f"EXPLAIN {plans[name]}", {"vector": vector})
+        scans = [line for (line,) in await plan.fetchall() if "Scan" in line]
+        lines.append(
+            [name, f"{megabytes:.1f}", f"{built[name]:.1f}", "; ".join(scans).partition("(")[0]]
+        )
+    report.table(
+        f"search: the vector indexes of {rows} chunks", ["index", "MB", "built, s", "plan"], lines
+    )
 
 
 def _report_filtered(report: Report, rows: int, contenders: list[Contender]) -> None:

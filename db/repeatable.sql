@@ -45,11 +45,17 @@ GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, any_chunks, purge_cache,
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its
--- end (helix/storage/indexes.py); a load that was killed leaves it to the next migration. The
--- metric must match the operator of the search (<=>, cosine distance).
-CREATE INDEX IF NOT EXISTS chunks_embedding_hnsw
-    ON chunks USING hnsw (embedding vector_cosine_ops);
+-- end (helix/storage/indexes.py, which has the same definition); a load that was killed leaves it to
+-- the next migration. The graph is built in memory, by one process: several would share it through
+-- /dev/shm, which containers keep small, and fail the migration.
 DO $$ BEGIN
+    IF to_regclass('chunks_embedding_hnsw') IS NULL THEN
+        PERFORM set_config('max_parallel_maintenance_workers', '0', true), set_config(
+            'maintenance_work_mem', least(greatest(count(*) * 5 / 1024, 64), 1024) || 'MB', true)
+            FROM chunks;
+        CREATE INDEX chunks_embedding_hnsw
+            ON chunks USING hnsw ((embedding::halfvec(1536)) halfvec_cosine_ops);
+    END IF;
     IF to_regclass('chunk_terms_keys') IS NULL THEN
         PERFORM build_terms();
     END IF;

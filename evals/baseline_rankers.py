@@ -17,7 +17,7 @@ from snowballstemmer import stemmer
 
 from evals.metrics.ranking import Ranking
 from helix.contract import EMBEDDING_DIMENSIONS
-from helix.storage.term_rows import K1, B
+from helix.storage.packed_terms import K1, B
 
 Tokenise = Callable[[str], list[str]]
 

@@ -18,6 +18,7 @@ from helix.domain.records import DocumentRecord
 from helix.storage.connections import Connections
 from helix.storage.document_writes import Settled, StagedDocument, adopt_nodes, claim_embedder
 from helix.storage.garbage_collection import no_full_collection
+from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.pgvector_store import SafePGVectorStore
 from helix.storage.tenant_store import TenantStore
 
@@ -56,14 +57,18 @@ class ChunkStore(TenantStore, SafePGVectorStore):
         *,
         expected: bool = False,
         settled: Settled | None = None,
+        terms: PackedTerms = NO_TERMS,
     ) -> None:
         """Announce the document that nodes with ref_doc_id ``reference`` are the chunks of.
 
         The next ``add`` of such nodes is then ``write`` of them, in one transaction; ``reference``
         is an id from ``reserve`` as text. A failed ``add`` leaves the document staged, so adding
         the nodes again tries again. Nodes of a document that was not staged are adopted.
+
+        ``terms`` are BM25's that another process makes: they may come until the write, which makes
+        those that are missing.
         """
-        self._staged[reference] = StagedDocument(record, expected, settled)
+        self._staged[reference] = StagedDocument(record, expected, settled, terms)
 
     async def write_staged(self, reference: str) -> None:
         """Write the document staged as ``reference`` without chunks, if no ``add`` has written it.

@@ -1,1 +1,3 @@
--- Filled by the work on writing.
+-- The vector index has vectors at half precision now (docs/decisions/0048): db/repeatable.sql makes
+-- it anew, and a change of the embedder that is under way its own.
+DROP INDEX IF EXISTS chunks_embedding_hnsw, chunks_embedding_next_hnsw;

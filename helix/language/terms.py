@@ -42,7 +42,12 @@ def language_of(text: str) -> str:
 
     A text of few words, such as a list of names, counts as English, which is the default.
     """
-    found = words(text[:_SAMPLE_CHARS])
+    return _language_of(text[:_SAMPLE_CHARS])
+
+
+@lru_cache(maxsize=4)
+def _language_of(sample: str) -> str:
+    found = words(sample)
     if len(found) < 30:  # too few to tell
         return ENGLISH
     share = sum(word in STOP_WORDS for word in found) / len(found)

@@ -23,7 +23,8 @@ from helix.domain.records import EMBEDDING_KEY, ORDINAL
 from helix.errors import StaleChunks
 from helix.language.terms import ENGLISH
 from helix.storage.connections import Connected
-from helix.storage.term_rows import TermRow, insert_terms, node_row, write_terms
+from helix.storage.packed_terms import NO_TERMS, PackedTerms
+from helix.storage.term_rows import insert_terms, node_row, write_terms
 
 ChunkRow = tuple[str, str, str, Vector, Jsonb]
 Metadata = dict[str, Any]
@@ -73,8 +74,11 @@ def replace_chunks(
     document_id: int,
     nodes: Sequence[BaseNode],
     language: str = ENGLISH,
+    terms: PackedTerms = NO_TERMS,
 ) -> ChunkChanges:
     """Make ``nodes`` the chunks of a document in ``language`` that nobody else writes now.
+
+    Of ``terms`` are those that were made beforehand.
 
     Raises:
         ValueError: a new node has no vector, or one of another width than 1536.
@@ -93,23 +97,28 @@ def replace_chunks(
     if gone:
         connection.execute(_DELETE, (document_id, gone))
     changed, embedded_anew = _update(connection, tenant, document_id, stored, staying)
-    _add(connection, tenant, document_id, new, language)
+    _add(connection, tenant, document_id, new, language, terms)
     # what only moved has the terms it had
     write_terms(connection, embedded_anew, tenant, language)
     return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
 
 
 def _add(
-    connection: Connected, tenant: str, document_id: int, nodes: Sequence[BaseNode], language: str
+    connection: Connected,
+    tenant: str,
+    document_id: int,
+    nodes: Sequence[BaseNode],
+    language: str,
+    made: PackedTerms,
 ) -> None:
     """Insert new chunks and their terms, made while the server enters chunks into its indexes."""
-    terms: dict[str, TermRow] = {}
+    terms: dict[str, bytes] = {}
 
     def rows() -> Iterator[ChunkRow]:
         for start in range(0, len(nodes), _AHEAD):
             some = nodes[start : start + _AHEAD]
             yield from (chunk_row(node, tenant, document_id) for node in some)
-            terms.update((node.node_id, node_row(node, tenant, language)) for node in some)
+            terms.update((node.node_id, node_row(node, tenant, language, made)) for node in some)
 
     copy_chunks(connection, rows())
     insert_terms(connection, tenant, terms)

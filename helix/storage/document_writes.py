@@ -7,7 +7,7 @@ the event loop (LlamaIndex's own async_add held it for up to two seconds).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode
@@ -25,6 +25,7 @@ from helix.storage.connections import Connected
 from helix.storage.document_names import write_names
 from helix.storage.document_sources import settle_sources
 from helix.storage.layout_rows import replace_layout
+from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.stored_bytes import drop_bytes
 from helix.storage.term_rows import write_terms
 
@@ -88,6 +89,7 @@ class StagedDocument:
     record: DocumentRecord
     expected: bool = False
     settled: Settled | None = None
+    terms: PackedTerms = field(default_factory=dict)
 
 
 def mismatch_message(stored: str, configured: str) -> str:
@@ -133,7 +135,7 @@ def write_document(
 ) -> Written:
     """``replace_document`` of a staged document, and then what is to be settled with it."""
     written = replace_document(
-        connection, tenant, document.record, nodes, reserved_id, document.expected
+        connection, tenant, document.record, nodes, reserved_id, document.expected, document.terms
     )
     if document.settled:
         document.settled(connection, written)
@@ -147,6 +149,7 @@ def replace_document(
     nodes: Sequence[BaseNode],
     reserved_id: int | None = None,
     expected: bool = False,
+    terms: PackedTerms = NO_TERMS,
 ) -> Written:
     """Write a tenant's ``record`` with exactly ``nodes`` as chunks, in the caller's transaction.
 
@@ -154,7 +157,7 @@ def replace_document(
     chunk whose node id and text are stored keeps its row and id too. A node needs no vector where
     ``known_nodes`` says that the stored one is of its embedding key. Each node's metadata carries
     ordinal, start_char and end_char. With ``expected`` the document must be there already, under
-    ``reserved_id`` if that is given.
+    ``reserved_id`` if that is given. Of ``terms`` are BM25's that were made beforehand.
 
     Raises:
         ValueError: a node is not the slice of the text that it says it is, or has no vector.
@@ -185,7 +188,7 @@ def replace_document(
     replace_layout(connection, tenant, document_id, record.pages, record.tables)
     write_names(connection, tenant, document_id)
     settle_sources(connection, tenant, document_id, record.source_uri, record.content_hash)
-    counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"])
+    counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"], terms)
     if stored and stored["language"] != columns["language"]:
         write_terms(connection, nodes, tenant, columns["language"])
     if stored and stored["file_hash"] not in (None, record.file_hash):

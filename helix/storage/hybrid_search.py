@@ -12,6 +12,7 @@ from helix.domain.scope import Scope
 from helix.domain.search_space import RRF_K, Fusion
 from helix.language.terms import question_words
 from helix.storage.connections import Row
+from helix.storage.packed_terms import K1, NOMINAL_LENGTH, SLOTS, B, key_of, slot_of
 from helix.storage.search_scope import (
     HIT_COLUMNS,
     JOIN_HITS,
@@ -23,7 +24,6 @@ from helix.storage.search_scope import (
     scope_ctes,
     search_values,
 )
-from helix.storage.term_rows import K1, NOMINAL_LENGTH, SLOTS, B, key_of, slot_of
 
 SCORED = 2 * LISTED
 """The most that a search scores: each of the two rankings brings LISTED, and what either brings is

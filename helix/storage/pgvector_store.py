@@ -13,7 +13,8 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.vector_stores.postgres import PGVectorStore
 from llama_index.vector_stores.postgres.base import DBEmbeddingRow
-from sqlalchemy import ExceptionContext, event, text
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import ExceptionContext, Select, cast, event, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import async_sessionmaker
 from sqlalchemy.orm import Session, SessionTransaction, sessionmaker
@@ -79,6 +80,34 @@ class SafePGVectorStore(PGVectorStore):
 
     def _build_filter_clause(self, filter_: MetadataFilter) -> Any:
         return filter_clause(self._table_class.metadata_, filter_)
+
+    def _build_query(
+        self,
+        embedding: list[float] | None,
+        limit: int = 10,
+        metadata_filters: MetadataFilters | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        return self._by_index(
+            super()._build_query(embedding, limit, metadata_filters, **kwargs), embedding
+        )
+
+    def _build_query_with_embedding(
+        self,
+        embedding: list[float] | None,
+        limit: int = 10,
+        metadata_filters: MetadataFilters | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        return self._by_index(
+            super()._build_query_with_embedding(embedding, limit, metadata_filters, **kwargs),
+            embedding,
+        )
+
+    def _by_index(self, statement: Select[Any], embedding: list[float] | None) -> Select[Any]:
+        """``statement`` in the order of the vector index; its distances are exact all the same."""
+        half = cast(self._table_class.embedding, HALFVEC(EMBEDDING_DIMENSIONS))
+        return statement.order_by(None).order_by(half.cosine_distance(embedding))
 
     def _get_query_session_settings(self, **kwargs: Any) -> list[tuple[str, dict[str, Any]]]:
         """Transaction-local index settings; the base's SET stays on and fails with psycopg 3."""

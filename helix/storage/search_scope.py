@@ -16,6 +16,7 @@ from pgvector import Vector
 from helix.domain.records import Hit, Place
 from helix.domain.scope import Scope
 from helix.storage.connections import Row
+from helix.storage.indexes import HALF
 
 _Result = TypeVar("_Result")
 
@@ -78,13 +79,15 @@ size AS MATERIALIZED (
         LIMIT (SELECT most FROM few) + 1) counted
 ),
 """
+# The index is of the vectors at half precision: it chooses what is listed, and the distance of each
+# is that of the vectors as they are.
 # Where the index has not brought as many as were asked for, all are compared after all. `+ 0` keeps
 # the vector index out, `coalesce` the join that would.
 _NEAR = """
 indexed AS MATERIALIZED (
     SELECT id, embedding <=> %(vector)b AS distance FROM chunks
     WHERE tenant_id = %(tenant)s AND NOT (SELECT is_few FROM size) {among}
-    ORDER BY embedding <=> %(vector)b LIMIT %(listed)s
+    ORDER BY embedding::{half} <=> %(vector)b::{half} LIMIT %(listed)s
 ),
 near AS MATERIALIZED (
     (SELECT id, distance FROM indexed WHERE (SELECT count(*) FROM indexed) = %(listed)s)
@@ -153,8 +156,9 @@ def scope_condition(narrowed_by: tuple[str, ...]) -> str:
 def near_ctes(narrowed_by: tuple[str, ...]) -> str:
     """CTEs after ``scope_ctes``: ``near`` (id, distance), the nearest chunks of what they allow."""
     if not narrowed_by:
-        return _NEAR.format(among="", exactly="chunks c")
+        return _NEAR.format(half=HALF, among="", exactly="chunks c")
     return _NEAR.format(
+        half=HALF,
         among="AND coalesce(document_id IN (SELECT id FROM allowed), false)",
         exactly="allowed a JOIN chunks c ON c.document_id = a.id",
     )

@@ -31,6 +31,7 @@ from helix.storage.document_writes import (
 )
 from helix.storage.garbage_collection import no_full_collection
 from helix.storage.hybrid_search import hybrid_search
+from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.search_scope import (
     SEARCH_SETTINGS,
     STORED_PLACES,
@@ -211,18 +212,20 @@ class TenantStore:
         *,
         expected: bool = False,
         settled: Settled | None = None,
+        terms: PackedTerms = NO_TERMS,
     ) -> Written:
         """Replace a document in one transaction, as ``replace_document`` does.
 
         ``settled`` is called at its end, to write what is to hold if and only if the document does;
         what it raises rolls all back. A node whose embedding is KNOWN, or None, keeps the vector
-        that is stored under its embedding key (``known_nodes``).
+        that is stored under its embedding key (``known_nodes``). ``terms`` are BM25's that were
+        made beforehand; the write makes those that are missing.
 
         Raises:
             ValueError, StaleChunks, DocumentGone: as replace_document says.
             EmbedderMismatch, StoreUnavailable: nothing was written.
         """
-        document = StagedDocument(record, expected, settled)
+        document = StagedDocument(record, expected, settled, terms)
         with no_full_collection():
             return await asyncio.to_thread(self._write, document, nodes, reserved_id)
 

@@ -22,6 +22,7 @@ from helix.domain.facts import TITLE as EDITED_TITLE
 from helix.domain.file_kinds import name_of_source, title_from_name
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
+from helix.language.terms import language_of
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
 from helix.library.runs import stop_for_fault
 from helix.providers.base import Embedder
@@ -29,6 +30,7 @@ from helix.retrieval.vector_space import current_embedder
 from helix.storage.connections import Connected
 from helix.storage.document_sources import source_of_same_bytes
 from helix.storage.document_writes import Written
+from helix.storage.packed_terms import PackedTerms
 from helix.storage.stored_bytes import read_bytes
 from helix.storage.stored_documents import keep_file
 from helix.store import ChunkStore
@@ -38,6 +40,7 @@ from pipelines.facts.front import plain
 from pipelines.facts.title import title_of
 from pipelines.files.embedding import EmbedNodes, EmbedTexts, RunBatch
 from pipelines.files.recipe import RECIPE, is_unchanged
+from pipelines.files.terms import TermsBeside
 from pipelines.outages import in_database, through_outages
 from pipelines.readers import ReadText
 from pipelines.sandbox import Sandbox
@@ -196,8 +199,14 @@ class FileIngestion:
             run_batch=self._run_batch,
             progress=tell_batches,
         )
+        language = await asyncio.to_thread(language_of, record.text)
+
+        async def pack(texts: Sequence[str]) -> PackedTerms:
+            return await self._tools.sandbox.terms(texts, language, file.tenant)
+
+        embed_and_pack = TermsBeside(embed_nodes, pack, known)
         pipeline = IngestionPipeline(
-            transformations=[SectionSplitter(), embed_nodes],
+            transformations=[SectionSplitter(), embed_and_pack],
             vector_store=store,
             disable_cache=True,
         )
@@ -211,7 +220,10 @@ class FileIngestion:
                 SECTIONS: record.sections,
             },
         )
-        store.stage(reference, record, expected=file.document_id is not None, settled=end_file)
+        store.stage(
+            reference, record, expected=file.document_id is not None, settled=end_file,
+            terms=embed_and_pack.made,
+        )  # fmt: skip
 
         async def run() -> None:  # a document whose write failed stays staged
             await pipeline.arun(documents=[document])

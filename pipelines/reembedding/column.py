@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable
 from psycopg import sql
 from psycopg.errors import DiskFull, OutOfMemory
 
+from helix.storage.indexes import build_memory, vector_index
 from pipelines.reembedding.state import Connected, Tell, change_table
 
 NEXT_INDEX = "chunks_embedding_next_hnsw"
 _MISSING_INDEX = "chunks_embedding_next_missing"
 _FILLED = "chunks_embedding_filled"
-_BYTES_PER_CHUNK = 1536 * 4 + 2048  # as helix/storage/indexes.py has it
-_LEAST_MB, _MOST_MB = 64, 1024
 
 # Two vectors do not fit in one row's page: the column keeps pgvector's storage, out of line, until
 # the first has gone. What is embedded of a chunk changes with its text or with what stands in front
@@ -72,11 +71,10 @@ async def build_indexes(connection: Connected, chunks: int) -> None:
 
     Others read and write meanwhile. What a killed process left unfinished is built anew.
     """
-    megabytes = min(max(chunks * _BYTES_PER_CHUNK // 2**20, _LEAST_MB), _MOST_MB)
-    memory = f"{megabytes}MB"
+    memory = build_memory(chunks)
     await connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (memory,))
     await _build(connection, _MISSING_INDEX, "btree (id) WHERE embedding_next IS NULL")
-    definition = "hnsw (embedding_next vector_cosine_ops)"
+    definition = vector_index("embedding_next")
     try:
         await _build(connection, NEXT_INDEX, definition)
     except (DiskFull, OutOfMemory):

@@ -1,18 +1,26 @@
-"""Reading untrusted files, each in a confined process (helix/sandbox): text with its marks out."""
+"""Work on untrusted files in confined processes (helix/sandbox): a file's text, and its terms."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from helix.sandbox import Frames, NoAnswer, Request, SandboxFailed
 from helix.sandbox import Sandbox as Processes
 from helix.sandbox.frames import WRONG
+from helix.storage.packed_terms import PackedTerms
 from pipelines.readers import READERS, ReadText, UnreadableFile
-from pipelines.sandbox import answer
+from pipelines.sandbox import answer, terms
 
 __all__ = ["ReadLimits", "Sandbox", "SandboxFailed"]
+
+_TEXTS_AT_ONCE = 2000
+"""Chunks whose terms one process makes: 8 MB of them."""
+_logger = logging.getLogger(__name__)
 
 _WORK = "pipelines.sandbox.reading:read_in_frames"
 
@@ -41,6 +49,7 @@ class Sandbox:
         self._limits = limits
         self._readers = readers
         self._processes = Processes(processes)
+        self._packing = Processes(processes)  # of its own: what is read may take minutes
 
     async def read(
         self,
@@ -66,22 +75,53 @@ class Sandbox:
         except NoAnswer as reason:
             raise UnreadableFile(str(reason)) from None
 
+    async def terms(self, texts: Sequence[str], language: str, tenant: str) -> PackedTerms:
+        """BM25's terms of what a tenant's chunks are found by, made in other processes.
+
+        Those that are missing, as where there was no memory for them, the write makes.
+        """
+        made: dict[bytes, bytes] = {}
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = texts[start : start + _TEXTS_AT_ONCE]
+            try:
+                made |= await self._packed(some, language, tenant)
+            except (NoAnswer, SandboxFailed) as problem:
+                _logger.warning("terms are made where they are written (%s)", problem)
+        return made
+
+    async def _packed(self, texts: Sequence[str], language: str, tenant: str) -> dict[bytes, bytes]:
+        data = await asyncio.to_thread(lambda: json.dumps(list(texts)).encode())
+        options = {"language": language, "tenant": tenant}
+        request = self._limited(terms.WORK, len(data), options, modules=())
+
+        async def take(frames: Frames) -> list[bytes]:
+            return await terms.received_rows(frames, len(texts))
+
+        rows = await self._packing.answer(request, data, take)
+        return await asyncio.to_thread(terms.checked, rows, texts, language, tenant)
+
     async def aclose(self) -> None:
-        """Stop what is being read; nothing is left running. A later read would start anew."""
-        await self._processes.aclose()
+        """Stop what is being done; nothing is left running. A later read would start anew."""
+        await asyncio.gather(self._processes.aclose(), self._packing.aclose())
 
     def _request(self, reader: str, size: int) -> Request:
+        options = {"reader": reader, "text_chars": self._limits.text_chars}
+        return self._limited(_WORK, size, options, [reader.partition(":")[0]])
+
+    def _limited(
+        self, work: str, size: int, options: dict[str, Any], modules: Sequence[str]
+    ) -> Request:
         limits = self._limits
         return Request(
-            work=_WORK,
+            work=work,
             size=size,
             seconds=limits.seconds,
             memory_mb=limits.memory_mb,
             out_of_memory=f"needs more than {limits.memory_mb} MB of memory to read"
             " (HELIX_READ_MB)",
             out_of_time=f"took longer than {limits.seconds} s to read (HELIX_READ_SECONDS)",
-            options={"reader": reader, "text_chars": limits.text_chars},
-            modules=[reader.partition(":")[0]],
+            options=options,
+            modules=list(modules),
         )
 
 

@@ -17,7 +17,7 @@ from helix.language.terms import (
     term_counts,
     terms,
 )
-from helix.storage.term_rows import LEVELS, key_of, slot_of, term_row
+from helix.storage.packed_terms import LEVELS, key_of, slot_of, term_row
 
 GERMAN = (
     "Die Frist beginnt mit dem Tag, an dem die Ware beim Käufer eintrifft. Wer sie zurückgibt, hat"

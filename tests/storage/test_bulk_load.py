@@ -37,6 +37,15 @@ async def test_a_first_load_is_indexed_at_its_end(database_url: str) -> None:
         assert len(await store.search(word_vector("refunds"), 5)) == 3
 
 
+def test_the_index_of_a_load_is_that_of_the_schema(database_url: str) -> None:
+    definition = "SELECT pg_get_indexdef(to_regclass(%s))"
+    of_schema = rows(database_url, definition, index.INDEX_NAME)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        assert index.drop_if_empty(connection) and index.build_if_missing(connection)
+    assert rows(database_url, definition, index.INDEX_NAME) == of_schema
+    assert "halfvec_cosine_ops" in of_schema[0][0]
+
+
 async def test_a_later_load_keeps_the_index(database_url: str) -> None:
     async with opened(database_url) as store:
         write(store, record("a.txt", TEXT))

@@ -16,8 +16,8 @@ from helix.domain.search_space import RRF_K, Fusion
 from helix.language.terms import language_of, question_words, terms
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
+from helix.storage.packed_terms import K1, B
 from helix.storage.search_scope import LISTED
-from helix.storage.term_rows import K1, B
 from helix.store import ChunkStore
 from tests.support.fake_embedder import (
     IDENTITY,

@@ -12,6 +12,7 @@ import pytest
 from psycopg import AsyncConnection
 
 from db.migrate import check_schema
+from helix.storage.indexes import vector_index
 from pipelines.reembedding import column
 from pipelines.reembedding.filling import embedded_text
 from tests.support.fake_embedder import opened, rows
@@ -119,7 +120,7 @@ def kill_an_index_build(url: str) -> None:
         reader.execute("LOCK TABLE chunks IN ROW EXCLUSIVE MODE")  # which the build waits for
         statement = (
             f"CREATE INDEX CONCURRENTLY {column.NEXT_INDEX}"
-            " ON chunks USING hnsw (embedding_next vector_cosine_ops)"
+            f" ON chunks USING {vector_index('embedding_next')}"
         )
 
         def build() -> None:
