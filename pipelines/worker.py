@@ -28,7 +28,13 @@ _logger = logging.getLogger("pipelines.worker")  # run as a program it is __main
 
 def work(
     files_at_once: Annotated[
-        int, typer.Option("--files", min=1, max=256, help="Files under way at once.")
+        int,
+        typer.Option(
+            "--files",
+            min=1,
+            max=256,
+            help="Files of a tenant under way at once; twice that of all.",
+        ),
     ] = FILES_AT_ONCE,
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when there is nothing more to do.")

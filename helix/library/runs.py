@@ -154,6 +154,12 @@ def running_runs(connection: Connected) -> list[int]:
     return [run_id for (run_id,) in rows]
 
 
+def tenant_of_run(connection: Connected, run_id: int) -> str:
+    """Whose a run is; the default tenant's where it is no more."""
+    row = connection.execute("SELECT tenant_id FROM runs WHERE id = %s", (run_id,)).fetchone()
+    return str(row[0]) if row else DEFAULT_TENANT
+
+
 def begin_run(connection: Connected, run_id: int) -> RunRow | None:
     """The run, now ``running``; None when it is to stop or has ended."""
     with connection.cursor(row_factory=class_row(RunRow)) as cursor:

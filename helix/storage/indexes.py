@@ -2,7 +2,7 @@
 
 Inserting into the vector index costs milliseconds a chunk; building it over loaded rows costs a
 fraction of that, in parallel, when the graph fits in memory. It has each vector at half precision:
-half the size, and quicker to build and to search (docs/decisions/0048). While the index of terms is
+half the size, and quicker to build and to search (docs/decisions/0050). While the index of terms is
 not there, nothing is counted for BM25 either (db/schema.sql): that is done when it is built.
 """
 
@@ -21,6 +21,7 @@ HALF = f"halfvec({EMBEDDING_DIMENSIONS})"
 INDEX_NAME = "chunks_embedding_hnsw"
 TERMS_NAME = "chunk_terms_keys"
 _LOCK = 7_416_203_311_871_154  # any constant; pg_advisory_lock's key for changes of the index
+_FOLDING = 7_416_203_311_871_156  # count_terms (db/schema.sql) takes it too
 _EXISTS = "SELECT to_regclass(%s) IS NOT NULL"
 _BYTES_PER_CHUNK = EMBEDDING_DIMENSIONS * 2 + 2048  # its vector and share of the graph, and room
 _LEAST_MB, _MOST_MB = 64, 1024
@@ -79,6 +80,18 @@ def _build_terms(connection: Connected) -> bool:
         connection.execute("SELECT build_terms()")
     connection.execute("ANALYZE chunk_terms, term_counts")
     return True
+
+
+def fold_counts(connection: Connected) -> None:
+    """Add up what writes have counted, line by line, since the last time; needs autocommit.
+
+    A search reads every line that is not added up. Where another process is at it, it is left.
+    """
+    with connection.transaction():
+        row = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (_FOLDING,)).fetchone()
+        if row and row[0]:
+            connection.execute("SELECT fold_term_changes()")
+    connection.execute("VACUUM term_changes")
 
 
 def _build(connection: Connected, workers: int | None) -> None:

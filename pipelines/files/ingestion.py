@@ -39,6 +39,7 @@ from pipelines.facts import facts_of
 from pipelines.facts.front import plain
 from pipelines.facts.title import title_of
 from pipelines.files.embedding import EmbedNodes, EmbedTexts, RunBatch
+from pipelines.files.reading_places import ReadingPlaces
 from pipelines.files.recipe import RECIPE, is_unchanged
 from pipelines.files.terms import TermsBeside
 from pipelines.outages import in_database, through_outages
@@ -64,13 +65,13 @@ class Tools:
     """What a worker works with.
 
     ``embeddings`` are HELIX_EMBEDDER's and then the next one's, where there is one; ``reading`` has
-    a place for each file that the sandbox reads at once.
+    the places that files are read in.
     """
 
     store: ChunkStore
     embeddings: Sequence[Embedding]
     sandbox: Sandbox
-    reading: asyncio.Semaphore
+    reading: ReadingPlaces
 
     async def current(self) -> Embedding:
         """The one whose vectors the database has now; raises as current_embedder does."""
@@ -144,7 +145,8 @@ class FileIngestion:
         return replace(file, source_uri=source_uri, keep_file=True)  # as the upload's are
 
     async def _read(self, file: FileRow) -> ReadText:
-        async with self._tools.reading:  # the bytes of a file that waits need not be in memory
+        # the bytes of a file that waits need not be in memory
+        async with self._tools.reading.take(file.tenant):
             await self._tell("reading")
             stored = (file.tenant, file.file_hash or "")
             if (data := await self._database(read_bytes, *stored)) is None:

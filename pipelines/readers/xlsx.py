@@ -49,6 +49,8 @@ def _rows(sheet: CalamineSheet) -> Iterator[Row]:
     merged = _merged(sheet)
     running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
     for index, values in enumerate(sheet.iter_rows()):
+        if not running and values.count("") == len(values):
+            continue  # nobody asks for it, and a sheet of one cell may have a million above
         cells = [_text(value) for value in values]
         for column, (merge, value) in list(running.items()):
             if index > merge.last:

@@ -17,6 +17,7 @@ from helix.library.runs import (
     finish_run,
     set_stage,
     stop_wanted,
+    tenant_of_run,
 )
 from helix.settings import Settings
 from helix.storage import indexes as index
@@ -90,6 +91,10 @@ class Worker:
                 _logger.info("the vector index stays during the load (%s)", where(error))
         return True
 
+    async def tenant(self, run_id: int) -> str:
+        """Whose the run is."""
+        return await self.database(tenant_of_run, run_id)
+
     async def next_files(self, run_id: int, after: int, limit: int) -> list[int]:
         """Numbers above ``after`` of files not dealt with."""
         return await self.database(open_files, run_id, after, limit)
@@ -125,8 +130,9 @@ class Worker:
         """End the run; ``error`` is None unless it was stopped, and empty if by its owner."""
         try:
             await self.database(index.build_if_missing)
+            await self.database(index.fold_counts)
         except StoreUnavailable as problem:  # searches do without it, and the next run tries again
-            _logger.warning("the vector index was not built (%s)", where(problem))
+            _logger.warning("the indexes were not built and folded (%s)", where(problem))
 
         def end(connection: Connected) -> None:
             with connection.transaction():

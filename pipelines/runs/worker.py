@@ -17,6 +17,7 @@ from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
+from pipelines.files.reading_places import ReadingPlaces
 from pipelines.runs.planning import FileHashes
 from pipelines.runs.resting_engine import RestingEngine
 from pipelines.runs.run_identity import this_host
@@ -56,7 +57,8 @@ async def open_worker(
         for embedder in embedders:
             stack.push_async_callback(embedder.aclose)
         limits = ReadLimits(seconds=settings.read_seconds, memory_mb=settings.read_mb)
-        sandbox = Sandbox(limits, processes=processes)
+        reading = ReadingPlaces(processes)
+        sandbox = Sandbox(limits, processes=reading.most)
         stack.push_async_callback(sandbox.aclose)
         store = await stack.enter_async_context(open_store(ChunkStore, settings, *embedders))
         requests = asyncio.Semaphore(settings.embed_parallel)
@@ -72,7 +74,7 @@ async def open_worker(
                 limit=requests,
             )
             embeddings.append(Embedding(cached, coalescer.embed))
-        tools = Tools(store, embeddings, sandbox, asyncio.Semaphore(processes))
+        tools = Tools(store, embeddings, sandbox, reading)
         worker = Worker(settings, tools, name, host, under_way, hashes)
         await stack.enter_async_context(counting(store, "ingesting"))
         await migrate_engine(store.url)

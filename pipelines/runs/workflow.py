@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos import DBOS, DBOSConfig, SetEnqueueOptions, SetWorkflowID
 from dbos._dbos import _get_dbos_instance
 from dbos._error import DBOSException
 from sqlalchemy.exc import DBAPIError
@@ -26,8 +26,11 @@ from helix.errors import StoreUnavailable
 from helix.telemetry.logs import where
 from pipelines.runs.run_steps import Worker
 
-FILES, RUNS = "helix-files", "helix-runs"
-"""Queues of files, which any worker takes, and of runs; each machine has one of its own too."""
+FILES, RUNS = "helix-files-by-tenant", "helix-runs"
+"""Queues of files, which any worker takes, and of runs; each machine has one of its own too. Files
+are partitioned by tenant: one tenant's may all be slow, and another's begin all the same."""
+_UNPARTITIONED_FILES = "helix-files"
+"""The queue of files that a release before had; what it left there is carried out."""
 
 APPLICATION_VERSION = "1"
 """Pinned: DBOS's default is a hash of the source, and a new release would leave old runs lying.
@@ -90,7 +93,8 @@ async def durable_engine(
 ) -> AsyncIterator[None]:
     """Carry out queued runs in the running event loop until the block ends.
 
-    ``executor`` names this worker, uniquely; ``files_at_once`` bounds the files it works on.
+    ``executor`` names this worker, uniquely; ``files_at_once`` bounds the files of a tenant that it
+    works on, and twice that all of them.
     What is under way at the end stays where it is, for another worker to take over.
     """
     _current.worker = worker
@@ -109,10 +113,12 @@ async def durable_engine(
     DBOS(config=config)
     logging.getLogger("dbos").addFilter(_is_news)
     own = runs_queue(host)
-    DBOS.listen_queues([FILES, RUNS, own])
+    DBOS.listen_queues([FILES, _UNPARTITIONED_FILES, RUNS, own])
     try:
         _launch()
-        await _register({RUNS: 4, own: 4, FILES: files_at_once})
+        await _register(
+            {RUNS: 4, own: 4, _UNPARTITIONED_FILES: files_at_once, FILES: files_at_once}
+        )
         yield
     finally:
         await _current.interrupt()
@@ -153,12 +159,13 @@ def _launch() -> None:
 
 
 async def _register(queues: Mapping[str, int]) -> None:
-    """Take from ``queues``, by name, so many at once."""
+    """Take from ``queues``, by name, so many at once; of FILES so many of each tenant."""
     try:
         for name, concurrency in queues.items():
             await DBOS.register_queue_async(
                 name,
-                worker_concurrency=concurrency,
+                worker_concurrency=2 * concurrency if name == FILES else concurrency,
+                partition_worker_concurrency=concurrency if name == FILES else None,
                 polling_interval_sec=_POLL_SECONDS,
                 on_conflict="always_update",
             )
@@ -260,12 +267,14 @@ async def run_workflow(run_id: int) -> None:
 
 async def _carry_out(worker: Worker, run_id: int) -> None:
     last, going_on = -1, await _plan(run_id)
+    tenant = await worker.tenant(run_id)
     while going_on:
         numbers = await _next_files(run_id, last)
         if not numbers:
             break
         for n in numbers:
-            with SetWorkflowID(f"{_run_key(run_id)}-file-{n}"):
+            key = SetWorkflowID(f"{_run_key(run_id)}-file-{n}")
+            with key, SetEnqueueOptions(queue_partition_key=tenant):
                 await DBOS.enqueue_workflow_async(FILES, file_workflow, run_id, n)
         last = numbers[-1]
         going_on = await worker.wait(run_id, last, _WINDOW // 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from pipelines.sandbox import answer, terms
 
 __all__ = ["ReadLimits", "Sandbox", "SandboxFailed"]
 
+_FULL_TIME_BYTES = 4 * 2**20
+_LEAST_SECONDS = 60
 _TEXTS_AT_ONCE = 2000
 """Chunks whose terms one process makes: 8 MB of them."""
 _logger = logging.getLogger(__name__)
@@ -32,6 +35,16 @@ class ReadLimits:
     seconds: int = 300
     memory_mb: int = 1024
     text_chars: int = 64_000_000
+
+    def seconds_for(self, kind: str, size: int) -> int:
+        """The time for a file of ``size`` bytes: a small one that takes all of it is no honest one.
+
+        A PDF has all of it, for a page that is a picture is small, and slow to recognise.
+        """
+        if kind == "pdf":
+            return self.seconds
+        share = min(1.0, size / _FULL_TIME_BYTES)
+        return min(self.seconds, max(_LEAST_SECONDS, math.ceil(self.seconds * share)))
 
 
 class Sandbox:
@@ -65,7 +78,7 @@ class Sandbox:
         """
         if kind not in self._readers:
             raise UnreadableFile(f"no reader for {kind}")
-        request = self._request(self._readers[kind], len(data))
+        request = self._request(kind, len(data))
 
         async def take(frames: Frames) -> ReadText:
             return await _received(frames, self._limits.text_chars, on_progress)
@@ -92,7 +105,7 @@ class Sandbox:
     async def _packed(self, texts: Sequence[str], language: str, tenant: str) -> dict[bytes, bytes]:
         data = await asyncio.to_thread(lambda: json.dumps(list(texts)).encode())
         options = {"language": language, "tenant": tenant}
-        request = self._limited(terms.WORK, len(data), options, modules=())
+        request = self._limited(terms.WORK, len(data), options, (), self._limits.seconds)
 
         async def take(frames: Frames) -> list[bytes]:
             return await terms.received_rows(frames, len(texts))
@@ -104,22 +117,24 @@ class Sandbox:
         """Stop what is being done; nothing is left running. A later read would start anew."""
         await asyncio.gather(self._processes.aclose(), self._packing.aclose())
 
-    def _request(self, reader: str, size: int) -> Request:
+    def _request(self, kind: str, size: int) -> Request:
+        reader = self._readers[kind]
         options = {"reader": reader, "text_chars": self._limits.text_chars}
-        return self._limited(_WORK, size, options, [reader.partition(":")[0]])
+        seconds = self._limits.seconds_for(kind, size)
+        return self._limited(_WORK, size, options, [reader.partition(":")[0]], seconds)
 
     def _limited(
-        self, work: str, size: int, options: dict[str, Any], modules: Sequence[str]
+        self, work: str, size: int, options: dict[str, Any], modules: Sequence[str], seconds: int
     ) -> Request:
         limits = self._limits
         return Request(
             work=work,
             size=size,
-            seconds=limits.seconds,
+            seconds=seconds,
             memory_mb=limits.memory_mb,
             out_of_memory=f"needs more than {limits.memory_mb} MB of memory to read"
             " (HELIX_READ_MB)",
-            out_of_time=f"took longer than {limits.seconds} s to read (HELIX_READ_SECONDS)",
+            out_of_time=f"took longer than {seconds} s to read (HELIX_READ_SECONDS)",
             options=options,
             modules=list(modules),
         )

@@ -17,6 +17,7 @@ from helix.store import ChunkStore
 from pipelines.files import ingestion
 from pipelines.files.embedding import requests_of
 from pipelines.files.ingestion import Embedding, FileIngestion, Tools
+from pipelines.files.reading_places import ReadingPlaces
 from pipelines.readers import ReadText, UnreadableFile
 from pipelines.sandbox import Sandbox
 from tests.support.fake_embedder import opened, rows, word_embedder
@@ -70,7 +71,7 @@ async def test_nothing_of_a_file_goes_on_when_reading_it_fails(
 def _tools(store: ChunkStore, sandbox: Sandbox) -> Tools:
     embedder = word_embedder()
     embeddings = [Embedding(embedder, requests_of(embedder))]
-    return Tools(store, embeddings, sandbox, asyncio.Semaphore(1))
+    return Tools(store, embeddings, sandbox, ReadingPlaces(1))
 
 
 def test_a_folder_whose_last_file_changed_is_hashed_once(
@@ -93,3 +94,4 @@ def test_a_folder_whose_last_file_changed_is_hashed_once(
         result = ingest(".")
     assert "3 files: 0 added, 1 replaced, 2 unchanged" in result.stdout
     assert sorted(hashed) == ["a.txt", "b.txt", "c.txt"]
+    assert rows(database_url, "SELECT FROM term_changes") == []  # folded at the run's end

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.readers import ReadText, UnreadableFile, read
+from pipelines.readers.html import parse_tree
 
 PAGE = """<!doctype html><html><head><title>API &mdash;
  Docs</title><link rel="canonical" href="/docs/api"><style>p {}</style></head><body>
@@ -74,6 +75,16 @@ def test_the_encoding(data: bytes) -> None:
 def test_what_is_neither_declared_nor_utf_8_is_as_browsers_take_it() -> None:
     assert read("html", b"<meta charset=latin1><p>\x93caf\xe9\x94</p>").text == "“café”"
     assert read("html", b"<p>\x93caf\xe9\x94</p>").text == "“café”"
+
+
+def test_an_element_of_thousands_of_attributes_is_read_without_them() -> None:
+    many = " ".join(f"a{n}='{n}'" for n in range(20_000))
+    picture = f"<img alt='A crate' src='data:image/png;base64,{'A' * 20_000}'>"
+    page = f"<html><body><main {many}><p>Crate 7 holds lanterns.</p>{picture}</main></body></html>"
+    main = parse_tree(page).find(".//main")
+    assert not main.attrib
+    assert main.find("img").get("alt") == "A crate"
+    assert "Crate 7 holds lanterns." in read("html", page.encode()).text
 
 
 def test_a_page_that_is_all_links_keeps_its_text() -> None:
