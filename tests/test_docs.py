@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.newcomer import MOST_STEPS, readme_commands
 from tests.support.repository import ROOT
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
@@ -71,3 +72,9 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().split()) < 900
+
+
+def test_the_readme_leads_to_an_answer_on_an_own_document_in_five_steps() -> None:
+    """What ``benchmarks.newcomer`` does; it clones before, and drops a file and asks behind."""
+    commands = readme_commands((ROOT / "README.md").read_text())
+    assert commands[-1] == ".venv/bin/helix up" and len(commands) <= MOST_STEPS - 3

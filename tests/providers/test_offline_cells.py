@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from helix.answering.proof import prove
 from helix.contract import REFUSAL
+from helix.domain.context import Source
 from helix.domain.prompt import chat_messages
 from helix.providers.offline.answerer import OfflineLLM
-from tests.support.report_rows import report_sources
+from tests.support.report_rows import FLOWS, QUARRY, report_sources
 
 SOURCES = report_sources()
 
 
-def ask(question: str) -> str:
-    places = [source.place for source in SOURCES]
-    return OfflineLLM().chat(chat_messages(question, SOURCES, places)).message.content or ""
+def ask(question: str, sources: Sequence[Source] = SOURCES) -> str:
+    places = [source.place for source in sources]
+    return OfflineLLM().chat(chat_messages(question, sources, places)).message.content or ""
 
 
 @pytest.mark.parametrize(
@@ -89,6 +92,13 @@ def test_a_cell_answers_and_is_proven(question: str, answer: str) -> None:
 )
 def test_another_company_period_or_subject_is_refused(question: str) -> None:
     assert ask(question) == REFUSAL
+
+
+def test_what_is_left_over_of_a_group_is_not_what_the_group_is_named_after() -> None:
+    flows = report_sources([(FLOWS, QUARRY)])
+    assert ask("What was Quarry's net income (loss) in Q1 2023?", flows) == REFUSAL
+    asked = "What was Quarry's other expense (income), net, in Q1 2023?"
+    assert "Other expense (income), net: (1,272) million" in ask(asked, flows)
 
 
 def test_a_model_that_does_not_read_places_gets_the_prompt_alone() -> None:

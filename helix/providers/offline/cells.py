@@ -28,6 +28,9 @@ _OR_LOSS = re.compile(
     r"\b(income|earnings|profit|gains?|surplus|increase) \((loss(?:es)?|deficit|decrease)\)",
     re.IGNORECASE,
 )
+_LEFT_OVER = re.compile(r"(?:total )?other\b", re.IGNORECASE)
+"""How the label of a row begins that is the rest of its group, and nothing that the group names."""
+_OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
 """`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
 _ENOUGH_LABEL = 0.65
@@ -129,6 +132,8 @@ def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Ca
         first_item = frozenset(meanings(bare.partition(",")[0])) if "," in bare else None
         share = _label_share(label, subject, first_item) if label else None
         if label and (share is None or share < _ENOUGH_LABEL):
+            continue
+        if _LEFT_OVER.match(row.label) and not _OTHER.search(asked.text):
             continue
         units = units_in(source.text, above)
         for cell in row.cells:
