@@ -27,7 +27,7 @@ from helix.answering.pipeline import AnswerRequest
 from helix.answering.proof import prove
 from helix.app import create_app
 from helix.receipts.receipt import receipt_of
-from helix.receipts.storable import storable_json
+from helix.storage.storable import storable_json
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
 

@@ -38,9 +38,9 @@ END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, documents, document_sources, document_pages,
     document_tables, suggested_questions, document_names, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
-    answers, feedback, gate_fits, data_chunks, embedding_space, embedding_cache TO helix_app;
+    answers, feedback, conversations, messages, message_events, gate_fits, data_chunks, embedding_space, embedding_cache TO helix_app;
 GRANT SELECT ON term_statistics, embedding_change TO helix_app;
-GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq TO helix_app;
+GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq TO helix_app;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, any_chunks, purge_cache, lexical_chunks TO helix_app;
 GRANT SELECT ON schema_version TO PUBLIC;
 

@@ -30,6 +30,7 @@ from helix.serving.routes import (
     ask,
     ask_image,
     batches,
+    conversations,
     documents,
     library,
     operations,
@@ -53,6 +54,7 @@ _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
     pages.router, runs.router, suggestions.router, operations.router, about.router,
+    conversations.router,
 )  # fmt: skip
 
 

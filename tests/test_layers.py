@@ -34,6 +34,7 @@ FLOORS = (
     {"store"},
     {"library", "rendering", "retrieval"},
     {"answering"},
+    {"conversations"},
     {"receipts"},
     {"services"},
     {"commands", "privacy"},

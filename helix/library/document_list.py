@@ -10,7 +10,7 @@ from helix.domain.names import company_keys, kind_key
 from helix.errors import BadRequest
 from helix.library.access import Library, Row, compose
 from helix.library.documents import FIELDS
-from helix.library.paging import decode_cursor, encode_cursor
+from helix.library.paging import decode_cursor, encode_cursor, like_pattern
 
 Sort = Literal["updated", "title", "size", "kind", "status"]
 Order = Literal["asc", "desc"]
@@ -92,7 +92,7 @@ class Wanted:
         """The values that ``_FILTER`` binds."""
         return {
             "status": self.status,
-            "pattern": _pattern(self.search) if self.search else None,
+            "pattern": like_pattern(self.search) if self.search else None,
             "tags": None if self.tags is None else list(self.tags),
             "company": company_keys(self.company) if self.company else None,
             "kind": kind_key(self.kind) if self.kind else None,
@@ -155,12 +155,6 @@ async def matching_ids(library: Library, wanted: Wanted, most: int) -> list[int]
     """The ids of the first ``most`` documents that match, in their order."""
     found = await library.all_data(_IDS, wanted.values() | {"limit": most})
     return [row["id"] for row in found]
-
-
-def _pattern(search: str) -> str:
-    """``search`` as a part of a LIKE pattern that means itself."""
-    escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    return f"%{escaped}%"
 
 
 async def summarise(library: Library) -> Row:

@@ -50,3 +50,9 @@ def check_text(name: str, text: str, limit: int = 2000) -> str:
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in stripped):
         raise BadRequest(f"{name} holds control characters: leave them out")
     return stripped
+
+
+def like_pattern(search: str) -> str:
+    """A pattern of LIKE that fits every text with ``search`` in it, which means itself."""
+    escaped = search.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
+    return f"%{escaped}%"

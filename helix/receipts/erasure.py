@@ -14,9 +14,10 @@ _OPEN_RUN = compose(
     open=str(OPEN_RUN),
 )
 _COUNT_DOCUMENTS = "SELECT count(*) FROM documents WHERE tenant_id = %s"
-# feedback goes with its answers, run_files with their runs; the answers before the documents, or
-# each would be rewritten for the documents that go
+# feedback goes with its answers, messages with their conversations, run_files with their runs; the
+# answers and conversations before the documents, or each would be rewritten for those that go
 _COUNTED = {
+    "conversations": "DELETE FROM conversations WHERE tenant_id = %s",
     "answers": "DELETE FROM answers WHERE tenant_id = %s",
     "runs": "DELETE FROM runs WHERE tenant_id = %s",
     "keys": "DELETE FROM api_keys WHERE tenant_id = %s",
@@ -38,8 +39,8 @@ class StillRunning(HelixError):
 def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
     """Delete all of a tenant inside the caller's transaction, with the owner's rights.
 
-    Documents with their chunks, vectors and files; runs; answers with their feedback; keys. Cached
-    vectors that another tenant's chunks have too stay: they are nobody's.
+    Documents with their chunks, vectors and files; runs; answers with their feedback;
+    conversations; keys. Cached vectors that another tenant's chunks have too stay: they are nobody's.
 
     Returns:
         how many ``answers``, ``documents``, ``runs`` and ``keys`` there were.

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -126,29 +126,44 @@ class QueryRequest(BaseModel):
         )
 
 
+def stored_scope(document_ids: list[int] | None, filters: Filters | None) -> dict[str, Any]:
+    """What is kept of a scope, as JSON: ``document_ids`` and ``filters``, where there are any."""
+    kept = filters.model_dump(mode="json", exclude_none=True) if filters else {}
+    ids = {} if document_ids is None else {"document_ids": document_ids}
+    return ids | ({"filters": kept} if kept else {})
+
+
+_Body = TypeVar("_Body", bound=QueryRequest)
+
+
 def query_request(body: bytes, max_question_chars: int) -> QueryRequest:
-    """The request in ``body``.
+    """``checked_request`` of POST /v1/query."""
+    return checked_request(body, max_question_chars, QueryRequest)
+
+
+def checked_request(body: bytes, max_question_chars: int, kind: type[_Body]) -> _Body:
+    """The request of ``kind`` in ``body``.
 
     Raises:
         BadRequest: one line that names the key which is unknown, missing or not of its kind.
     """
     try:
-        request = QueryRequest.model_validate_json(body)
+        request = kind.model_validate_json(body)
     except ValidationError as error:
-        raise BadRequest(_problem(error)) from None
+        raise BadRequest(_problem(error, kind)) from None
     if (length := len(request.question)) > max_question_chars:
         raise BadRequest(f"question has {length} characters; the limit is {max_question_chars}")
     return request
 
 
-def _problem(error: ValidationError) -> str:
+def _problem(error: ValidationError, kind: type[BaseModel]) -> str:
     """The first problem as one line; the rejected value is left out, for it may be a secret."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     place = [str(part) for part in first["loc"]]
     if not place:
         return 'the body is no JSON object: send {"question": "…"} in UTF-8'
     if first["type"] == "extra_forbidden":
-        model = Filters if place[0] == "filters" else QueryRequest
+        model = Filters if place[0] == "filters" else kind
         known = ", ".join(model.model_fields)
         return f"{json.dumps('.'.join(place)[:80])} is no key of a query: there are {known}"
     key = next(name for name in (".".join(place[:2]), place[0]) if name in _KINDS)
@@ -156,9 +171,9 @@ def _problem(error: ValidationError) -> str:
     return f"{key} is missing: send {_KINDS[key]}" if missing else f"{key} is not {_KINDS[key]}"
 
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of a request, without references."""
-    found = QueryRequest.model_json_schema()
+def schema(kind: type[QueryRequest]) -> dict[str, Any]:
+    """The JSON schema of a request of ``kind``, without references."""
+    found = kind.model_json_schema()
     filters = found.pop("$defs")["Filters"]
     found["properties"]["filters"] = filters | {"default": None}
     return found

@@ -27,8 +27,9 @@ FILLED = {
 
 
 ADDED = {
-    "audit_events", "document_names", "document_pages", "document_sources", "document_tables",
-    "schema_version", "suggested_questions", "usage_counts",
+    "audit_events", "conversations", "document_names", "document_pages", "document_sources",
+    "document_tables", "message_events", "messages", "schema_version", "suggested_questions",
+    "usage_counts",
 }  # fmt: skip
 """The tables that steps after version 1 make."""
 FILE_NAMES = {

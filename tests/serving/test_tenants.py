@@ -25,7 +25,6 @@ from tests.support.live_server import OFFLINE, live
 from tests.support.sample_documents import pdf
 from tests.support.tenants import (
     BY_ID,
-    NEVER,
     OPEN,
     QUESTION,
     ROUTES,
@@ -78,7 +77,8 @@ def keyed(module_database_url: str, off: World) -> Iterator[World]:
 
 WALLED = ("files", "documents", "chunks", "chunk_terms", "term_counts", "term_changes", "runs",
           "run_files", "answers", "feedback", "document_pages", "document_tables",
-          "document_sources", "suggested_questions")  # fmt: skip
+          "document_sources", "suggested_questions", "conversations", "messages",
+          "message_events")  # fmt: skip
 
 
 @pytest.fixture(params=["keys", "off", "off and no policies"])
@@ -96,7 +96,8 @@ def world(
         connection.execute(switch.format("ENABLE"))
 
 
-CHANGEABLE = ("documents", "runs", "run_files", "files", "chunk_terms", "api_keys", "feedback")
+CHANGEABLE = ("documents", "runs", "run_files", "files", "chunk_terms", "api_keys", "feedback",
+              "conversations", "messages", "message_events")  # fmt: skip
 
 
 def _stored(url: str) -> list[Any]:
@@ -146,8 +147,8 @@ def test_anothers_id_answers_as_one_that_never_was(
     for tenant, other in zip(TENANTS, (*TENANTS[1:], TENANTS[0]), strict=True):
         theirs = world.ids[other]
         foreign, never = world.send(tenant, route, theirs), world.send(tenant, route)
-        numbers = (theirs.document, theirs.chunk, theirs.run, theirs.answer)
-        assert _told(foreign, *numbers) == _told(never, NEVER, Ids.answer)
+        numbers = theirs.all
+        assert _told(foreign, *numbers) == _told(never, *Ids().all)
         assert marker(other) not in foreign.text
     assert _stored(module_database_url) == before
 
@@ -283,6 +284,6 @@ def test_who_asks_is_settled_before_all_else(
 def test_without_a_name_it_is_the_default_tenant(off: World, route: tuple[str, str]) -> None:
     ids = off.ids["alpha"]
     told = off.send(None, route, ids)
-    numbers = (ids.document, ids.chunk, ids.run, ids.answer)
-    assert _told(told, *numbers) == _told(off.send(None, route), NEVER, Ids.answer)
+    numbers = ids.all
+    assert _told(told, *numbers) == _told(off.send(None, route), *Ids().all)
     assert off.client.get("/v1/documents").json()["total"] == 0

@@ -26,11 +26,12 @@ WITHOUT_POLICY = {"api_keys", "audit_events", "usage_counts"}
 WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_names", "document_sources", "document_pages", "document_tables",
-    "suggested_questions", "documents", "files", "gate_fits",
+    "suggested_questions", "documents", "files", "gate_fits", "message_events", "messages",
+    "conversations",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
-    "forget_in_answers",
+    "forget_in_answers", "forget_in_messages",
 }  # fmt: skip
 
 _OURS = """
@@ -117,6 +118,15 @@ def _add_file_and_run(own: ChunkStore) -> None:
         )
         connection.execute(
             "INSERT INTO feedback (answer_id, rating) VALUES (%s, 'up')", (digest[:32],)
+        )
+        connection.execute("INSERT INTO conversations (id) VALUES ('c')")
+        connection.execute(
+            "INSERT INTO messages (conversation_id, branch, depth, question, answer_id)"
+            " VALUES ('c', 1, 0, 'q', 'a')"
+        )
+        connection.execute(
+            "INSERT INTO message_events (conversation_id, message_id, n, event, data)"
+            " SELECT 'c', id, 1, 'token', '{}' FROM messages"
         )
         connection.execute(
             "INSERT INTO gate_fits (embedder, documents, chunks, target_risk)"
@@ -293,6 +303,11 @@ def test_no_row_can_hang_on_another_tenants(seeded: str) -> None:
         "UPDATE answers SET tenant_id = 'a' WHERE tenant_id = 'b'",
         "INSERT INTO feedback (tenant_id, answer_id, rating)"
         " SELECT 'a', id, 'up' FROM answers WHERE tenant_id = 'b'",
+        "UPDATE messages SET tenant_id = 'a', conversation_id = 'd' WHERE tenant_id = 'b'",
+        "INSERT INTO messages (tenant_id, conversation_id, parent_id, branch, depth, question,"
+        " answer_id, status) SELECT 'a', 'c', id, 1, 1, 'q', 'a', 'done' FROM messages"
+        " WHERE tenant_id = 'b'",
+        "UPDATE message_events SET tenant_id = 'a' WHERE tenant_id = 'b'",
     )
     with _owner(seeded) as connection:
         for statement in refused:

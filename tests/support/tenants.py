@@ -46,6 +46,13 @@ class Ids:
     chunk: int = NEVER
     run: int = NEVER
     answer: str = f"{NEVER:032x}"
+    conversation: str = f"never-{NEVER}"
+    message: int = NEVER
+
+    @property
+    def all(self) -> tuple[int | str, ...]:
+        """Each of them."""
+        return (self.document, self.chunk, self.run, self.answer, self.conversation, self.message)
 
 
 Sent = dict[str, Any]
@@ -86,6 +93,12 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("GET", "/v1/answers/{answer_id}"): lambda _: {},
     ("GET", "/v1/answers/{answer_id}/verify"): lambda _: {},
     ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
+    ("POST", "/v1/conversations"): lambda _: {"json": {}},
+    ("GET", "/v1/conversations"): lambda _: {},
+    ("GET", "/v1/conversations/{conversation_id}"): lambda _: {},
+    ("PATCH", "/v1/conversations/{conversation_id}"): lambda _: {"json": {"title": "taken"}},
+    ("DELETE", "/v1/conversations/{conversation_id}"): lambda _: {},
+    ("GET", "/v1/conversations/{conversation_id}/messages/{message_id}"): lambda _: {},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
     ("GET", "/v1/about"): lambda _: {},
@@ -123,7 +136,7 @@ class World:
             sent = naming(sent, tenant)
         path = path.format(
             document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
-            number=1,
+            number=1, conversation_id=ids.conversation, message_id=ids.message,
         )  # fmt: skip
         return self.client.request(method, path, **sent)
 
@@ -167,6 +180,35 @@ def bring_in(
     chunk = asyncio.run(store_one(url, embedder, tenant, record, told["id"]))
     with psycopg.connect(url, autocommit=True) as connection:
         end_run(connection, answer["run_id"])
+        message = add_message(connection, tenant, uri)
     asked = {"question": QUESTION, "tenant_id": tenant}
     answered = client.post("/v1/query", json=asked).json()["answer_id"]
-    return Ids(told["id"], chunk, answer["run_id"], answered)
+    return Ids(
+        told["id"], chunk, answer["run_id"], answered, conversation_name(tenant, uri), message
+    )
+
+
+def conversation_name(tenant: str, uri: str) -> str:
+    return f"talk-{tenant}-{uri.replace('/', '-')}"
+
+
+def add_message(connection: psycopg.Connection, tenant: str, uri: str) -> int:
+    """The id of a message of the tenant's conversation about ``uri``, which is made."""
+    name = conversation_name(tenant, uri)
+    connection.execute(
+        "INSERT INTO conversations (tenant_id, id, title) VALUES (%s, %s, %s)",
+        (tenant, name, f"The vault of {marker(tenant)}"),
+    )
+    row = connection.execute(
+        "INSERT INTO messages (tenant_id, conversation_id, branch, depth, is_active, question,"
+        " answer_id, status, response) VALUES (%s, %s, 1, 0, true, %s, 'a', 'done', %s)"
+        " RETURNING id",
+        (tenant, name, f"Of {marker(tenant)}?", '{"answer": "yes", "citations": []}'),
+    ).fetchone()
+    assert row is not None
+    connection.execute(
+        "INSERT INTO message_events (tenant_id, conversation_id, message_id, n, event, data)"
+        " VALUES (%s, %s, %s, 1, 'done', %s)",
+        (tenant, name, row[0], f'{{"t":"{marker(tenant)}"}}'),
+    )
+    return int(row[0])

@@ -19,7 +19,7 @@ from helix.serving.admission import place_for
 from helix.serving.answer_stream import typed_frames
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.query_request import MAX_BYTES, query_request, schema
+from helix.serving.query_request import MAX_BYTES, QueryRequest, query_request, schema
 from helix.serving.sse import TextJson
 
 _logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _CONTENT: dict[str, dict[str, Any]] = {
     "application/json": {"schema": {"type": "object"}, "example": _ANSWER},
     "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
 }
-_REQUEST = {"required": True, "content": {"application/json": {"schema": schema()}}}
+_REQUEST = {"required": True, "content": {"application/json": {"schema": schema(QueryRequest)}}}
 
 
 class _QueryRoute(ApiRoute):
@@ -72,7 +72,7 @@ router = APIRouter(prefix="/v1", route_class=_QueryRoute)
 async def query(request: Request, caller: CurrentCaller) -> Response:
     """Answer with citations and their exact characters, or say why not. No text is logged."""
     services = caller.services
-    asked = query_request(await request.body(), services.settings.max_question_chars)
+    asked = query_request(await request.body(), services.settings.max_question_chars, QueryRequest)
     named = asked.conversation_id is not None
     scope = asked.scope(caller.for_tenant(asked.tenant_id).tenant)
     answering = AnswerRequest(

@@ -1,0 +1,25 @@
+"""What a request about a conversation can be refused for."""
+
+from __future__ import annotations
+
+from helix.library.errors import Conflict, NotFound
+
+
+class Busy(Conflict):
+    """Another question of the conversation is being answered."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "another question of this conversation is being answered: wait for it, stop it, or"
+            ' send "wait": true'
+        )
+
+
+def no_conversation(conversation_id: str) -> NotFound:
+    """The error for an id that no conversation of the tenant has."""
+    return NotFound(f"there is no conversation {conversation_id}: GET /v1/conversations lists them")
+
+
+def no_message(message_id: int) -> NotFound:
+    """The error for an id that no message of the conversation has."""
+    return NotFound(f"there is no message {message_id} in this conversation")

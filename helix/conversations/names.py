@@ -1,0 +1,50 @@
+"""What conversations are called: their ids, and titles made from their first question. Pure."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from hashlib import sha256
+
+from helix.errors import BadRequest
+
+TITLE_CHARS = 80
+"""Longest title that is made of a question."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,199}")
+
+
+def new_id() -> str:
+    """An id that no conversation has."""
+    return uuid.uuid4().hex
+
+
+def checked_id(text: str) -> str:
+    """``text`` if it can be a conversation's id.
+
+    Raises:
+        BadRequest: it cannot.
+    """
+    if not _ID.fullmatch(text):
+        raise BadRequest(
+            "a conversation's id has 1 to 200 letters, digits or _ . : @ -, a letter or digit first"
+        )
+    return text
+
+
+def id_of(name: str) -> str:
+    """The id of the conversation that a client of POST /v1/query calls ``name``.
+
+    It is the name itself where that fits into an address, else SHA-256 of it in hex.
+    """
+    if _ID.fullmatch(name):
+        return name
+    return sha256(name.encode(errors="surrogatepass")).hexdigest()
+
+
+def title_of(question: str) -> str:
+    """A question as a title: on one line, cut at a word."""
+    line = " ".join(question.split())
+    if len(line) <= TITLE_CHARS:
+        return line
+    cut = line[:TITLE_CHARS]
+    return (cut[: cut.rfind(" ")] if " " in cut[TITLE_CHARS // 2 :] else cut).rstrip() + "…"

@@ -1,0 +1,284 @@
+"""The tree of a conversation: made, gone on with, branched, switched and deleted.
+
+Each function changes it inside the caller's transaction, as its tenant. Whoever adds a message
+holds the conversation's row, so siblings come one after another and nothing interleaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from helix.conversations.errors import Busy, no_conversation, no_message
+from helix.conversations.liveness import INTERRUPT_LATE
+from helix.domain.history import EarlierTurn, History
+from helix.storage.connections import Connected, Row
+from helix.storage.storable import restored, restored_json, storable, storable_json
+
+HISTORY_TURNS = 50
+"""Most turns of the path that a question is given; what is older is in the summary."""
+
+_CREATE = """
+INSERT INTO conversations (tenant_id, id, title, scope)
+VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+_HOLD = """
+SELECT scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s FOR UPDATE
+"""
+_ANSWERING = """
+SELECT id FROM messages
+WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND status = 'answering'
+"""
+_MESSAGE = """
+SELECT id, parent_id, branch, depth, question, scope, top_k, attachments FROM messages
+WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(message)s
+"""
+_ACTIVE = """
+SELECT id FROM messages WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND is_active
+"""
+_LEAVE_ACTIVE = """
+UPDATE messages SET is_active = false
+WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND is_active
+"""
+# A first child goes on in its parent's branch, so a branch is a chain and its tip is found at once.
+_INSERT = """
+WITH numbered AS (SELECT nextval('messages_id_seq') AS id)
+INSERT INTO messages (tenant_id, conversation_id, id, parent_id, branch, depth, is_active, question,
+    scope, top_k, attachments, model, answer_id, owner, status, response, document_ids, cited,
+    error, created_at, finished_at)
+SELECT %(tenant)s::text, %(id)s::text, n.id, %(parent)s::bigint,
+    CASE WHEN p.branch IS NULL OR EXISTS (
+        SELECT FROM messages c WHERE c.tenant_id = %(tenant)s AND c.conversation_id = %(id)s
+            AND c.parent_id = p.id) THEN n.id ELSE p.branch END,
+    coalesce(p.depth + 1, 0), true, %(question)s::text, %(scope)s::jsonb, %(top_k)s::integer,
+    %(attachments)s::jsonb, %(model)s::text, %(answer_id)s::text, %(owner)s::text,
+    %(status)s::text, %(response)s::jsonb, %(documents)s::bigint[], %(cited)s::jsonb,
+    %(error)s::text, coalesce(%(created_at)s::timestamptz, now()),
+    CASE WHEN %(status)s <> 'answering' THEN coalesce(%(created_at)s::timestamptz, now()) END
+FROM numbered n LEFT JOIN messages p
+    ON p.tenant_id = %(tenant)s AND p.conversation_id = %(id)s AND p.id = %(parent)s
+RETURNING id
+"""
+_TOUCH = "UPDATE conversations SET updated_at = now() WHERE tenant_id = %(tenant)s AND id = %(id)s"
+_SWITCH = """
+UPDATE messages SET is_active = true
+WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = (
+    SELECT id FROM messages WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s
+        AND branch = %(branch)s ORDER BY depth DESC LIMIT 1)
+RETURNING id
+"""
+_CHANGE = """
+UPDATE conversations SET title = coalesce(%(title)s::text, title),
+    scope = coalesce(%(scope)s::jsonb, scope),
+    updated_at = now()
+WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
+"""
+_DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
+# The words of a document that is gone are not handed on, whether or not they are out of the row.
+_HISTORY = """
+WITH RECURSIVE path AS (
+    SELECT id, parent_id, 1 AS n FROM messages
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(parent)s
+    UNION ALL
+    SELECT m.id, m.parent_id, p.n + 1 FROM path p JOIN messages m
+        ON m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = p.parent_id
+    WHERE p.n < %(most)s)
+SELECT m.question, m.response, m.status, m.summary, m.summarised FROM path p JOIN messages m
+    ON m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = p.id
+WHERE m.status = 'done' AND NOT EXISTS (
+    SELECT unnest(m.document_ids) EXCEPT
+    SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
+ORDER BY p.n DESC
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A question for a conversation.
+
+    ``scope`` is as POST /v1/query takes it, None for the conversation's own. ``owner`` is the
+    process that answers it. The rest is for a turn that was answered elsewhere, and imported.
+    """
+
+    question: str
+    answer_id: str
+    owner: str = ""
+    scope: dict[str, Any] | None = None
+    top_k: int | None = None
+    model: str = ""
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    status: str = "answering"
+    response: dict[str, Any] = field(default_factory=dict)
+    document_ids: list[int] = field(default_factory=list)
+    cited: dict[str, str] = field(default_factory=dict)
+    error: str = ""
+    created_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A message that was added, in the ``scope`` that holds for it, with what came before it."""
+
+    message_id: int
+    parent_id: int | None
+    scope: dict[str, Any]
+    history: History
+
+
+def create(
+    connection: Connected, tenant: str, conversation_id: str, title: str, scope: dict[str, Any]
+) -> bool:
+    """Make an empty conversation; False where there is one of this id already."""
+    values = {"tenant": tenant, "id": conversation_id, "title": storable(title),
+              "scope": Jsonb(scope)}  # fmt: skip
+    return connection.execute(_CREATE, values).fetchone() is not None
+
+
+def add_message(
+    connection: Connected,
+    tenant: str,
+    conversation_id: str,
+    new: NewMessage,
+    parent_id: int | None,
+) -> Begun:
+    """Add ``new`` below ``parent_id``, None for the beginning; it becomes the active leaf.
+
+    Raises:
+        NotFound: there is no such conversation, or no such parent in it.
+        Busy: a question of the conversation is being answered.
+    """
+    at = {"tenant": tenant, "id": conversation_id}
+    own_scope = hold(connection, tenant, conversation_id)
+    if parent_id is not None:
+        message(connection, tenant, conversation_id, parent_id)
+    if new.status == "answering":
+        connection.execute(INTERRUPT_LATE, at)
+        if _one(connection, _ANSWERING, at) is not None:
+            raise Busy
+    scope = own_scope if new.scope is None else new.scope
+    connection.execute(_LEAVE_ACTIVE, at)
+    added = _one(connection, _INSERT, at | _values(new, scope, parent_id))
+    assert added is not None
+    connection.execute(_TOUCH, at)
+    history = history_of(connection, tenant, conversation_id, parent_id)
+    return Begun(added["id"], parent_id, scope, history)
+
+
+def _values(new: NewMessage, scope: dict[str, Any], parent_id: int | None) -> Row:
+    return {
+        "parent": parent_id, "question": storable(new.question), "scope": Jsonb(scope),
+        "top_k": new.top_k, "attachments": Jsonb(new.attachments), "model": new.model,
+        "answer_id": new.answer_id, "owner": new.owner, "status": new.status,
+        "response": storable_json(new.response), "documents": new.document_ids,
+        "cited": Jsonb(new.cited), "error": storable(new.error), "created_at": new.created_at,
+    }  # fmt: skip
+
+
+def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, Any]:
+    """Keep others from changing the conversation until the transaction ends; its scope.
+
+    Raises:
+        NotFound: there is none.
+    """
+    held = _one(connection, _HOLD, {"tenant": tenant, "id": conversation_id})
+    if held is None:
+        raise no_conversation(conversation_id)
+    return dict(held["scope"])
+
+
+def message(connection: Connected, tenant: str, conversation_id: str, message_id: int) -> Row:
+    """Where a message stands and what it asked.
+
+    Raises:
+        NotFound: the conversation has none of this id.
+    """
+    values = {"tenant": tenant, "id": conversation_id, "message": message_id}
+    found = _one(connection, _MESSAGE, values)
+    if found is None:
+        raise no_message(message_id)
+    return found | {"question": restored(found["question"])}
+
+
+def active_leaf(connection: Connected, tenant: str, conversation_id: str) -> int | None:
+    """The message that the conversation goes on after; None where there is none yet."""
+    found = _one(connection, _ACTIVE, {"tenant": tenant, "id": conversation_id})
+    return None if found is None else int(found["id"])
+
+
+def switch(connection: Connected, tenant: str, conversation_id: str, message_id: int) -> int:
+    """Show the path through ``message_id``; the leaf that its branch ends in.
+
+    Raises:
+        NotFound: there is no such conversation, or no such message in it.
+    """
+    at = {"tenant": tenant, "id": conversation_id}
+    hold(connection, tenant, conversation_id)
+    branch = message(connection, tenant, conversation_id, message_id)["branch"]
+    connection.execute(_LEAVE_ACTIVE, at)
+    leaf = _one(connection, _SWITCH, at | {"branch": branch})
+    assert leaf is not None
+    return int(leaf["id"])
+
+
+def change(
+    connection: Connected,
+    tenant: str,
+    conversation_id: str,
+    title: str | None,
+    scope: dict[str, Any] | None,
+) -> None:
+    """Change what is not None of a conversation.
+
+    Raises:
+        NotFound: there is none.
+    """
+    values = {
+        "tenant": tenant, "id": conversation_id,
+        "title": None if title is None else storable(title),
+        "scope": None if scope is None else Jsonb(scope),
+    }  # fmt: skip
+    if _one(connection, _CHANGE, values) is None:
+        raise no_conversation(conversation_id)
+
+
+def delete(connection: Connected, tenant: str, conversation_id: str) -> None:
+    """Delete a conversation with all its messages and their events.
+
+    Raises:
+        NotFound: there is none.
+    """
+    if _one(connection, _DELETE, {"tenant": tenant, "id": conversation_id}) is None:
+        raise no_conversation(conversation_id)
+
+
+def history_of(
+    connection: Connected, tenant: str, conversation_id: str, leaf: int | None
+) -> History:
+    """The last answered turns of the path that ends in ``leaf``, and the latest summary on it."""
+    if leaf is None:
+        return History()
+    values = {"tenant": tenant, "id": conversation_id, "parent": leaf, "most": HISTORY_TURNS}
+    rows = connection.cursor(row_factory=dict_row).execute(_HISTORY, values).fetchall()
+    turns = tuple(_earlier_turn(row) for row in rows)
+    latest = max(rows, key=lambda row: row["summarised"], default=None)
+    if latest is None:
+        return History()
+    return History(turns, restored(latest["summary"]), latest["summarised"])
+
+
+def _earlier_turn(row: Row) -> EarlierTurn:
+    response = restored_json(row["response"])
+    return EarlierTurn(
+        restored(row["question"]),
+        response.get("answer") or "",
+        tuple(response.get("citations") or ()),
+        bool(response.get("abstained")),
+    )
+
+
+def _one(connection: Connected, statement: str, values: Row) -> Row | None:
+    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchone()

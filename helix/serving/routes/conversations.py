@@ -1,0 +1,146 @@
+"""/v1/conversations: made, listed, read, changed and deleted."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from helix.conversations.names import checked_id, new_id
+from helix.conversations.reading import (
+    Page,
+    get_conversation,
+    get_message,
+    get_path,
+    get_tree,
+    list_conversations,
+)
+from helix.conversations.tree import change, create, delete, switch
+from helix.errors import BadRequest
+from helix.library.errors import Conflict
+from helix.library.paging import check_text
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.query_request import DocumentId, Filters, stored_scope
+from helix.serving.sse import TextJson
+
+_TITLE_CHARS = 200
+
+router = APIRouter(prefix="/v1", tags=["conversations"], route_class=ApiRoute)
+
+
+class _Described(BaseModel):
+    """What a conversation is called, and what its questions are asked of."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str | None = Field(None, description="Its first question is shown where there is none")
+    document_ids: list[DocumentId] | None = Field(None, max_length=1000)
+    filters: Filters | None = None
+    tenant_id: str | None = None
+
+    def checked_title(self) -> str | None:
+        """The title without white space around it; raises BadRequest."""
+        return None if self.title is None else check_text("title", self.title, _TITLE_CHARS)
+
+    def scope(self) -> dict[str, Any] | None:
+        """What is stored of the scope; None where the request says nothing of it."""
+        if not self.model_fields_set & {"document_ids", "filters"}:
+            return None
+        return stored_scope(self.document_ids or None, self.filters)
+
+
+class NewConversation(_Described):
+    """A conversation to make; all of it may be left out."""
+
+    id: str | None = Field(None, description="1 to 200 letters, digits or _ . : @ -")
+
+
+class ConversationChange(_Described):
+    """What of a conversation can be changed; what is left out stays as it is."""
+
+    active: int | None = Field(None, description="A message: the path through it is shown")
+
+
+@router.post("/conversations", summary="Begin a conversation", status_code=201)
+async def begin(caller: CurrentCaller, new: NewConversation) -> Response:
+    """An empty one; `409` where there is one of this `id`."""
+    library = caller.for_tenant(new.tenant_id).library
+    conversation_id = new_id() if new.id is None else checked_id(new.id)
+    title, scope = new.checked_title() or "", new.scope() or {}
+    made = await library.change(
+        lambda connection: create(connection, library.tenant, conversation_id, title, scope)
+    )
+    if not made:
+        raise Conflict(f"there is a conversation {conversation_id} already")
+    return TextJson(await get_conversation(library, conversation_id), 201)
+
+
+@router.get("/conversations", summary="List conversations", response_class=Response)
+async def conversations(
+    caller: CurrentCaller,
+    q: Annotated[str, Query(description="A part of the title or of a question")] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    after: Annotated[str | None, Query(description="`next` of the page before")] = None,
+) -> Response:
+    """A page of them, those used last first."""
+    return TextJson(await list_conversations(caller.library, q, Page(limit, after)))
+
+
+@router.get(
+    "/conversations/{conversation_id}", summary="Read a conversation", response_class=Response
+)
+async def conversation(
+    caller: CurrentCaller,
+    conversation_id: str,
+    view: Annotated[
+        Literal["path", "tree"], Query(description="The messages that are told")
+    ] = "path",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    before: Annotated[int | None, Query(description="`earlier` of the page before")] = None,
+    after: Annotated[int | None, Query(description="`next` of the tree's page before")] = None,
+) -> Response:
+    """The last messages of the active path; with `view=tree` where each message stands."""
+    if view == "tree":
+        return TextJson(await get_tree(caller.library, conversation_id, limit, after))
+    return TextJson(await get_path(caller.library, conversation_id, limit, before))
+
+
+@router.patch("/conversations/{conversation_id}", summary="Change a conversation")
+async def change_conversation(
+    caller: CurrentCaller, conversation_id: str, changed: ConversationChange
+) -> Response:
+    """Change its title, the documents it is asked of, or the path that is active."""
+    library = caller.for_tenant(changed.tenant_id).library
+    title, scope, active = changed.checked_title(), changed.scope(), changed.active
+    if title is None and scope is None and active is None:
+        raise BadRequest("nothing to change: send title, document_ids, filters or active")
+
+    def all_at_once(connection: Any) -> None:
+        if title is not None or scope is not None:
+            change(connection, library.tenant, conversation_id, title, scope)
+        if active is not None:
+            switch(connection, library.tenant, conversation_id, active)
+
+    await library.change(all_at_once)
+    return TextJson(await get_conversation(library, conversation_id))
+
+
+@router.delete("/conversations/{conversation_id}", summary="Delete a conversation", status_code=204)
+async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Response:
+    """With all its messages; an answer that is under way in it is stopped."""
+    library = caller.library
+    await library.change(partial(delete, tenant=library.tenant, conversation_id=conversation_id))
+    return Response(status_code=204)
+
+
+@router.get(
+    "/conversations/{conversation_id}/messages/{message_id}",
+    summary="Read a message",
+    response_class=Response,
+)
+async def message(caller: CurrentCaller, conversation_id: str, message_id: int) -> Response:
+    """The question with its answer, its siblings, and what has changed of what it cites."""
+    return TextJson(await get_message(caller.library, conversation_id, message_id))
