@@ -32,5 +32,3 @@ class History:
     summary: str = ""
     summarised: int = 0
 
-
-NO_HISTORY = History()

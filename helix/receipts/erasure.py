@@ -40,7 +40,8 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
     """Delete all of a tenant inside the caller's transaction, with the owner's rights.
 
     Documents with their chunks, vectors and files; runs; answers with their feedback;
-    conversations; keys. Cached vectors that another tenant's chunks have too stay: they are nobody's.
+    conversations; keys. Cached vectors that another tenant's chunks have too stay: they are
+    nobody's.
 
     Returns:
         how many ``answers``, ``documents``, ``runs`` and ``keys`` there were.
