@@ -72,7 +72,7 @@ router = APIRouter(prefix="/v1", route_class=_QueryRoute)
 async def query(request: Request, caller: CurrentCaller) -> Response:
     """Answer with citations and their exact characters, or say why not. No text is logged."""
     services = caller.services
-    asked = query_request(await request.body(), services.settings.max_question_chars, QueryRequest)
+    asked = query_request(await request.body(), services.settings.max_question_chars)
     named = asked.conversation_id is not None
     scope = asked.scope(caller.for_tenant(asked.tenant_id).tenant)
     answering = AnswerRequest(
