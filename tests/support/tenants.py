@@ -46,7 +46,7 @@ class Ids:
     chunk: int = NEVER
     run: int = NEVER
     answer: str = f"{NEVER:032x}"
-    conversation: str = f"never-{NEVER}"
+    conversation: str = "talk-of-nobody"
     message: int = NEVER
 
     @property
