@@ -33,6 +33,7 @@ from helix.serving.routes import (
     conversations,
     documents,
     library,
+    messages,
     operations,
     pages,
     query,
@@ -54,7 +55,7 @@ _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
     pages.router, runs.router, suggestions.router, operations.router, about.router,
-    conversations.router,
+    conversations.router, messages.router,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from helix.answering.engine import CitationQueryEngine
 from helix.answering.judging import Judge, build_judge
 from helix.answering.pipeline import AnswerPipeline
 from helix.answering.turns import TurnReader
+from helix.conversations.turns import Turns
 from helix.domain.context import count_tokens
 from helix.domain.memory import Budget
 from helix.errors import HelixError, SettingsError
@@ -66,6 +67,7 @@ class Services:
     on_run_created: Callable[[], bool] = lambda: False
     metrics: Metrics = field(default_factory=Metrics)
     page_images: PageImages = field(default_factory=PageImages)
+    turns: Turns = field(default_factory=Turns)
 
     def models(self) -> dict[str, str | None]:
         """Embedder, llm, reranker and judge by their identity; None where there is none."""
@@ -157,9 +159,11 @@ async def open_services(
         stack.push_async_callback(answering.aclose)
         page_images = PageImages()  # its process starts with the first image
         stack.push_async_callback(page_images.aclose)
+        turns = Turns()
+        stack.push_async_callback(turns.aclose)
         yield Services(
             settings, store, engine, answering, receipts, configuration, Library(store), llm,
-            workers.ensure, metrics, page_images,
+            workers.ensure, metrics, page_images, turns,
         )  # fmt: skip
 
 

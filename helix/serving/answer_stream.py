@@ -12,12 +12,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from helix.answering.engine import AnswerStream
-from helix.answering.numbering import renumbered
+from helix.answering.events import typed_events
 from helix.answering.pipeline import AnswerRequest
 from helix.errors import HelixError
 from helix.serving.sse import citations_frame, event_frame, token_frame
 
-_TOLD_BEFORE = ("answer", "citations")
 _logger = logging.getLogger(__name__)
 
 
@@ -46,25 +45,7 @@ async def plain_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGen
 
 
 async def typed_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[bytes, None]:
-    """Token events, then ``citations``, ``verdict`` if the answer is judged, and ``done``.
-
-    Or one ``error`` event in place of these three. Sources are numbered for readers.
-    """
-    async with aclosing(stream):
-        with request.outcome:
-            try:
-                async for delta in renumbered(stream, len(stream.retrieval.sources)):
-                    yield event_frame("token", {"t": delta})
-                answer = await request.conclude(stream)
-            except HelixError as error:
-                _logger.warning("stream cut: %s", error)
-                yield event_frame("error", {"error": str(error)})
-                return
-            finishing = request.finish_in_background(answer)
-            told = request.told(answer, with_verdict=False)
-            yield event_frame("citations", told["citations"])
-            answer = await asyncio.shield(finishing)
-            if request.has_verdict:
-                yield event_frame("verdict", answer.verdict_json())
-            told = request.told(answer, with_verdict=False)
-            yield event_frame("done", {key: told[key] for key in told if key not in _TOLD_BEFORE})
+    """The frames of ``typed_events``."""
+    async with aclosing(typed_events(request, stream)) as events:
+        async for name, payload in events:
+            yield event_frame(name, payload)

@@ -34,6 +34,11 @@ _KINDS = {
     "debug": "true or false",
     "stream": "true or false",
     "verdict": "true or false",
+    "wait": "true or false",
+    "title": "a text of at most 200 characters",
+    "id": "1 to 200 letters, digits or _ . : @ -, a letter or digit first",
+    "active": "the id of a message, which is a whole number",
+    "parent_id": "the id of a message, which is a whole number",
     "filters": "an object with source_prefix, tags, since, until, company or kind",
     "filters.source_prefix": "a text of 1 to 2000 characters, none of them a control character",
     "filters.tags": "a list of 1 to 50 texts of 1 to 100 characters, none a control character",
@@ -106,7 +111,7 @@ class QueryRequest(BaseModel):
     top_k: int | None = Field(None, ge=1, le=50, description="Chunks to answer from")
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
     filters: Filters | None = None
-    conversation_id: str | None = Field(None, max_length=200, description="Only given back")
+    conversation_id: str | None = Field(None, max_length=200, description="Begun or gone on with")
     debug: bool | None = Field(None, description="Tell how the answer came about")
     stream: bool | None = Field(None, description="Answer as server-sent events")
     verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
@@ -133,7 +138,13 @@ def stored_scope(document_ids: list[int] | None, filters: Filters | None) -> dic
     return ids | ({"filters": kept} if kept else {})
 
 
-_Body = TypeVar("_Body", bound=QueryRequest)
+_Body = TypeVar("_Body", bound=BaseModel)
+
+
+def scope_of_stored(stored: dict[str, Any], tenant: str) -> Scope:
+    """The documents of ``tenant`` that ``stored_scope`` has kept."""
+    body = json.dumps({"question": "?", **stored})
+    return QueryRequest.model_validate_json(body).scope(tenant)
 
 
 def query_request(body: bytes, max_question_chars: int) -> QueryRequest:
@@ -151,7 +162,8 @@ def checked_request(body: bytes, max_question_chars: int, kind: type[_Body]) -> 
         request = kind.model_validate_json(body)
     except ValidationError as error:
         raise BadRequest(_problem(error, kind)) from None
-    if (length := len(request.question)) > max_question_chars:
+    length = len(getattr(request, "question", ""))
+    if length > max_question_chars:
         raise BadRequest(f"question has {length} characters; the limit is {max_question_chars}")
     return request
 
@@ -171,9 +183,15 @@ def _problem(error: ValidationError, kind: type[BaseModel]) -> str:
     return f"{key} is missing: send {_KINDS[key]}" if missing else f"{key} is not {_KINDS[key]}"
 
 
-def schema(kind: type[QueryRequest]) -> dict[str, Any]:
+def schema(kind: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of a request of ``kind``, without references."""
     found = kind.model_json_schema()
-    filters = found.pop("$defs")["Filters"]
-    found["properties"]["filters"] = filters | {"default": None}
+    if parts := found.pop("$defs", None):
+        found["properties"]["filters"] = parts["Filters"] | {"default": None}
     return found
+
+
+def json_body(kind: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """The description of a JSON body of ``kind``, for ``openapi_extra``."""
+    content = {"application/json": {"schema": schema(kind)}}
+    return {"requestBody": {"required": required, "content": content}}

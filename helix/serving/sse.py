@@ -6,14 +6,12 @@ nothing a model writes can break a frame.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from starlette.responses import JSONResponse
 
 from helix.contract import Citation
-
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+from helix.domain.wire_json import json_bytes
 
 
 def token_frame(text: str) -> bytes:
@@ -29,14 +27,6 @@ def citations_frame(citations: Sequence[Citation]) -> bytes:
 def event_frame(event: str, payload: object) -> bytes:
     """A frame of a typed stream: one event by that name."""
     return _frame(f"event: {event}\n", payload)
-
-
-def json_bytes(payload: object) -> bytes:
-    """``payload`` as JSON on one line; lone surrogates travel as escapes."""
-    try:
-        return _encode(payload).encode()
-    except UnicodeEncodeError:
-        return json.dumps(payload, separators=(",", ":")).encode()
 
 
 def _frame(head: str, payload: object) -> bytes:

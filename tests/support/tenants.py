@@ -55,6 +55,7 @@ class Ids:
         return (self.document, self.chunk, self.run, self.answer, self.conversation, self.message)
 
 
+MESSAGE = "/v1/conversations/{conversation_id}/messages/{message_id}"
 Sent = dict[str, Any]
 """What httpx sends: params, json, data, files."""
 ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
@@ -98,7 +99,14 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("GET", "/v1/conversations/{conversation_id}"): lambda _: {},
     ("PATCH", "/v1/conversations/{conversation_id}"): lambda _: {"json": {"title": "taken"}},
     ("DELETE", "/v1/conversations/{conversation_id}"): lambda _: {},
-    ("GET", "/v1/conversations/{conversation_id}/messages/{message_id}"): lambda _: {},
+    ("POST", "/v1/conversations/{conversation_id}/messages"): lambda _: {
+        "json": {"question": QUESTION, "stream": False}
+    },
+    ("GET", f"{MESSAGE}"): lambda _: {},
+    ("POST", f"{MESSAGE}/edit"): lambda _: {"json": {"question": QUESTION, "stream": False}},
+    ("POST", f"{MESSAGE}/regenerate"): lambda _: {"json": {"stream": False}},
+    ("GET", f"{MESSAGE}/events"): lambda _: {},
+    ("POST", f"{MESSAGE}/stop"): lambda _: {},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
     ("GET", "/v1/about"): lambda _: {},
@@ -180,21 +188,15 @@ def bring_in(
     chunk = asyncio.run(store_one(url, embedder, tenant, record, told["id"]))
     with psycopg.connect(url, autocommit=True) as connection:
         end_run(connection, answer["run_id"])
-        message = add_message(connection, tenant, uri)
+        name = f"talk-{tenant}-{told['id']}"
+        message = add_message(connection, tenant, name)
     asked = {"question": QUESTION, "tenant_id": tenant}
     answered = client.post("/v1/query", json=asked).json()["answer_id"]
-    return Ids(
-        told["id"], chunk, answer["run_id"], answered, conversation_name(tenant, uri), message
-    )
+    return Ids(told["id"], chunk, answer["run_id"], answered, name, message)
 
 
-def conversation_name(tenant: str, uri: str) -> str:
-    return f"talk-{tenant}-{uri.replace('/', '-')}"
-
-
-def add_message(connection: psycopg.Connection, tenant: str, uri: str) -> int:
-    """The id of a message of the tenant's conversation about ``uri``, which is made."""
-    name = conversation_name(tenant, uri)
+def add_message(connection: psycopg.Connection, tenant: str, name: str) -> int:
+    """The id of a message of the tenant's conversation ``name``, which is made."""
     connection.execute(
         "INSERT INTO conversations (tenant_id, id, title) VALUES (%s, %s, %s)",
         (tenant, name, f"The vault of {marker(tenant)}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,7 +23,13 @@ from helix.errors import BadRequest
 from helix.library.errors import Conflict
 from helix.library.paging import check_text
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.query_request import DocumentId, Filters, stored_scope
+from helix.serving.query_request import (
+    DocumentId,
+    Filters,
+    checked_request,
+    json_body,
+    stored_scope,
+)
 from helix.serving.sse import TextJson
 
 _TITLE_CHARS = 200
@@ -34,7 +40,7 @@ router = APIRouter(prefix="/v1", tags=["conversations"], route_class=ApiRoute)
 class _Described(BaseModel):
     """What a conversation is called, and what its questions are asked of."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     title: str | None = Field(None, description="Its first question is shown where there is none")
     document_ids: list[DocumentId] | None = Field(None, max_length=1000)
@@ -64,9 +70,13 @@ class ConversationChange(_Described):
     active: int | None = Field(None, description="A message: the path through it is shown")
 
 
-@router.post("/conversations", summary="Begin a conversation", status_code=201)
-async def begin(caller: CurrentCaller, new: NewConversation) -> Response:
+@router.post(
+    "/conversations", summary="Begin a conversation", status_code=201, response_class=Response,
+    openapi_extra=json_body(NewConversation, required=False),
+)  # fmt: skip
+async def begin(request: Request, caller: CurrentCaller) -> Response:
     """An empty one; `409` where there is one of this `id`."""
+    new = checked_request(await request.body() or b"{}", 0, NewConversation)
     library = caller.for_tenant(new.tenant_id).library
     conversation_id = new_id() if new.id is None else checked_id(new.id)
     title, scope = new.checked_title() or "", new.scope() or {}
@@ -108,11 +118,15 @@ async def conversation(
     return TextJson(await get_path(caller.library, conversation_id, limit, before))
 
 
-@router.patch("/conversations/{conversation_id}", summary="Change a conversation")
+@router.patch(
+    "/conversations/{conversation_id}", summary="Change a conversation", response_class=Response,
+    openapi_extra=json_body(ConversationChange),
+)  # fmt: skip
 async def change_conversation(
-    caller: CurrentCaller, conversation_id: str, changed: ConversationChange
+    request: Request, caller: CurrentCaller, conversation_id: str
 ) -> Response:
     """Change its title, the documents it is asked of, or the path that is active."""
+    changed = checked_request(await request.body(), 0, ConversationChange)
     library = caller.for_tenant(changed.tenant_id).library
     title, scope, active = changed.checked_title(), changed.scope(), changed.active
     if title is None and scope is None and active is None:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from helix.answering.answer import Question
 from helix.answering.engine import AnswerStream
 from helix.answering.pipeline import AnswerRequest
-from helix.errors import HelixError, UpstreamError
+from helix.conversations.names import id_of
+from helix.conversations.tree import (
+    Begun,
+    NewMessage,
+    active_leaf,
+    add_message,
+    create,
+    hold,
+)
+from helix.library.access import Connected
 from helix.serving.admission import place_for
 from helix.serving.answer_stream import typed_frames
-from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.authentication import CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.query_request import MAX_BYTES, QueryRequest, query_request, schema
+from helix.serving.query_request import QueryRequest, json_body, query_request, stored_scope
+from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson
-
-_logger = logging.getLogger(__name__)
+from helix.serving.turns import Asking, answer_turn
 
 _ANSWER = json.loads(Path(__file__).with_name("query_example.json").read_text("utf-8"))
 _EVENTS = 'event: token\ndata: {"t":"Refunds "}\n\n'
@@ -30,38 +37,16 @@ _CONTENT: dict[str, dict[str, Any]] = {
     "application/json": {"schema": {"type": "object"}, "example": _ANSWER},
     "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
 }
-_REQUEST = {"required": True, "content": {"application/json": {"schema": schema(QueryRequest)}}}
 
 
-class _QueryRoute(ApiRoute):
-    """A route whose failures have the statuses of the contract, wherever they come from."""
-
-    max_body_bytes = MAX_BYTES
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handler = super().get_route_handler()
-
-        async def with_contract_status(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except HelixError as error:
-                model_failed = isinstance(error, UpstreamError)
-                status = 502 if model_failed else min(error.status, 500)
-                if status >= 500:
-                    _logger.warning("no answer: %s", error)
-                return JSONResponse({"error": str(error)}, status_code=status)
-
-        return with_contract_status
-
-
-router = APIRouter(prefix="/v1", route_class=_QueryRoute)
+router = APIRouter(prefix="/v1", route_class=QueryRoute)
 
 
 @router.post(
     "/query",
     summary="Ask the documents, and be told how",
     response_class=Response,
-    openapi_extra={"requestBody": _REQUEST},
+    openapi_extra=json_body(QueryRequest),
     responses={
         200: {"description": "The answer; with `stream`, its events", "content": _CONTENT},
         "default": {"description": 'Any failure: `{"error": "one line"}`'},
@@ -74,7 +59,10 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     services = caller.services
     asked = query_request(await request.body(), services.settings.max_question_chars)
     named = asked.conversation_id is not None
-    scope = asked.scope(caller.for_tenant(asked.tenant_id).tenant)
+    caller = caller.for_tenant(asked.tenant_id)
+    if asked.conversation_id:
+        return await answer_turn(request, caller, _asking(asked, caller.tenant))
+    scope = asked.scope(caller.tenant)
     answering = AnswerRequest(
         services.answering,
         Question(asked.question, scope, asked.top_k),
@@ -90,6 +78,25 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     if answer is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     return TextJson(answer, headers=headers)
+
+
+def _asking(asked: QueryRequest, tenant: str) -> Asking:
+    """The question as the next of its conversation, which begins with it where there is none."""
+    conversation_id = id_of(asked.conversation_id or "")
+    narrowed = asked.document_ids is not None or asked.filters is not None
+
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+        create(connection, tenant, conversation_id, "", {})
+        hold(connection, tenant, conversation_id)
+        leaf = active_leaf(connection, tenant, conversation_id)
+        return new, add_message(connection, tenant, conversation_id, new, leaf)
+
+    return Asking(
+        conversation_id, add, asked.question,
+        stored_scope(asked.document_ids, asked.filters) if narrowed else None,
+        asked.top_k, bool(asked.debug), bool(asked.verdict), bool(asked.stream),
+        wait=True, with_ids=False, named=asked.conversation_id or "",
+    )  # fmt: skip
 
 
 async def _streamed(

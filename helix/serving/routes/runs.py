@@ -12,11 +12,12 @@ from fastapi.responses import JSONResponse, Response
 from sse_starlette import ServerSentEvent
 
 from helix.contract import RunStatus
-from helix.errors import BadRequest, HelixError
+from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.run_progress import Event, follow, get_run, list_runs, stop_run
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import event_stream
+from helix.serving.last_event_id import last_event_id
 
 _EVENTS = {"text/event-stream": {"schema": {"type": "string"}, "example": (
     'id: 812\nevent: file\ndata: {"n":0,"status":"reading","stage":"read page 3 of 47"}\n\n'
@@ -65,7 +66,7 @@ async def run(
 )
 async def events(request: Request, caller: CurrentCaller, run_id: int) -> Response:
     """Each change as it comes, after `Last-Event-ID`; ends with a `run` that has ended."""
-    changes = follow(caller.library, run_id, _last_event_id(request))
+    changes = follow(caller.library, run_id, last_event_id(request))
     first = await anext(changes)  # while there can still be an error instead of a stream
     return event_stream(_frames(first, changes), release=changes.aclose, drain_seconds=0)
 
@@ -85,15 +86,6 @@ async def _frames(
 def _frame(event: Event) -> ServerSentEvent:
     data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
     return ServerSentEvent(data, event=event.name, id=str(event.id), sep="\n")
-
-
-def _last_event_id(request: Request) -> int:
-    text = request.headers.get("last-event-id", "").strip()
-    if not text:
-        return 0
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise BadRequest("Last-Event-ID is no id of an event of this stream")
-    return int(text)
 
 
 @router.post("/runs/{run_id}/cancel", summary="Stop a run")

@@ -1,0 +1,51 @@
+"""How the answer of a turn is made: by the one answering path, as it streams or in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from helix.answering.events import Event, typed_events, without_told
+from helix.answering.pipeline import AnswerRequest
+from helix.answering.suggested_scope import suggested_scope
+from helix.domain.retrieval import Retrieval
+
+
+class Production:
+    """The answer to ``request`` as events; ``documents`` are those whose words it may have so far.
+
+    ``streamed`` and ``whole`` differ as the stream and the JSON of POST /v1/query do: in one piece
+    it may be asked again where a source changes meanwhile, and withheld.
+    """
+
+    def __init__(self, request: AnswerRequest) -> None:
+        self._request = request
+        self.documents: list[int] = []
+
+    async def streamed(self) -> AsyncGenerator[Event, None]:
+        """The events as the model writes."""
+        stream = await self._request.start()
+        self.documents = documents_in(stream.retrieval)
+        async for event in typed_events(self._request, stream):
+            yield event
+
+    async def whole(self) -> AsyncGenerator[Event, None]:
+        """The same events once the answer is there."""
+        request = self._request
+        with request.outcome:
+            answer = await request.run()
+        self.documents = documents_in(answer.retrieval)
+        response = request.told(answer, with_verdict=False)
+        yield "token", {"t": response["answer"]}
+        yield "citations", response["citations"]
+        if request.has_verdict:
+            yield "verdict", answer.verdict_json()
+        yield "done", without_told(response)
+
+
+def documents_in(retrieval: Retrieval) -> list[int]:
+    """The documents whose words or titles a response may have: of a refusal, all that were near."""
+    found = [hit for source in retrieval.sources for hit in source.hits]
+    if retrieval.reason or not found:
+        found += retrieval.hits
+    named = suggested_scope(retrieval) or []
+    return sorted({hit.document_id for hit in found} | {row["document_id"] for row in named})

@@ -1,0 +1,33 @@
+"""The bodies of requests that ask in a conversation."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from helix.serving.query_request import QueryRequest
+
+
+class TurnOptions(BaseModel):
+    """How a turn is answered; what is null counts as left out."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    tenant_id: str | None = None
+    debug: bool | None = Field(None, description="Tell how the answer came about")
+    stream: bool | None = Field(None, description="false: answer as one JSON")
+    verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
+    wait: bool | None = Field(
+        None, description="Wait for the question that is being answered; else 409"
+    )
+
+
+class MessageRequest(QueryRequest):
+    """A question in a conversation: that of POST /v1/query, and where it goes."""
+
+    stream: bool | None = Field(None, description="false: answer as one JSON")
+    wait: bool | None = Field(
+        None, description="Wait for the question that is being answered; else 409"
+    )
+    parent_id: int | None = Field(
+        None, description="The message that it follows; the active leaf otherwise"
+    )

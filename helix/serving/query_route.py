@@ -1,0 +1,38 @@
+"""The route class of questions: their failures have the statuses of POST /v1/query."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response
+
+from helix.errors import HelixError, UpstreamError
+from helix.serving.authentication import ApiRoute
+from helix.serving.query_request import MAX_BYTES
+
+_logger = logging.getLogger(__name__)
+
+
+class QueryRoute(ApiRoute):
+    """A route whose failures have the statuses of the contract, wherever they come from."""
+
+    max_body_bytes = MAX_BYTES
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, its errors as statuses."""
+        handler = super().get_route_handler()
+
+        async def with_contract_status(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HelixError as error:
+                model_failed = isinstance(error, UpstreamError)
+                status = 502 if model_failed else min(error.status, 500)
+                if status >= 500:
+                    _logger.warning("no answer: %s", error)
+                return JSONResponse({"error": str(error)}, status_code=status)
+
+        return with_contract_status

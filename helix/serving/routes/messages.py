@@ -1,0 +1,163 @@
+"""/v1/conversations/{id}/messages: asked, asked again, edited, followed and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from helix.conversations.liveness import MessageRow
+from helix.conversations.reading import get_message
+from helix.conversations.tree import (
+    Begun,
+    NewMessage,
+    active_leaf,
+    add_message,
+    hold,
+    message,
+)
+from helix.errors import BadRequest
+from helix.library.access import Connected
+from helix.library.errors import Conflict
+from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.last_event_id import last_event_id
+from helix.serving.message_request import MessageRequest, TurnOptions
+from helix.serving.query_request import checked_request, json_body, stored_scope
+from helix.serving.query_route import QueryRoute
+from helix.serving.sse import TextJson
+from helix.serving.turns import Asking, answer_turn, turn_stream
+
+_EVENTS = (
+    'id: 1\nevent: message\ndata: {"conversation_id":"c-1","message_id":12,"parent_id":9}\n\n'
+    'id: 2\nevent: token\ndata: {"t":"Refunds "}\n\n'
+)
+_TOLD: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The answer's events; with `stream` false, the answer", "content": {
+        "text/event-stream": {"schema": {"type": "string"}, "example": _EVENTS},
+        "application/json": {"schema": {"type": "object"}}}},
+    404: {"description": "No such conversation or message of this tenant"},
+    409: {"description": "Another question of the conversation is being answered"},
+}  # fmt: skip
+
+Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
+
+router = APIRouter(
+    prefix="/v1/conversations/{conversation_id}/messages",
+    tags=["conversations"],
+    route_class=QueryRoute,
+    default_response_class=Response,
+)
+
+
+@router.post(
+    "", summary="Ask in a conversation", responses=_TOLD,
+    openapi_extra=json_body(MessageRequest),
+)  # fmt: skip
+async def ask(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
+    """The question goes below `parent_id`, or below the active leaf. It goes on without client."""
+    asked = await _message(request, caller)
+    caller = caller.for_tenant(asked.tenant_id)
+
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+        hold(connection, caller.tenant, conversation_id)
+        parent = asked.parent_id
+        if parent is None:
+            parent = active_leaf(connection, caller.tenant, conversation_id)
+        return new, add_message(connection, caller.tenant, conversation_id, new, parent)
+
+    return await answer_turn(request, caller, _asking(conversation_id, add, asked))
+
+
+@router.post(
+    "/{message_id}/edit", summary="Ask something else instead", responses=_TOLD,
+    openapi_extra=json_body(MessageRequest),
+)  # fmt: skip
+async def edit(
+    request: Request, caller: CurrentCaller, conversation_id: str, message_id: int
+) -> Response:
+    """The question becomes a sibling of the message, in its scope where it names none."""
+    asked = await _message(request, caller)
+    if asked.parent_id is not None:
+        raise BadRequest("parent_id is the message's own here: leave it out")
+    caller = caller.for_tenant(asked.tenant_id)
+    add = _beside(caller, conversation_id, message_id, keeps_question=False)
+    return await answer_turn(request, caller, _asking(conversation_id, add, asked))
+
+
+@router.post(
+    "/{message_id}/regenerate", summary="Ask again", responses=_TOLD,
+    openapi_extra=json_body(TurnOptions, required=False),
+)  # fmt: skip
+async def regenerate(
+    request: Request, caller: CurrentCaller, conversation_id: str, message_id: int
+) -> Response:
+    """The same question becomes a sibling of the message, and is answered anew."""
+    options = checked_request(await request.body() or b"{}", 0, TurnOptions)
+    caller = caller.for_tenant(options.tenant_id)
+    add = _beside(caller, conversation_id, message_id, keeps_question=True)
+    return await answer_turn(request, caller, _asking(conversation_id, add, options))
+
+
+@router.get(
+    "/{message_id}/events", summary="Follow an answer",
+    responses={200: _TOLD[200], 404: _TOLD[404]},
+)  # fmt: skip
+async def events(
+    request: Request, caller: CurrentCaller, conversation_id: str, message_id: int
+) -> Response:
+    """The events after `Last-Event-ID`, byte for byte as they were told, then those to come."""
+    after = last_event_id(request)
+    await get_message(caller.library, conversation_id, message_id)
+    return turn_stream(caller, MessageRow(caller.library, conversation_id, message_id), after)
+
+
+@router.post("/{message_id}/stop", summary="Stop an answer")
+async def stop(caller: CurrentCaller, conversation_id: str, message_id: int) -> Response:
+    """What there is of it stays, marked `stopped`; `409` where it had ended."""
+    await get_message(caller.library, conversation_id, message_id)
+    row = MessageRow(caller.library, conversation_id, message_id)
+    status = await caller.services.turns.stop(row)
+    if status is None:
+        raise Conflict(f"message {message_id} is not being answered")
+    return TextJson({"id": message_id, "status": status})
+
+
+async def _message(request: Request, caller: Caller) -> MessageRequest:
+    limit = caller.services.settings.max_question_chars
+    asked = checked_request(await request.body(), limit, MessageRequest)
+    if asked.conversation_id is not None:
+        raise BadRequest("conversation_id is in the address here: leave it out")
+    return asked
+
+
+def _asking(conversation_id: str, add: Add, asked: MessageRequest | TurnOptions) -> Asking:
+    asking = Asking(
+        conversation_id, add, debug=bool(asked.debug), verdict=bool(asked.verdict),
+        stream=asked.stream is not False, wait=bool(asked.wait),
+    )  # fmt: skip
+    if isinstance(asked, TurnOptions):
+        return asking
+    narrowed = asked.document_ids is not None or asked.filters is not None
+    scope = stored_scope(asked.document_ids, asked.filters) if narrowed else None
+    return replace(asking, question=asked.question, scope=scope, top_k=asked.top_k)
+
+
+def _beside(caller: Caller, conversation_id: str, message_id: int, *, keeps_question: bool) -> Add:
+    """Adds a sibling of the message, which keeps what the new one does not say itself."""
+
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+        hold(connection, caller.tenant, conversation_id)
+        old = message(connection, caller.tenant, conversation_id, message_id)
+        new = replace(
+            new,
+            question=old["question"] if keeps_question else new.question,
+            scope=old["scope"] if new.scope is None else new.scope,
+            top_k=old["top_k"] if new.top_k is None else new.top_k,
+        )
+        added = add_message(connection, caller.tenant, conversation_id, new, old["parent_id"])
+        return new, added
+
+    return add
