@@ -129,7 +129,7 @@ async def _begin(caller: Caller, asking: Asking, place: Place) -> Turn:
         question, text=new.question, scope=scope_of_stored(begun.scope, library.tenant),
         top_k=new.top_k, history=begun.history,
     )  # fmt: skip
-    ids = {"conversation_id": asking.named or asking.conversation_id}
+    ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
     if asking.with_ids:
         ids |= {"message_id": begun.message_id, "parent_id": begun.parent_id}
     answering = AnswerRequest(
