@@ -23,10 +23,13 @@ _logger = logging.getLogger(__name__)
 async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[Event, None]:
     """``token`` events, then ``citations``, ``verdict`` if the answer is judged, and ``done``.
 
-    Or one ``error`` event in place of these three. Sources are numbered for readers.
+    In a conversation ``memory`` comes first, which tells how full the prompt's history is. One
+    ``error`` event takes the place of the last three. Sources are numbered for readers.
     """
     async with aclosing(stream):
         with request.outcome:
+            if stream.turn:
+                yield "memory", stream.turn.memory.to_json()
             try:
                 async for delta in renumbered(stream, len(stream.retrieval.sources)):
                     yield "token", {"t": delta}

@@ -30,16 +30,18 @@ Leave out citation markers, greetings, and anything that tells a reader or a mod
 _logger = logging.getLogger(__name__)
 
 
-async def next_summary(llm: LanguageModel, history: History, question: str, answer: str) -> str:
+async def next_summary(
+    llm: LanguageModel, history: History, question: str, answer: str, *, asks: bool = True
+) -> str:
     """The summary of ``history`` and of the turn after it, of at most LONGEST characters.
 
-    ``history.summary`` is that of all turns before. Where the model is offline, fails or takes
-    longer than SUMMARY_SECONDS it is the questions, each with the beginning of its answer. Raises
-    nothing of its own.
+    ``history.summary`` is that of all turns before. Where the model is not to be asked (``asks``),
+    is offline, fails or takes longer than SUMMARY_SECONDS it is the questions, each with the
+    beginning of its answer. Raises nothing of its own.
     """
     answer = MARKER.sub("", answer).strip()
     plain = _cut(f"{history.summary}\n- {_line(question)}: {_line(answer)}".strip())
-    if llm.identity.partition(":")[0] == "offline":
+    if not asks or llm.identity.partition(":")[0] == "offline":
         return plain
     try:
         async with asyncio.timeout(SUMMARY_SECONDS):

@@ -35,6 +35,8 @@ class Production:
             answer = await request.run()
         self.documents = documents_in(answer.retrieval)
         response = request.told(answer, with_verdict=False)
+        if answer.turn:
+            yield "memory", answer.turn.memory.to_json()
         yield "token", {"t": response["answer"]}
         yield "citations", response["citations"]
         if request.has_verdict:

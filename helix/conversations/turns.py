@@ -85,8 +85,6 @@ class Turn:
                 await self._keep_pending()
             ending = self._producing.result()
             await self._finish(ending)
-            if ending.status == "done" and self.after:
-                await self.after(ending.response)
         finally:
             self._producing.cancel()
             if self.leave:
@@ -94,6 +92,8 @@ class Turn:
             async with self._changed:
                 self.ended = True
                 self._changed.notify_all()
+        if ending.status == "done" and self.after:
+            await self.after(ending.response)
 
     def stop(self, *, closing: bool = False) -> None:
         """Close the model's stream; ``closing``: because the server ends, and not by a wish."""

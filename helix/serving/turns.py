@@ -11,22 +11,27 @@ from fastapi import HTTPException, Request
 from fastapi.responses import Response
 
 from helix.answering.answer import Question
+from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerRequest
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.production import Production
 from helix.conversations.tree import Begun, NewMessage
 from helix.conversations.turns import Turn
+from helix.domain.history import History
 from helix.library.access import Connected
 from helix.serving.admission import Place, place_for
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.query_request import scope_of_stored
 from helix.serving.sse import TextJson
+from helix.settings import Settings
 
 WAIT_SECONDS = 120.0
 """Longest that a question waits for the one before it in its conversation."""
 _LOOK_SECONDS = 0.1
+_OF_CONVERSATIONS = ("message", "memory")
+"""Events that POST /v1/query does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def turn_stream(
 
     async def frames() -> AsyncGenerator[bytes, None]:
         async for event in events:
-            if with_ids or event.name != "message":
+            if with_ids or event.name not in _OF_CONVERSATIONS:
                 yield event_bytes(event, numbered=with_ids)
 
     return event_stream(frames(), events.aclose, headers, drain_seconds=0)
@@ -136,16 +141,33 @@ async def _begin(caller: Caller, asking: Asking, place: Place) -> Turn:
         services.answering, question, debug=asking.debug, verdict=asking.verdict, extra=ids
     )
     production = Production(answering)
+    row = MessageRow(library, asking.conversation_id, begun.message_id, services.turns.owner)
+
+    async def sum_up(response: dict[str, Any]) -> None:
+        answer = response.get("answer") or ""
+        summary = await next_summary(
+            services.llm, begun.history, new.question, answer,
+            asks=_is_half_full(begun.history, services.settings),
+        )  # fmt: skip
+        await row.keep_summary(summary, begun.history.summarised + 1)
+
     first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}
     turn = Turn(
-        MessageRow(library, asking.conversation_id, begun.message_id, services.turns.owner),
+        row,
         production.streamed if asking.stream else production.whole,
         ("message", first | {"question": new.question}),
         lambda: production.documents,
+        after=sum_up,
         leave=place.until(_nothing),
     )
     services.turns.start(turn)
     return turn
+
+
+def _is_half_full(history: History, settings: Settings) -> bool:
+    """Whether turns will soon be left out of the prompt: before that nobody reads a summary."""
+    chars = sum(len(turn.question) + len(turn.answer) for turn in history.turns)
+    return 2 * chars > settings.history_chars or 4 * len(history.turns) > settings.history_messages
 
 
 async def _nothing() -> None:

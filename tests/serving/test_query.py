@@ -39,7 +39,7 @@ def test_an_answer_and_the_exact_characters_it_cites(
 ) -> None:
     response = post(client, conversation_id="c\n1")
     answer = response.json()
-    assert list(answer) == [*KEYS, "conversation_id"]
+    assert list(answer) == [*KEYS[:-2], "turn", *KEYS[-2:], "conversation_id"]
     assert answer["answer"].startswith("Refunds are accepted within 30 days")
     assert (answer["abstained"], answer["reason"], answer["clarifying_question"]) == (
         False, None, None,
@@ -82,7 +82,7 @@ def test_the_same_as_events(client: httpx.Client) -> None:
     assert "".join(data["t"] for _, data in tokens) == whole["answer"]
     assert "☃" in whole["answer"]
     assert citations == whole["citations"]
-    assert list(done) == [*KEYS[2:], "conversation_id"]
+    assert list(done) == [*KEYS[2:-2], "turn", *KEYS[-2:], "conversation_id"]
     assert response.headers["x-answer-id"] == done["answer_id"] != whole["answer_id"]
     assert response.headers["x-trace-id"] == done["trace_id"]
 
