@@ -19,9 +19,12 @@ from helix.errors import HelixError
 from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import open_services
+from helix.serving.access_books import AccessBooks
 from helix.serving.admission import Admission
+from helix.serving.audit_trail import AuditTrail
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
 from helix.serving.housekeeping import housekeeping
+from helix.serving.limits import LimitReached, Limits
 from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
 from helix.serving.network.security_headers import SecurityHeaders
@@ -78,9 +81,14 @@ def create_app(
             open_services(settings, embedder, llm, metrics=measured) as services,
         ):
             settle()
-            async with housekeeping(services):
-                admission = Admission(settings.answers, settings.answers_waiting)
-                yield {"services": services, "admission": admission}
+            books = AccessBooks(settings.audit_days > 0, measured.audit_dropped.inc)
+            limits = Limits(settings, services.store, books)
+            services.answering.observers.append(limits.answered)
+            admission = Admission(settings.answers, settings.answers_waiting)
+            async with housekeeping(services), books.kept(services.store):
+                yield {
+                    "services": services, "admission": admission, "books": books, "limits": limits
+                }  # fmt: skip
 
     application = FastAPI(
         title="Helix",
@@ -106,6 +114,7 @@ def create_app(
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
     application.add_middleware(KnownHosts, hosts=settings.hosts, any_host=settings.auth == "keys")
     application.add_middleware(SecurityHeaders)
+    application.add_middleware(AuditTrail)
     application.add_middleware(RequestLog, metrics=measured, tracer=tracing.tracer)
     application.add_middleware(OneLineStartup)
     return application
@@ -128,7 +137,9 @@ def _register_errors(application: FastAPI) -> None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
 
     @application.exception_handler(HTTPException)
-    async def refused(_: Request, error: HTTPException) -> JSONResponse:
+    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error, LimitReached):
+            request.state.refused_for = error.setting
         return JSONResponse(
             {"error": error.detail}, status_code=error.status_code, headers=error.headers
         )

@@ -31,6 +31,8 @@ Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$"
 """``kind`` or ``kind:model`` (helix/providers)."""
 Guard = Literal["injection", "hygiene", "verdict"]
 """The guardrails there are (helix/answering/guardrails)."""
+Who = Literal["key", "tenant", "address"]
+"""Whom limits are for."""
 Public = Literal["metrics", "docs", "privacy", "evals"]
 """What may be shown to strangers where API keys are asked for (helix/serving/key_scopes.py)."""
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
@@ -41,6 +43,14 @@ HostName = Annotated[
 ]
 """A host name, ``*.`` and its ending, or ``*`` for any."""
 Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
+
+LIMITS = {
+    "key_requests": 600, "tenant_requests": 1200, "address_requests": 3000,
+    "key_answers": 16, "tenant_answers": 32, "address_answers": 64,
+    "tenant_tokens": 20_000_000, "tenant_upload_mb": 20_480,
+    "tenant_documents": 100_000, "tenant_mb": 51_200,
+}  # fmt: skip
+"""By field, the limits where API keys are asked for: what one machine of two cores bears."""
 
 _REMEDIES = {
     "DATABASE_URL": "set it to postgresql://user:password@host:5432/name, or to embedded",
@@ -129,6 +139,28 @@ class Settings(ClientSettings):
     """Answers that a server has under way at once."""
     answers_waiting: int = Field(256, ge=0, le=10000, alias="HELIX_ANSWERS_WAITING")
     """Questions that wait for one of them to end; more are refused."""
+    key_requests: int | None = Field(None, ge=0, le=10**6, alias="HELIX_KEY_REQUESTS")
+    """Requests a minute of one API key; 0: any number. None, of this and the following limits: as
+    ``limit`` has it."""
+    tenant_requests: int | None = Field(None, ge=0, le=10**6, alias="HELIX_TENANT_REQUESTS")
+    address_requests: int | None = Field(None, ge=0, le=10**6, alias="HELIX_ADDRESS_REQUESTS")
+    key_answers: int | None = Field(None, ge=0, le=10000, alias="HELIX_KEY_ANSWERS")
+    """Answers at once."""
+    tenant_answers: int | None = Field(None, ge=0, le=10000, alias="HELIX_TENANT_ANSWERS")
+    address_answers: int | None = Field(None, ge=0, le=10000, alias="HELIX_ADDRESS_ANSWERS")
+    key_tokens: int | None = Field(None, ge=0, le=10**12, alias="HELIX_KEY_TOKENS")
+    """Tokens of answers and of what they are made from, a day."""
+    tenant_tokens: int | None = Field(None, ge=0, le=10**12, alias="HELIX_TENANT_TOKENS")
+    address_tokens: int | None = Field(None, ge=0, le=10**12, alias="HELIX_ADDRESS_TOKENS")
+    key_upload_mb: int | None = Field(None, ge=0, le=10**9, alias="HELIX_KEY_UPLOAD_MB")
+    """Megabytes uploaded a day."""
+    tenant_upload_mb: int | None = Field(None, ge=0, le=10**9, alias="HELIX_TENANT_UPLOAD_MB")
+    address_upload_mb: int | None = Field(None, ge=0, le=10**9, alias="HELIX_ADDRESS_UPLOAD_MB")
+    tenant_documents: int | None = Field(None, ge=0, le=10**9, alias="HELIX_TENANT_DOCUMENTS")
+    tenant_mb: int | None = Field(None, ge=0, le=10**9, alias="HELIX_TENANT_MB")
+    """Megabytes of all documents of a tenant."""
+    audit_days: int = Field(90, ge=0, le=3650, alias="HELIX_AUDIT_DAYS")
+    """How long an event of the audit log is kept; 0 keeps none."""
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""
@@ -174,6 +206,18 @@ class Settings(ClientSettings):
     tracing: Literal["off", "otlp"] = Field("off", alias="HELIX_TRACING")
     log_format: Literal["text", "json"] = Field("text", alias="HELIX_LOG_FORMAT")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", alias="HELIX_LOG_LEVEL")
+
+    def limit(self, who: Who, name: str) -> tuple[str, int]:
+        """The variable that limits ``name`` for ``who``, and its value; 0: there is no limit.
+
+        A limit that is not set is that of LIMITS where API keys are asked for. Without keys there
+        is none: then the callers are one's own, and may all come from one address.
+        """
+        field = f"{who}_{name}"
+        value: int | None = getattr(self, field)
+        if value is None:
+            value = LIMITS.get(field, 0) if self.auth == "keys" else 0
+        return variable_of(field, type(self).model_fields[field]), value
 
     @field_validator("database_url")
     @classmethod
@@ -240,7 +284,11 @@ def _remedy(name: str, field: FieldInfo) -> str:
     if known := _REMEDIES.get(variable_of(name, field)):
         return known
     if bounds := bounds_of(field):
-        number = "a whole number" if field.annotation is int else "a number"
+        number = (
+            "a whole number"
+            if int in (field.annotation, *get_args(field.annotation))
+            else "a number"
+        )
         unit = " of seconds" if name.endswith(("timeout", "seconds")) else ""
         return f"set it to {number}{unit} from {bounds[0]} to {bounds[1]}"
     choices = ("1", "0") if field.annotation is bool else get_args(field.annotation)

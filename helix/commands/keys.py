@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from helix.commands.console import LARGEST_ID, in_database, print_table
 from helix.commands.periods import span_or_never
 from helix.domain.scope import tenant_name
+from helix.library.audit import record_command
 from helix.library.keys import (
     KEY_SCOPES,
     USUAL_SCOPES,
@@ -17,6 +19,7 @@ from helix.library.keys import (
     revoke_key,
     set_end,
     set_scopes,
+    tenant_of_id,
 )
 
 if TYPE_CHECKING:
@@ -43,9 +46,13 @@ def create(
 ) -> None:
     """Make a key and print it, once: nobody can read it again."""
     allowed, life = _names(scopes), span_or_never(expires)
-    key_id, secret = in_database(
-        lambda connection: create_key(connection, tenant, name, allowed, life)
-    )
+
+    def make(connection: Connected) -> tuple[int, str]:
+        made = create_key(connection, tenant, name, allowed, life)
+        record_command(connection, "helix keys create", tenant, f"key {made[0]}")
+        return made
+
+    key_id, secret = in_database(make)
     typer.echo(f"key {key_id} of {tenant}, shown this once:", err=True)
     typer.echo(secret)  # alone on standard output, for scripts
 
@@ -85,16 +92,14 @@ def set_(
             expires is None or set_end(connection, key_id, life)
         )
 
-    if not in_database(change):
-        raise _unknown(key_id)
+    _changed("set", key_id, change)
     typer.echo(f"key {key_id} is changed")
 
 
 @keys.command()
 def revoke(key_id: KeyId) -> None:
     """Refuse a key from now on."""
-    if not in_database(lambda connection: revoke_key(connection, key_id)):
-        raise _unknown(key_id)
+    _changed("revoke", key_id, lambda connection: revoke_key(connection, key_id))
     typer.echo(f"key {key_id} is revoked")
 
 
@@ -102,6 +107,16 @@ def _names(text: str) -> list[str]:
     return [name.strip().lower() for name in text.split(",") if name.strip()]
 
 
-def _unknown(key_id: int) -> typer.Exit:
-    typer.echo(f"helix: there is no key {key_id} that opens anything", err=True)
-    return typer.Exit(1)
+def _changed(command: str, key_id: int, change: Callable[[Connected], bool]) -> None:
+    """Make the change, which the audit log tells of; end the command where there is no such key."""
+
+    def change_and_record(connection: Connected) -> bool:
+        if not change(connection):
+            return False
+        tenant = tenant_of_id(connection, key_id)
+        record_command(connection, f"helix keys {command}", tenant, f"key {key_id}")
+        return True
+
+    if not in_database(change_and_record):
+        typer.echo(f"helix: there is no key {key_id} that opens anything", err=True)
+        raise typer.Exit(1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from helix.commands.console import in_database
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
 
 tenants = typer.Typer(
     name="tenants", help="Whose documents there are: erase one.", no_args_is_help=True
@@ -24,9 +27,16 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete all of a tenant: documents, vectors, files, runs, answers, feedback, keys."""
+    from helix.library.audit import record_command
     from helix.receipts.erasure import erase_tenant  # it takes a second to load
 
     if not yes:
         typer.confirm(f"Delete everything of {tenant}? It cannot be brought back.", abort=True)
-    counts = in_database(lambda connection: erase_tenant(connection, tenant))
+
+    def erase_and_record(connection: Connected) -> dict[str, int]:
+        counts = erase_tenant(connection, tenant)
+        record_command(connection, "helix tenants erase", tenant)
+        return counts
+
+    counts = in_database(erase_and_record)
     typer.echo(f"{tenant} is erased: {', '.join(f'{n:,} {name}' for name, n in counts.items())}")

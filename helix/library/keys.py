@@ -47,6 +47,7 @@ _LIST = """
 SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used_at, revoked_at
 FROM api_keys WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
 """
+_TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
 _OPENED = "SELECT id, tenant, scopes FROM opened_by_key(%(hashed)s)"
 
 
@@ -140,6 +141,13 @@ def list_keys(connection: Connected, tenant: str | None = None) -> list[ApiKey]:
     """The keys to ``tenant``, or all, revoked ones too; oldest first."""
     with connection.cursor(row_factory=class_row(ApiKey)) as cursor:
         return cursor.execute(_LIST, {"tenant": tenant}).fetchall()
+
+
+def tenant_of_id(connection: Connected, key_id: int) -> str:
+    """Whose documents the key of this id opens or opened; there is such a key."""
+    row = connection.execute(_TENANT, (key_id,)).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 async def opened_by(store: TenantStore, secret: str) -> Opened | None:

@@ -27,6 +27,8 @@ _LEFT = (
     "DELETE FROM term_changes WHERE tenant_id = %s",
     "DELETE FROM term_counts WHERE tenant_id = %s",
     "DELETE FROM gate_fits WHERE tenant_id = %s",
+    "DELETE FROM audit_events WHERE tenant_id = %s",
+    "DELETE FROM usage_counts WHERE tenant_id = %s",
 )
 
 

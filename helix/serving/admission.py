@@ -11,14 +11,30 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from fastapi import HTTPException, Request
+
+from helix.serving.limits import answers_for, asker
 
 WAIT_SECONDS = 10.0
 """Longest that a question waits for its turn."""
 RETRY_SECONDS = 2
 _T = TypeVar("_T")
+
+
+class Counted(Protocol):
+    """Whoever asks, counted by what is under way (helix/serving/limits.py)."""
+
+    async def take_place(self) -> None:
+        """Count one answer; raises where it is one too many."""
+        ...
+
+    def give_place_back(self) -> None:
+        """Count it no longer."""
+        ...
+
+
 _Turn = asyncio.Future[None]
 
 
@@ -48,9 +64,9 @@ class Admission:
         self._under_way = 0
         self._queues: OrderedDict[str, deque[_Turn]] = OrderedDict()
 
-    def place(self, tenant: str) -> Place:
-        """A place for one answer of ``tenant``, not yet taken."""
-        return Place(self, tenant)
+    def place(self, tenant: str, asker: Counted | None = None) -> Place:
+        """A place for one answer of ``tenant``, not yet taken; ``asker``: whose it counts as."""
+        return Place(self, tenant, asker)
 
     @property
     def is_full(self) -> bool:
@@ -112,8 +128,8 @@ class Admission:
 class Place:
     """One answer's place: taken by ``run``, left once, at the block's end or after ``until``."""
 
-    def __init__(self, admission: Admission, tenant: str) -> None:
-        self._admission, self._tenant = admission, tenant
+    def __init__(self, admission: Admission, tenant: str, asker: Counted | None = None) -> None:
+        self._admission, self._tenant, self._asker = admission, tenant, asker
         self._taken = False
         self._handed_over = False
 
@@ -134,8 +150,15 @@ class Place:
 
         Raises:
             Overloaded: it did not become free in time, or no place to wait for it was left.
+            LimitReached: whoever asks has enough answers under way or waiting.
         """
-        await self._admission._enter(self._tenant)
+        if self._asker:
+            await self._asker.take_place()
+        try:
+            await self._admission._enter(self._tenant)
+        except BaseException:
+            self._give_back()
+            raise
         self._taken = True
         return await work()
 
@@ -156,9 +179,14 @@ class Place:
         if self._taken:
             self._taken = False
             self._admission._leave()
+            self._give_back()
+
+    def _give_back(self) -> None:
+        if self._asker:
+            self._asker.give_place_back()
 
 
 def place_for(request: Request, tenant: str) -> Place:
     """A place for an answer of ``tenant`` on the server of ``request``."""
     admission: Admission = request.state.admission
-    return admission.place(tenant)
+    return admission.place(tenant, answers_for(asker(request, request.state.caller)))

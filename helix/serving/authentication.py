@@ -7,27 +7,29 @@ for each route that it opens (helix/serving/key_scopes.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 from fastapi import Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from starlette.datastructures import State
 
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
+from helix.library.audit import NOBODY
 from helix.library.keys import KeyScope, opened_by
 from helix.services import Services
+from helix.serving.access_books import AccessBooks, address_of
 from helix.serving.body_limit import MEGABYTE, limit_body
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
+from helix.serving.limits import asker
 from helix.settings import Public
 
 # one line for every such key: it tells nothing about a key that somebody tries
 _REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
 _TWICE = "tenant_id is given twice, and not the same"
-NOBODY = "-"
-"""In place of a tenant's name, which it cannot be: a request without a key, where one is needed."""
 
 
 class OtherTenant(HelixError):
@@ -41,7 +43,8 @@ class Caller:
     """The tenant that a request is about.
 
     ``keyed``: its API key, of the id ``key_id``, decides that. ``named``: the request's address
-    does.
+    does. ``state`` is the request's: its ``caller``, and ``changed``, which a route sets to the ids
+    of what it changed, are for the audit log.
     """
 
     services: Services
@@ -49,6 +52,7 @@ class Caller:
     keyed: bool
     named: bool = False
     key_id: int | None = None
+    state: State = field(default_factory=State)
 
     @property
     def library(self) -> Library:
@@ -70,7 +74,8 @@ class Caller:
             return self
         if self.named and tenant_id != self.tenant:
             raise BadRequest(_TWICE)
-        return replace(self, tenant=tenant_name(tenant_id), named=True)
+        self.state.caller = caller = replace(self, tenant=tenant_name(tenant_id), named=True)
+        return caller
 
 
 async def authenticate(
@@ -83,14 +88,16 @@ async def authenticate(
 
     Raises:
         HTTPException: 401, the request has no key that opens anything.
+        LimitReached: too many requests came from it.
         ScopeMissing: the key does not open this.
         OtherTenant, BadRequest: as ``for_tenant``, of the tenant in the address.
     """
     services: Services = request.state.services
+    asker(request).check_rate()  # before the database is asked whose key it is
     if services.settings.auth == "off":
-        caller = Caller(services, DEFAULT_TENANT, keyed=False)
+        caller = Caller(services, DEFAULT_TENANT, keyed=False, state=request.state)
     elif public in services.settings.public and "authorization" not in request.headers:
-        caller = Caller(services, NOBODY, keyed=True)
+        caller = Caller(services, NOBODY, keyed=True, state=request.state)
     else:
         caller = await _key_holder(request, services, scope)
     request.state.caller = caller
@@ -98,7 +105,7 @@ async def authenticate(
     if len(set(named)) > 1:
         raise BadRequest(_TWICE)
     caller = caller.for_tenant(named[0] if named else None)
-    request.state.caller = caller
+    asker(request, caller).check_rate("key", "tenant")
     return caller
 
 
@@ -106,9 +113,12 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     opened = await opened_by(services.store, _bearer_token(request))
     if opened is None:
         raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
-    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id)
+    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, state=request.state)
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
+    books: AccessBooks = request.state.books
+    books.key_used(opened.id, opened.tenant, address_of(request.scope))
     if scope is not None and scope not in opened.scopes:
+        request.state.refused_for = f"scope {scope}"
         raise ScopeMissing(
             f"this API key lacks the scope {scope}, which this needs: `helix keys set` adds it"
         )

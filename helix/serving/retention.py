@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from helix.library.audit import delete_old_events
 from helix.library.runs import delete_ended_runs
+from helix.library.usage import delete_old_counts
 from helix.receipts.receipt_store import delete_old_feedback
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
@@ -19,4 +21,6 @@ def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
             dropped["feedback"] = delete_old_feedback(connection, settings.feedback_days)
         if settings.run_days:
             dropped["runs"] = delete_ended_runs(connection, settings.run_days)
+        dropped["audit_events"] = delete_old_events(connection, settings.audit_days)
+        dropped["usage_counts"] = delete_old_counts(connection)
     return dropped

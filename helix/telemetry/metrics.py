@@ -67,6 +67,9 @@ class Metrics:
         self.receipt_failures = counter(
             "helix_receipt_failures", "Answers whose receipt was not stored"
         )
+        self.audit_dropped = counter(
+            "helix_audit_dropped", "Events that the audit log had no room for"
+        )
         for of_process in (RETRIES, RERANK_FAILURES):
             self.registry.register(of_process)
         self._flag_kinds: set[str] = set()

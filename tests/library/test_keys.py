@@ -268,7 +268,7 @@ def _keys(command: CliRunner, *arguments: str) -> Result:
 async def _opens(url: str, secret: str) -> str | None:
     async with opened(url, pool_size=1) as store:
         found = await opened_by(store, secret)
-    return found and found.tenant
+    return found.tenant if found else None
 
 
 def test_making_listing_and_revoking(command: CliRunner, module_database_url: str) -> None:

@@ -87,6 +87,7 @@ async def batch(caller: CurrentCaller, batch: Batch) -> Row:
         report = await reread_documents(library, asked.ids, web_imports)
         if report.runs:
             caller.services.on_run_created()
+    caller.state.changed = f"{asked.action} of {len(asked.ids)} documents"
     return _told(report)
 
 

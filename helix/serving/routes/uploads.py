@@ -19,9 +19,10 @@ from helix.library.errors import UnsupportedMedia
 from helix.library.paging import check_text
 from helix.library.samples import sample_uploads
 from helix.library.uploads import Stored, Upload, clean_name, store_uploads
-from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.authentication import Caller, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.limits import asker, with_room
 
 MAX_FILES = 100
 """Files of one request."""
@@ -67,21 +68,43 @@ async def upload(
     With `partial` the answer has `refused`, `[{"name", "reason"}]`; without it all are or none.
     """
     services = caller.services
+    await asker(request, caller).check_upload(_declared(request))
     form = await read_form(request, _limits(services.settings.max_file_mb * MEGABYTE))
     try:
-        library = caller.for_tenant(_tenant_id(form)).library
+        caller = caller.for_tenant(_tenant_id(form))
+        library, counted = caller.library, asker(request, caller)
         uploads, refused = await _examine(library, form)
         if refused and not partial_:
             error = type(refused[0][1])
             raise error("; ".join(str(problem) for _, problem in refused))
-        stored = await library.change(
-            partial(store_uploads, uploads=uploads, tenant=library.tenant)
-        )
+        size = sum(each.size for each in uploads)
+        await counted.check_upload(size)
+        stored = await _store(caller, uploads)
+        counted.uploaded(size)
     finally:
         await form.close()
-    if stored.run_id is not None:
-        services.on_run_created()
     return _answer(stored, refused if partial_ else None)
+
+
+def _declared(request: Request) -> int:
+    """The length that the request says its body has; 0 where it says none, or no number."""
+    said = request.headers.get("content-length", "")
+    return int(said) if said.isdecimal() and len(said) < 16 else 0
+
+
+async def _store(caller: Caller, uploads: list[Upload]) -> Stored:
+    """Store ``uploads`` where the tenant has room for them, and have them read."""
+    library = caller.library
+    action = with_room(
+        caller.services.settings, library.tenant,
+        partial(store_uploads, uploads=uploads, tenant=library.tenant),
+        grows=lambda stored: stored.run_id is not None,
+    )  # fmt: skip
+    stored = await library.change(action)
+    if stored.run_id is not None:
+        caller.state.changed = f"run {stored.run_id}"
+        caller.services.on_run_created()
+    return stored
 
 
 def _answer(stored: Stored, refused: list[tuple[str, HelixError]] | None = None) -> JSONResponse:
@@ -102,12 +125,8 @@ def _answer(stored: Stored, refused: list[tuple[str, HelixError]] | None = None)
 )
 async def samples(caller: CurrentCaller) -> JSONResponse:
     """Upload the sample documents that come with Helix: a library to try it with."""
-    library = caller.library
-    uploads = await library.aside(sample_uploads)
-    stored = await library.change(partial(store_uploads, uploads=uploads, tenant=library.tenant))
-    if stored.run_id is not None:
-        caller.services.on_run_created()
-    return _answer(stored)
+    uploads = await caller.library.aside(sample_uploads)
+    return _answer(await _store(caller, uploads))
 
 
 def _limits(file_bytes: int) -> FormLimits:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
@@ -11,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from helix.domain.crawl_limits import DEPTH, MOST_DEPTH, MOST_PAGES, PAGES
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
-from helix.library.access import Row
+from helix.library.access import Connected, Row
 from helix.library.paging import check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.limits import check_room
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
@@ -88,9 +88,13 @@ async def _started(
         raise WebImportsOff
     if tags is not None:
         options["tags"] = checked_tags(tags)
-    library = caller.library
-    run_id = await library.change(
-        partial(start_import, kind=kind, options=options, tenant=library.tenant)
-    )
+    library, settings = caller.library, caller.services.settings
+
+    def start(connection: Connected) -> int:
+        check_room(connection, settings, library.tenant, more=1)
+        return start_import(connection, kind=kind, options=options, tenant=library.tenant)
+
+    run_id = await library.change(start)
+    caller.state.changed = f"run {run_id}"
     caller.services.on_run_created()
     return {"run_id": run_id}

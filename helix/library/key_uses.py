@@ -1,0 +1,48 @@
+"""When each key was last used: known to the minute, and written off the way of requests."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
+
+_SECONDS = 60.0
+_UPDATE = """
+UPDATE api_keys k SET used_at = greatest(k.used_at, used.at)
+FROM unnest(%s::bigint[], %s::timestamptz[]) AS used (id, at) WHERE k.id = used.id
+"""
+
+
+class KeyUses:
+    """The uses of keys that are still to be written, one a minute for each key at most."""
+
+    def __init__(self) -> None:
+        self._noted: dict[int, float] = {}
+        self._waiting: dict[int, datetime] = {}
+
+    def note(self, key_id: int) -> bool:
+        """Note that the key is used now; whether there is something new to write."""
+        now = time.monotonic()
+        if now - self._noted.get(key_id, -_SECONDS) < _SECONDS:
+            return False
+        self._noted[key_id] = now
+        self._waiting[key_id] = datetime.now(UTC)
+        return True
+
+    def take(self) -> dict[int, datetime]:
+        """The uses that wait, which wait no longer."""
+        taken, self._waiting = self._waiting, {}
+        return taken
+
+    def put_back(self, taken: dict[int, datetime]) -> None:
+        """Let what was taken, and could not be written, wait again."""
+        self._waiting = taken | self._waiting
+
+
+def store_key_uses(connection: Connected, uses: dict[int, datetime]) -> None:
+    """Write when the keys were last used; another process may have written a later time."""
+    if uses:
+        connection.execute(_UPDATE, (list(uses), list(uses.values())))

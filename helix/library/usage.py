@@ -1,0 +1,136 @@
+"""What tenants, keys and addresses have used today of what is limited by the day, in UTC.
+
+The counts are in Postgres, for all servers and over restarts. A process adds to them by the second
+and looks at them again after some: so several servers together may let a little too much pass.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+from psycopg.rows import dict_row
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
+
+Kind = Literal["tokens", "upload_bytes"]
+_FRESH_SECONDS = 10.0
+_DAYS_KEPT = 7
+
+_STORED = """
+SELECT n FROM usage_counts
+WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND kind = %(kind)s AND day = %(day)s
+"""
+_ADD = """
+INSERT INTO usage_counts AS u (tenant_id, subject, kind, day, n)
+VALUES (%(tenant)s, %(subject)s, %(kind)s, %(day)s, %(n)s)
+ON CONFLICT (tenant_id, subject, kind, day) DO UPDATE SET n = u.n + excluded.n RETURNING n
+"""
+_DELETE_OLD = "DELETE FROM usage_counts WHERE day < %s"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Who is counted: a tenant, a key of it, or an address, which is no tenant's."""
+
+    tenant: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What is counted of whom, on which day."""
+
+    subject: Subject
+    kind: Kind
+    day: date
+
+    @property
+    def values(self) -> dict[str, object]:
+        """As the statements bind them."""
+        return {
+            "tenant": self.subject.tenant, "subject": self.subject.name, "kind": self.kind,
+            "day": self.day,
+        }  # fmt: skip
+
+
+def today() -> date:
+    """The day that is counted by."""
+    return datetime.now(UTC).date()
+
+
+def seconds_left() -> int:
+    """Until the next day begins."""
+    now = datetime.now(UTC)
+    midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
+    return max(1, int((midnight - now).total_seconds()))
+
+
+class Usage:
+    """What one process knows of the counts, and what it has not written of them yet."""
+
+    def __init__(self) -> None:
+        self._known: dict[Account, tuple[int, float]] = {}
+        self._waiting: Counter[Account] = Counter()
+
+    def add(self, subjects: Iterable[Subject], kind: Kind, n: int) -> None:
+        """Count ``n`` more of ``kind`` today for each of ``subjects``."""
+        for subject in subjects:
+            self._waiting[Account(subject, kind, today())] += n
+
+    def total(self, account: Account) -> int | None:
+        """What the account has used; None where ``stored_count`` is to be asked first."""
+        n, at = self._known.get(account, (0, -_FRESH_SECONDS))
+        if time.monotonic() - at >= _FRESH_SECONDS:
+            return None
+        return n + self._waiting[account]
+
+    def take(self) -> Counter[Account]:
+        """The counts that wait to be written, which wait no longer."""
+        taken, self._waiting = self._waiting, Counter()
+        for account, n in taken.items():
+            if account in self._known:
+                known, at = self._known[account]
+                self._known[account] = (known + n, at)
+        for account in [known for known in self._known if known.day != today()]:
+            del self._known[account]
+        return taken
+
+    def learn(self, account: Account, total: int) -> None:
+        """The database has ``total`` now, with all that was taken."""
+        self._known[account] = (total, time.monotonic())
+
+    def put_back(self, taken: Counter[Account]) -> None:
+        """Let what was taken, and could not be written, wait again."""
+        self._waiting += taken
+        for account in taken:
+            self._known.pop(account, None)  # it counts them already
+
+
+def stored_count(connection: Connected, account: Account) -> int:
+    """What the database has for ``account``."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(_STORED, account.values).fetchone()
+    return int(row["n"]) if row else 0
+
+
+def store_counts(connection: Connected, counts: Counter[Account]) -> dict[Account, int]:
+    """Add ``counts`` to those in the database; their totals there."""
+    totals = {}
+    with connection.cursor(row_factory=dict_row) as cursor:
+        # always in one order, or two processes could wait for each other
+        for account in sorted(counts, key=repr):
+            row = cursor.execute(_ADD, account.values | {"n": counts[account]}).fetchone()
+            assert row is not None
+            totals[account] = int(row["n"])
+    return totals
+
+
+def delete_old_counts(connection: Connected) -> int:
+    """Delete the counts of days that no limit looks at any more; how many."""
+    return connection.execute(_DELETE_OLD, (today() - timedelta(days=_DAYS_KEPT),)).rowcount

@@ -1,0 +1,117 @@
+"""What a server notes of who asks it, and writes by the second: audit log, uses of keys, usage."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+
+from starlette.types import Scope
+
+from helix.errors import HelixError
+from helix.library.access import LibraryStore
+from helix.library.audit import AuditLog, Event, Waiting, store_events
+from helix.library.key_uses import KeyUses, store_key_uses
+from helix.library.usage import Account, Usage, store_counts
+
+_WRITE_SECONDS = 1.0
+_RETRY_SECONDS = 5.0
+
+_logger = logging.getLogger(__name__)
+
+
+def address_of(scope: Scope) -> str:
+    """The address that a request came from; empty where there is none, as on a unix socket.
+
+    Behind a proxy it is what the proxy says, which may be no address: then it is empty too.
+    """
+    client = scope.get("client")
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(client[0])) if client else ""
+    return ""
+
+
+class AccessBooks:
+    """The books of one server, for one event loop.
+
+    ``audited``: whether the audit log is kept (HELIX_AUDIT_DAYS); ``on_dropped``: as AuditLog's.
+    """
+
+    def __init__(self, audited: bool, on_dropped: Callable[[int], None] = lambda _: None) -> None:
+        self._audited = audited
+        self.audit = AuditLog(on_dropped)
+        self.usage = Usage()
+        self._key_uses = KeyUses()
+        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
+
+    def record(self, event: Event) -> None:
+        """Put ``event`` into the audit log, soon."""
+        if self._audited:
+            self.audit.record(event)
+            self._wanted.set()
+
+    def key_used(self, key_id: int, tenant: str, address: str) -> None:
+        """Note that a key opened something."""
+        noted = self._key_uses.note(key_id)
+        if self._audited:
+            self.audit.key_used(key_id, tenant, address)
+        if noted:  # the audit log's hour begins with one of the minutes
+            self._wanted.set()
+
+    def used(self) -> None:
+        """Write the usage soon: something was added to it."""
+        self._wanted.set()
+
+    @asynccontextmanager
+    async def kept(self, store: LibraryStore) -> AsyncIterator[None]:
+        """Write what is noted while the block lasts, and what is left of it at its end."""
+        keeping = asyncio.create_task(self._keep(store))
+        try:
+            yield
+        finally:
+            self._ended.set()
+            self._wanted.set()
+            await keeping
+
+    async def _keep(self, store: LibraryStore) -> None:
+        while not self._ended.is_set():
+            await self._wanted.wait()
+            await self._pause(_WRITE_SECONDS)  # what comes together is written together
+            self._wanted.clear()
+            if not await self._write(store):
+                await self._pause(_RETRY_SECONDS)
+                self._wanted.set()
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), seconds)
+
+    async def _write(self, store: LibraryStore) -> bool:
+        events, uses, counts = self.audit.take(), self._key_uses.take(), self.usage.take()
+        if not (events or uses or counts):
+            return True
+        try:
+            totals = await asyncio.to_thread(_store, store, events, uses, counts)
+        except HelixError as error:
+            self.audit.put_back(events)
+            self._key_uses.put_back(uses)
+            self.usage.put_back(counts)
+            ended = f"; {len(events)} events are lost" if self._ended.is_set() else ""
+            _logger.warning("the audit log was not written: %s%s", error, ended)
+            return False
+        for account, total in totals.items():
+            self.usage.learn(account, total)
+        return True
+
+
+def _store(
+    store: LibraryStore, events: list[Waiting], uses: dict[int, datetime], counts: Counter[Account]
+) -> dict[Account, int]:
+    with store.connection() as connection, connection.transaction():
+        store_events(connection, events)
+        store_key_uses(connection, uses)
+        return store_counts(connection, counts)

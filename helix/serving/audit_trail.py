@@ -1,0 +1,69 @@
+"""Pure ASGI middleware: what was changed and who was refused goes into the audit log."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from helix.library.audit import NOBODY, Event
+from helix.serving.access_books import AccessBooks, address_of
+from helix.serving.authentication import Caller
+from helix.serving.key_scopes import NEEDED
+from helix.telemetry.metrics import METHODS, OTHER
+
+_REFUSALS = frozenset({401, 403, 429})
+
+
+class AuditTrail:
+    """Record each request that changed something, and each that was refused for who sent it.
+
+    It tells the route, the ids in the address, what the route says of itself (``state.changed``) or
+    of the refusal (``state.refused_for``), and nothing else that the request holds.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and look at the status of its answer."""
+        books: AccessBooks | None = scope.get("state", {}).get("books")
+        if scope["type"] != "http" or books is None:
+            await self.app(scope, receive, send)
+            return
+
+        async def send_and_record(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                event = _event(scope, message["status"])
+                if event is not None:
+                    books.record(event)
+            await send(message)
+
+        await self.app(scope, receive, send_and_record)
+
+
+def _event(scope: Scope, status: int) -> Event | None:
+    """What is to be recorded of a request that is answered with ``status``; None: nothing."""
+    state, method = scope["state"], scope["method"]
+    path = getattr(scope.get("route"), "path", None) or OTHER
+    if status in _REFUSALS:
+        about = str(state.get("refused_for", ""))
+    elif status < 400 and NEEDED.get((method, path)) == "write":
+        about = "; ".join(filter(None, (_ids(scope), str(state.get("changed", "")))))
+    else:
+        return None
+    caller: Caller | None = state.get("caller")
+    return Event(
+        "refusal" if status in _REFUSALS else "write",
+        f"{method if method in METHODS else OTHER} {path}",
+        caller.tenant if caller else NOBODY,
+        caller.key_id if caller else None,
+        address_of(scope),
+        about,
+        status,
+    )
+
+
+def _ids(scope: Scope) -> str:
+    """The numbers in the request's address: they name rows, and hold no text."""
+    parts: dict[str, object] = scope.get("path_params", {})
+    named = ((name.removesuffix("_id"), str(value)) for name, value in parts.items())
+    return "; ".join(f"{name} {value}" for name, value in named if value.isdecimal())

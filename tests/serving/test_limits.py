@@ -1,0 +1,168 @@
+"""Limits for each key, tenant and address: where they are drawn, and what is told past them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import psycopg
+import pytest
+
+from helix.library.keys import create_key
+from helix.library.usage import Subject
+from helix.serving import limits
+from helix.serving.access_books import AccessBooks
+from helix.serving.limits import Asker, LimitReached, Limits, Rates, subjects_of
+from helix.settings import LIMITS, Settings, load_settings
+from tests.support.fake_embedder import opened
+from tests.support.live_server import OFFLINE, live, new_content, upload
+
+ACME = Subject("acme", "tenant")
+
+
+def test_a_rate_is_a_burst_and_then_a_steady_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now)
+    rates = Rates()
+    assert [rates.take(ACME, 60) for _ in range(60)] == [0.0] * 60
+    assert rates.take(ACME, 60) == pytest.approx(1)
+    assert rates.take(Subject("other", "tenant"), 60) == 0
+    now += 1.0
+    assert rates.take(ACME, 60) == 0 and rates.take(ACME, 60) == pytest.approx(1)
+    now += 3600
+    assert [rates.take(ACME, 60) for _ in range(61)].count(0.0) == 60
+
+
+def test_rates_hold_so_many_subjects_at_most() -> None:
+    rates = Rates(most_subjects=10)
+    for number in range(100):
+        rates.take(Subject("-", f"address {number}"), 1)
+    assert len(rates._due) == 10
+    assert rates.take(Subject("-", "address 99"), 1) > 0
+
+
+def test_a_host_is_its_network_in_ipv6() -> None:
+    names = {
+        subjects_of(address=address)["address"].name
+        for address in ("2001:db8::1", "2001:db8::2:3", "2001:db8:0:1::1", "::1", "192.0.2.1")
+    }
+    assert names == {
+        "address 2001:db8::", "address 2001:db8:0:1::", "address ::1", "address 192.0.2.1",
+    }  # fmt: skip
+
+
+def test_without_keys_there_is_no_limit_that_nobody_set() -> None:
+    def settings(**values: object) -> Settings:
+        return load_settings(database_url="embedded", **OFFLINE, **values)
+
+    off, on, own = settings(), settings(auth="keys"), settings(key_requests=7)
+    fields = [name.split("_", 1) for name in LIMITS]
+    assert {off.limit(who, name)[1] for who, name in fields} == {0}
+    assert {f"{w}_{name}": on.limit(w, name)[1] for w, name in fields} == LIMITS
+    assert own.limit("key", "requests") == ("HELIX_KEY_REQUESTS", 7)
+    assert settings(auth="keys", key_requests=0).limit("key", "requests")[1] == 0
+
+
+async def test_a_place_is_given_back_and_not_twice(database_url: str) -> None:
+    settings = load_settings(database_url=database_url, tenant_answers=2, **OFFLINE)
+    async with opened(database_url) as store:
+        asker = Asker(Limits(settings, store, AccessBooks(audited=False)), {"tenant": ACME})
+        for _ in range(3):
+            await asker.take_place()
+            await asker.take_place()
+            with pytest.raises(LimitReached, match=r"answers at once .* 2 \(HELIX_TENANT_ANSWERS"):
+                await asker.take_place()
+            asker.give_place_back()
+            asker.give_place_back()
+        assert not asker.limits.under_way
+
+
+@contextmanager
+def _served(url: str, **settings: object) -> Iterator[tuple[httpx.Client, str]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        _, secret = create_key(connection, "acme")
+    with live(url, auth="keys", **settings) as client:
+        client.headers["Authorization"] = f"Bearer {secret}"
+        yield client, secret
+
+
+def _refused(response: httpx.Response, setting: str) -> None:
+    assert response.status_code == 429, response.text
+    assert f"({setting})" in response.json()["error"]
+    assert int(response.headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize("who", ["key", "tenant", "address"])
+def test_too_many_requests_a_minute(module_database_url: str, who: str) -> None:
+    setting = f"HELIX_{who.upper()}_REQUESTS"
+    with _served(module_database_url, **{f"{who}_requests": 5}) as (client, _):
+        assert [client.get("/v1/about").status_code for _ in range(5)] == [200] * 5
+        _refused(client.get("/v1/about"), setting)
+        _refused(client.post("/v1/query", json={"question": "Why?"}), setting)
+        stranger = client.get("/v1/about", headers={"Authorization": "Bearer hx_no"})
+        assert stranger.status_code == (429 if who == "address" else 401)
+        for probe in ("/healthz", "/readyz", "/"):
+            assert client.get(probe).status_code == 200
+
+
+def test_the_bytes_of_a_day_are_counted_over_restarts(module_database_url: str) -> None:
+    data = b"x" * (700 * 1024)
+    with _served(module_database_url, tenant_upload_mb=1) as (client, _):
+        assert upload(client, data + new_content()).status_code == 202
+    with _served(module_database_url, tenant_upload_mb=1) as (client, _):
+        refused = upload(client, data + new_content())
+        _refused(refused, "HELIX_TENANT_UPLOAD_MB")
+        assert int(refused.headers["retry-after"]) <= 86_400
+        assert upload(client, new_content()).status_code == 202
+
+
+def test_the_tokens_of_a_day(database_url: str) -> None:
+    with _served(database_url, key_tokens=5) as (client, _):
+        body = {"question": "What documents do you have?"}
+        first = client.post("/v1/query", json=body)
+        assert first.status_code == 200
+        for route in (
+            lambda: client.post("/v1/query", json=body),
+            lambda: client.post("/v1/query", json=body | {"stream": True}),
+            lambda: client.get("/ask", params={"q": "What documents do you have?"}),
+        ):
+            _refused(route(), "HELIX_KEY_TOKENS")
+        assert client.get("/v1/documents").status_code == 200
+
+
+def test_streams_are_counted_too(database_url: str) -> None:
+    with _served(database_url, tenant_tokens=5) as (client, _):
+        question = {"q": "What documents do you have?"}
+        assert "citations" in client.get("/ask", params=question).text
+        _refused(client.get("/ask", params=question), "HELIX_TENANT_TOKENS")
+
+
+def test_the_documents_and_bytes_of_a_tenant(database_url: str) -> None:
+    with _served(database_url, tenant_documents=2) as (client, _):
+        for _ in range(2):
+            kept = new_content()
+            assert upload(client, kept).status_code == 202
+        _refused(upload(client, new_content()), "HELIX_TENANT_DOCUMENTS")
+        assert upload(client, kept).json()["documents"][0]["duplicate"]  # it brings nothing
+        page = {"url": "https://example.com/guide"}
+        _refused(client.post("/v1/documents/url", json=page), "HELIX_TENANT_DOCUMENTS")
+        assert client.get("/v1/documents").json()["total"] == 2
+        number = client.get("/v1/documents").json()["documents"][0]["id"]
+        assert client.delete(f"/v1/documents/{number}").status_code in (204, 409)
+
+
+def test_uploads_at_once_do_not_pass_the_limit_together(database_url: str) -> None:
+    async def send_all(client: httpx.Client) -> list[int]:
+        async with httpx.AsyncClient(
+            base_url=client.base_url, headers=client.headers, timeout=60
+        ) as sender:
+            files = [{"file": ("n.txt", new_content())} for _ in range(8)]
+            answers = await asyncio.gather(
+                *(sender.post("/v1/documents", files=each) for each in files)
+            )
+        return sorted(answer.status_code for answer in answers)
+
+    with _served(database_url, tenant_documents=3) as (client, _):
+        assert asyncio.run(send_all(client)) == [202] * 3 + [429] * 5
