@@ -18,8 +18,11 @@ from urllib.parse import unquote_to_bytes
 from helix.answering.guardrails.patterns import (
     BY_WORD,
     KNOWN,
+    READ_AS,
     UNSPACED,
     UNSPACED_TRACES,
+    Phrase,
+    has_digit_in_word,
     has_run,
     lower,
     words_of,
@@ -51,14 +54,20 @@ _PERCENT = re.compile(r"(?:[A-Za-z]{0,20}+%[0-9A-Fa-f]{2}){3,}+[A-Za-z]*+")
 _ENTITIES = re.compile(r"(?:[\w ,.'-]{0,20}?&#[xX]?[0-9A-Fa-f]{1,6};){6,}")
 _LONGEST_DECODED = 4096
 
+_PROSE = frozenset({"override", "role", "format", "citation", "prompt", "judge"})
+"""Kinds of phrases that are sentences, which may be cut; the others are marks in one line."""
+_LINE_END = re.compile(r"(?<!\n)\r?\n(?![\r\n])")
+_IN_PIECES = re.compile(r"(?:\b[^\W\d_]++(?: [^\W\d_]++)?+ ?+[.;…|/*+-]{1,3}+\s{0,2}+){2,}+")
+_BETWEEN_PIECES = re.compile(r"[.;…|/*+\n-]")
+
 
 @dataclass(frozen=True, slots=True)
 class Flag:
     """An instruction-like passage: in source ``n``, characters ``[start, end)`` of its document.
 
     Where the source does not say where it lies, they count from the start of its text. ``kind`` is
-    override, role, role tag, format, citation, prompt, exfiltration or delimiter by what it says,
-    hidden or encoded by how it says that.
+    override, role, role tag, tool, judge, format, citation, prompt, exfiltration or delimiter by
+    what it says, hidden or encoded by how it says that.
     """
 
     n: int
@@ -96,7 +105,12 @@ def passages(text: str) -> Iterator[_Span]:
     """Every instruction-like passage of one text, in no order; they may overlap."""
     low = lower(text)
     words = words_of(low)
-    yield from _phrases_of(text, words)
+    possible = _possible(text, words)
+    yield from _found(text, possible)
+    if prose := [phrase for phrase in possible if phrase.kind in _PROSE]:
+        yield from _found(_in_one_piece(text), prose)
+    if has_digit_in_word(low):
+        yield from _with_digits_as_letters(text, words)
     disguised = not text.isascii() and _is_disguised(text)
     if disguised or b"sources" in words or b"id" in words:  # defusing looks at each line
         yield from _delimiters(text)
@@ -126,19 +140,34 @@ def _encoded(text: str, looks: re.Pattern[str], decode: Callable[[str], str]) ->
 
 
 def _phrases(text: str) -> Iterator[_Span]:
-    yield from _phrases_of(text, words_of(lower(text)))
+    return _found(text, _possible(text, words_of(lower(text))))
 
 
-def _phrases_of(text: str, words: list[bytes]) -> Iterator[_Span]:
+def _possible(text: str, words: list[bytes]) -> list[Phrase]:
+    """The phrases whose words a text has, most often none."""
     known = KNOWN.intersection(words)
     phrases = {id(phrase): phrase for word in known for phrase in BY_WORD.get(word, ())}
+    possible = [
+        phrase for phrase in phrases.values() if not any(map(known.isdisjoint, phrase.also))
+    ]
     if not text.isascii() and any(trace in text for trace in UNSPACED_TRACES):
-        phrases[0] = UNSPACED
-    for phrase in phrases.values():
-        if any(map(known.isdisjoint, phrase.also)):
-            continue
+        possible.append(UNSPACED)
+    return possible
+
+
+def _found(text: str, phrases: Sequence[Phrase]) -> Iterator[_Span]:
+    for phrase in phrases:
         for found in phrase.pattern.finditer(text):
             yield found.start(), found.end(), phrase.kind
+
+
+def _in_one_piece(text: str) -> str:
+    """The text, as long as before, without the ends of lines within a paragraph.
+
+    And without what stands between words that come one by one: `Ignore. All. Previous.`
+    """
+    joined = _LINE_END.sub(lambda found: " " * len(found[0]), text)
+    return _IN_PIECES.sub(lambda found: _BETWEEN_PIECES.sub(" ", found[0]), joined)
 
 
 def _delimiters(text: str) -> Iterator[_Span]:
@@ -154,12 +183,7 @@ def _delimiters(text: str) -> Iterator[_Span]:
 
 def _hidden(text: str) -> Iterator[_Span]:
     """What only reads as an instruction without its disguise, and writing in unseen characters."""
-    folded, places = _folded(text)
-    plain = {(start, end) for start, end, _ in _phrases(text)}
-    for start, end, _ in _phrases(folded):
-        span = places[start], places[end - 1] + 1
-        if span not in plain:
-            yield *span, "hidden"
+    yield from _only_as(text, *_folded(text))
     for found in _TAG_RUN.finditer(text):
         if text[found.start() - 1 : found.start()] != _FLAG_EMOJI:
             yield found.start(), found.end(), "hidden"
@@ -168,6 +192,22 @@ def _hidden(text: str) -> Iterator[_Span]:
     for found in _TURNED.finditer(text):
         if any(True for _ in _phrases(found[1][::-1])):
             yield found.start(), found.end(), "hidden"
+
+
+def _with_digits_as_letters(text: str, words: list[bytes]) -> Iterator[_Span]:
+    for letters in READ_AS:
+        read = text.translate(letters)
+        if not KNOWN.isdisjoint(set(words_of(lower(read))).difference(words)):
+            yield from _only_as(text, read, range(len(text)))
+
+
+def _only_as(text: str, read: str, places: Sequence[int]) -> Iterator[_Span]:
+    """What is an instruction only in ``text`` as ``read``, whose characters are at ``places``."""
+    plain = {(start, end) for start, end, _ in _phrases(text)}
+    for start, end, _ in _phrases(read):
+        span = places[start], places[end - 1] + 1
+        if span not in plain:
+            yield *span, "hidden"
 
 
 def _folded(text: str) -> tuple[str, list[int]]:

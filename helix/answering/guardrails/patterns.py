@@ -25,6 +25,13 @@ class Phrase(NamedTuple):
 _LETTERS = bytes(c if (c < 128 and chr(c).isalnum()) or c == 95 else 32 for c in range(256))
 _WORD_SHAPE = bytes(48 if letter != 32 else 32 for letter in _LETTERS)
 _DIGIT_SHAPE = bytes(48 if chr(c) in "+/-" else shape for c, shape in enumerate(_WORD_SHAPE))
+_DIGIT_AS_LETTER = "0134578"
+_MIXED_SHAPE = bytes(
+    97 if chr(c).isalpha() and c < 128 else 48 if chr(c) in _DIGIT_AS_LETTER else 32
+    for c in range(256)
+)
+READ_AS = tuple(str.maketrans(_DIGIT_AS_LETTER, f"o{one}eastb") for one in "il")
+"""`1gn0r3 4ll`: which letters the digits in words stand for; a one is an i or an l."""
 
 
 def lower(text: str) -> bytes:
@@ -51,6 +58,12 @@ def has_run(low: bytes, digits: int, letters: int) -> bool:
     if b"0" * digits not in low.translate(_DIGIT_SHAPE):
         return False
     return b"0" * letters in low.translate(_WORD_SHAPE)
+
+
+def has_digit_in_word(low: bytes) -> bool:
+    """Whether one or two of the digits that look like letters stand between letters in it."""
+    shape = low.translate(_MIXED_SHAPE)
+    return b"a0a" in shape or b"a00a" in shape
 
 
 def _phrase(entry: dict[str, Any]) -> Phrase:
