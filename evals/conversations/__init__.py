@@ -1,0 +1,1 @@
+"""Conversations: how well follow-ups find, and which turns are answered at all."""
