@@ -153,6 +153,7 @@ async def open_services(
         receipts = Receipts(store, configuration) if settings.receipt_days else None
         metrics = metrics or Metrics()
         metrics.watch(store.url, store.pool_stats, rewriter)
+        await stack.enter_async_context(in_background(metrics.keep_shared()))
         answering = AnswerPipeline(
             engine, judge, frozenset(settings.guards), settings.withhold, receipts, metrics=metrics
         )

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from helix.settings import Settings
+from helix.telemetry.shared_metrics import FOLDER
 
 MODULE = "pipelines.worker"
 STOP_SECONDS = 10.0
@@ -41,7 +42,7 @@ class WorkerProcesses:
                 process = subprocess.Popen(  # noqa: S603 - of our own
                     [sys.executable, "-P", "-m", MODULE, "--parent", str(os.getpid())],
                     stdin=subprocess.DEVNULL,
-                    env={**os.environ, **environment_of(self._settings)},
+                    env=_inherited() | environment_of(self._settings),
                 )
             except OSError as error:
                 _logger.error("no worker could be started: %s", error.strerror)
@@ -72,6 +73,11 @@ def _wait_or_kill(processes: Sequence[subprocess.Popen[bytes]]) -> None:
             process.kill()
     for process in processes:
         process.wait()
+
+
+def _inherited() -> dict[str, str]:
+    """This process's variables, but for that by which a worker would join the server's metrics."""
+    return {name: value for name, value in os.environ.items() if name != FOLDER}
 
 
 def environment_of(settings: Settings) -> dict[str, str]:

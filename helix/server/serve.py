@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvicorn
@@ -17,25 +18,40 @@ from helix.serving.network.connection_limits import LimitedConnection, allow_des
 from helix.serving.network.listening import check_address
 from helix.serving.network.sockets import bind
 from helix.settings import Settings, load_settings
+from helix.telemetry.logs import configure_logging
 
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
+Processes = Annotated[
+    int,
+    typer.Option(
+        min=1, max=64, help="Processes that answer on the port, each with its share of the limits."
+    ),
+]
 START_FAILED = 3
 """The exit status of uvicorn too, where the application does not start."""
 
+_FIRST_REQUEST_SECONDS = 0.5
+"""How long a server that ends waits for the first request of a connection that it has taken: cut
+at once, it would look to its client like a server that is not there."""
 _EVERY_ADDRESS = {str(IPv4Address(0)), str(IPv6Address(0))}
 
 _logger = logging.getLogger(__name__)
 
 
-def serve(host: Host = "127.0.0.1", port: Port = 8080) -> None:
+def serve(host: Host = "127.0.0.1", port: Port = 8080, processes: Processes = 1) -> None:
     """Serve over HTTP until SIGTERM or Ctrl-C; running answers may finish.
 
-    What is uploaded is ingested by HELIX_WORKERS processes, which wait beside it at no cost.
+    What is uploaded is ingested by HELIX_WORKERS processes, which wait beside it at no cost. With
+    several --processes, SIGHUP starts each anew, one after the other.
     """
     settings = load_settings()
     check_address(host, settings)
-    serve_on(settings, host, bind(host, port))
+    sockets = bind(host, port)
+    if processes == 1:
+        serve_on(settings, host, sockets)
+    else:
+        serve_with(settings, host, sockets, processes)
 
 
 def address_of(host: str, sockets: list[socket.socket]) -> str:
@@ -59,6 +75,21 @@ class _Server(uvicorn.Server):
         if self.started:
             self._ready()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more connections, hear those that were taken, and end."""
+        for listener in self.servers:
+            listener.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_REQUEST_SECONDS):
+                while any(map(_is_unheard, self.server_state.connections)):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+
+def _is_unheard(connection: Any) -> bool:
+    """Whether a connection has not brought a request yet, and may bring one."""
+    return connection.cycle is None and not connection.transport.is_closing()
+
 
 def serve_on(
     settings: Settings,
@@ -66,10 +97,7 @@ def serve_on(
     sockets: list[socket.socket],
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """Serve on ``sockets``, which are bound; everything heavy is loaded only now."""
-    from helix.app import create_app
-    from helix.serving.disconnects import DRAIN_SECONDS
-
+    """Serve on ``sockets``, which are bound, from this process."""
     address = address_of(host, sockets)
 
     def listening() -> None:
@@ -77,21 +105,59 @@ def serve_on(
         if ready:
             ready()
 
+    with announced(settings.database_url, address):
+        run_server(settings, host, sockets, listening)
+
+
+def serve_with(settings: Settings, host: str, sockets: list[socket.socket], processes: int) -> None:
+    """Serve on ``sockets``, which are bound, from several processes."""
+    from helix.server.supervisor import Supervisor
+
+    configure_logging(settings.log_level, settings.log_format)
+    address = address_of(host, sockets)
+
+    def listening() -> None:
+        told = "Helix is running on %s with %d processes (Ctrl-C ends it)"
+        _logger.info(told, address, processes)
+
+    with ExitStack() as stack:
+        for each in sockets:
+            stack.enter_context(each)
+        stack.enter_context(announced(settings.database_url, address))
+        supervisor = Supervisor(host, [each.fileno() for each in sockets], processes)
+        if not asyncio.run(supervisor.run(listening)):
+            raise typer.Exit(START_FAILED)
+
+
+def run_server(
+    settings: Settings,
+    host: str,
+    sockets: list[socket.socket],
+    ready: Callable[[], None],
+    protocol: type[LimitedConnection] = LimitedConnection,
+) -> None:
+    """Run the application on ``sockets`` until it is told to end; loads all that is heavy.
+
+    Raises:
+        Exit: the application did not start.
+    """
+    from helix.app import create_app
+    from helix.serving.disconnects import DRAIN_SECONDS
+
     allow_descriptors()
     config = uvicorn.Config(
         create_app(settings),
         host=host,
         port=sockets[0].getsockname()[1],
-        http=LimitedConnection,
+        http=protocol,
         log_level=settings.log_level,
         access_log=False,
         timeout_graceful_shutdown=DRAIN_SECONDS + 5,
     )
-    server = _Server(config, listening)
+    server = _Server(config, ready)
     with ExitStack() as stack:
         for each in sockets:
             stack.enter_context(each)
-        stack.enter_context(announced(settings.database_url, address))
         with suppress(KeyboardInterrupt):  # it has ended in order
             server.run(sockets=sockets)
     if not server.started:

@@ -6,6 +6,7 @@ its template, an unknown path is ``other``. docs/observability.md lists every me
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Literal
@@ -16,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from helix.telemetry.collectors import CallCounts, Ingest, Pools, PoolStats, Rewrites
 from helix.telemetry.counters import RERANK_FAILURES, RETRIES
+from helix.telemetry.shared_metrics import SharedFigures, is_shared, summed
 
 Outcome = Literal["answered", "refused", "error", "cut", "left"]
 """``error`` failed before its first token, ``cut`` after it; ``left``: the client did not wait."""
@@ -23,6 +25,7 @@ Outcome = Literal["answered", "refused", "error", "cut", "left"]
 OTHER = "other"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _MOST_KINDS = 20
+_SHARED_SECONDS = 1.0
 
 _SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 """Seconds: from a distance search of a few chunks to a model that has to be waited for."""
@@ -75,6 +78,7 @@ class Metrics:
         self._flag_kinds: set[str] = set()
         self._watched: list[Collector] = []
         self._ingest: Ingest | None = None
+        self._shared: SharedFigures | None = None
 
     def request(self, method: str, route: str | None, status: int, seconds: float) -> None:
         """Count one HTTP request. ``route`` is its template, None where no route took it."""
@@ -131,6 +135,14 @@ class Metrics:
         self._watched = [self._ingest, Pools(pools), Rewrites(rewriter)]
         for new in self._watched:
             self.registry.register(new)
+        if is_shared():
+            self._shared = SharedFigures(self._watched[1:])
+
+    async def keep_shared(self) -> None:
+        """Where this process is one of several, keep what its siblings tell of it up to date."""
+        while self._shared:
+            self._shared.update()
+            await asyncio.sleep(_SHARED_SECONDS)
 
     async def scrape(self, accept: str = "") -> tuple[bytes, str]:
         """(body, content type): text 0.0.4, or the format that the header ``accept`` asks for.
@@ -144,4 +156,7 @@ class Metrics:
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
         """``scrape`` without reading the database anew."""
         encode, content_type = choose_encoder(accept)
+        if self._shared and self._ingest:
+            self._shared.update()
+            return encode(summed(self._ingest)), content_type
         return encode(self.registry), content_type

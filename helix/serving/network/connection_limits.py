@@ -59,6 +59,9 @@ def allow_descriptors() -> None:
 class LimitedConnection(HttpToolsProtocol):
     """uvicorn's protocol within the limits above; what passes them is refused and closed."""
 
+    processes = 1
+    """How many processes share the server's connections."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, in place of an idle one where there are too many."""
         super().connection_made(transport)
@@ -68,7 +71,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._writing: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
         idle = self._idle()
-        if len(self.connections) > most_connections():
+        if len(self.connections) > most_connections() // self.processes:
             if not idle:
                 self._refuse(503, "too many connections; try again")
                 return
@@ -180,6 +183,11 @@ class LimitedConnection(HttpToolsProtocol):
             self.cycle.disconnected = True  # the application's own answer has no reader
             self.cycle.message_event.set()
         self.transport.close()
+
+
+def shared_by(processes: int) -> type[LimitedConnection]:
+    """LimitedConnection for one of the processes that a server's connections are spread over."""
+    return type("SharedConnection", (LimitedConnection,), {"processes": processes})
 
 
 def _refusal(status: int, message: str) -> bytes:

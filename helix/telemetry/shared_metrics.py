@@ -1,0 +1,74 @@
+"""The metrics of several processes of one server as one: files in a folder that all of them map.
+
+``prometheus_client`` keeps a process's counters and histograms in such files where the variable
+FOLDER is set before it is imported. They outlive their process, so no sum ever goes back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def is_shared() -> bool:
+    """Whether this process's metrics are one part of its server's."""
+    return FOLDER in os.environ
+
+
+def summed(*of_server: Collector) -> CollectorRegistry:
+    """The metrics of all processes, and those that are the server's own, read once."""
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    for each in of_server:
+        registry.register(each)
+    return registry
+
+
+def process_ended(folder: str, pid: int) -> None:
+    """Drop what a process had at its end, such as connections; what it counted stays."""
+    mark_process_dead(pid, path=folder)  # type: ignore[no-untyped-call]
+
+
+class SharedFigures:
+    """What collectors read at each scrape, kept where the other processes see it.
+
+    Counts are added up over all processes there have been, gauges over those that live.
+    """
+
+    def __init__(self, collectors: Sequence[Collector]) -> None:
+        self._collectors = collectors
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._told: dict[tuple[str, ...], float] = {}
+
+    def update(self) -> None:
+        """Read the collectors."""
+        for collector in self._collectors:
+            for metric in collector.collect():
+                keep = self._count if metric.type == "counter" else self._set
+                for sample in metric.samples:
+                    keep(metric.name, metric.documentation, sample)
+
+    def _set(self, name: str, meaning: str, sample: Sample) -> None:
+        if name not in self._gauges:
+            self._gauges[name] = Gauge(
+                name, meaning, list(sample.labels), registry=None, multiprocess_mode="livesum"
+            )
+        gauge = self._gauges[name]
+        (gauge.labels(**sample.labels) if sample.labels else gauge).set(sample.value)
+
+    def _count(self, name: str, meaning: str, sample: Sample) -> None:
+        if name not in self._counters:
+            self._counters[name] = Counter(name, meaning, list(sample.labels), registry=None)
+        counter, key = self._counters[name], (name, *sample.labels.values())
+        (counter.labels(**sample.labels) if sample.labels else counter).inc(
+            sample.value - self._told.get(key, 0)
+        )
+        self._told[key] = sample.value
