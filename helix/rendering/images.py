@@ -16,6 +16,7 @@ from helix.rendering.limits import (
     MOST_IMAGE_BYTES,
     SECONDS,
 )
+from helix.rendering.places import Places
 from helix.sandbox import Frames, NoAnswer, Request, Sandbox
 from helix.sandbox.frames import WRONG
 
@@ -61,6 +62,7 @@ class PageImages:
 
     def __init__(self, processes: int = 2, kept_bytes: int = KEPT_BYTES) -> None:
         self._sandbox = Sandbox(processes)
+        self._places = Places(processes)
         self._most = kept_bytes
         self._kept: OrderedDict[PageOfFile, bytes | Undrawable] = OrderedDict()
         self._size = 0
@@ -78,7 +80,8 @@ class PageImages:
             try:
                 async with lock:  # of several that ask at once, one has it drawn
                     if page not in self._kept:
-                        self._keep(page, await self._drawn(page, await load()))
+                        async with self._places.one(page.tenant):  # no file is held to wait
+                            self._keep(page, await self._drawn(page, await load()))
                     return self._image(page)
             finally:
                 if not lock.locked():
