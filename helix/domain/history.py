@@ -31,4 +31,3 @@ class History:
     turns: tuple[EarlierTurn, ...] = ()
     summary: str = ""
     summarised: int = 0
-

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from helix.library import audit
 from helix.library.audit import (
     AuditLog,
     Event,
@@ -49,7 +48,7 @@ def test_what_has_no_room_is_counted_and_told() -> None:
 
 def test_a_key_is_told_of_once_an_hour_for_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(audit.time, "monotonic", lambda: now)
+    monkeypatch.setattr("helix.library.audit.time.monotonic", lambda: now)
     log = AuditLog()
     for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1"):
         log.key_used(1, "acme", address)

@@ -12,9 +12,9 @@ import pytest
 
 from helix.library.keys import create_key
 from helix.library.usage import Subject
-from helix.serving import limits
 from helix.serving.access_books import AccessBooks
-from helix.serving.limits import Asker, LimitReached, Limits, Rates, subjects_of
+from helix.serving.limits import Asker, LimitReached, Limits, subjects_of
+from helix.serving.rates import Rates
 from helix.settings import LIMITS, Settings, load_settings
 from tests.support.fake_embedder import opened
 from tests.support.live_server import OFFLINE, live, new_content, upload
@@ -24,7 +24,7 @@ ACME = Subject("acme", "tenant")
 
 def test_a_rate_is_a_burst_and_then_a_steady_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(limits.time, "monotonic", lambda: now)
+    monkeypatch.setattr("helix.serving.rates.time.monotonic", lambda: now)
     rates = Rates()
     assert [rates.take(ACME, 60) for _ in range(60)] == [0.0] * 60
     assert rates.take(ACME, 60) == pytest.approx(1)

@@ -142,11 +142,15 @@ class World:
             sent["headers"] = {"Authorization": f"Bearer {self.keys[tenant]}"}
         elif tenant is not None:
             sent = naming(sent, tenant)
-        path = path.format(
-            document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
-            number=1, conversation_id=ids.conversation, message_id=ids.message,
-        )  # fmt: skip
-        return self.client.request(method, path, **sent)
+        return self.client.request(method, path_of(path, ids), **sent)
+
+
+def path_of(template: str, ids: Ids) -> str:
+    """The path of a route with ``ids`` in it."""
+    return template.format(
+        document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
+        number=1, conversation_id=ids.conversation, message_id=ids.message,
+    )  # fmt: skip
 
 
 def naming(sent: Sent, tenant: str) -> Sent:

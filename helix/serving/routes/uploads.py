@@ -22,7 +22,8 @@ from helix.library.uploads import Stored, Upload, clean_name, store_uploads
 from helix.serving.authentication import Caller, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, read_form
-from helix.serving.limits import asker, with_room
+from helix.serving.limits import asker
+from helix.serving.room import with_room
 
 MAX_FILES = 100
 """Files of one request."""

@@ -14,7 +14,7 @@ from helix.library.access import Connected, Row
 from helix.library.paging import check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
-from helix.serving.limits import check_room
+from helix.serving.room import check_room
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 

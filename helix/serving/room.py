@@ -1,0 +1,66 @@
+"""How many documents a tenant may have, and how many bytes: looked at where they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from psycopg.rows import dict_row
+
+from helix.library.access import Connected
+from helix.serving.body_limit import MEGABYTE
+from helix.serving.limits import LimitReached
+from helix.settings import Settings
+
+_FULL_SECONDS = 3600
+"""When to try again what a tenant has no room for: it goes by when somebody deletes something."""
+_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(7416203, hashtext(%(tenant)s))"
+_HAS = """
+SELECT count(*) AS documents, coalesce(sum(size), 0) AS bytes FROM documents
+WHERE tenant_id = %(tenant)s
+"""
+Result = TypeVar("Result")
+
+
+def with_room(
+    settings: Settings, tenant: str, action: Callable[[Connected], Result],
+    grows: Callable[[Result], bool],
+) -> Callable[[Connected], Result]:  # fmt: skip
+    """``action``, undone where the tenant has more documents or bytes after it than it may.
+
+    ``grows`` says of its result whether it brought any. One such action of a tenant at a time: two
+    that each have room together may have none.
+
+    The action raises:
+        LimitReached: the tenant has no room.
+    """
+    documents, megabytes = settings.limit("tenant", "documents"), settings.limit("tenant", "mb")
+    if not (documents[1] or megabytes[1]):
+        return action
+
+    def within(connection: Connected) -> Result:
+        connection.execute(_ONE_AT_A_TIME, {"tenant": tenant})
+        result = action(connection)
+        if grows(result):
+            check_room(connection, settings, tenant)
+        return result
+
+    return within
+
+
+def check_room(connection: Connected, settings: Settings, tenant: str, more: int = 0) -> None:
+    """Return where the tenant may have what it has, and ``more`` documents.
+
+    Raises:
+        LimitReached: it has too many documents, or bytes of them.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(_HAS, {"tenant": tenant}).fetchone()
+    assert row is not None
+    for name, has, unit, told in (
+        ("documents", int(row["documents"]) + more, 1, "too many documents of this tenant"),
+        ("mb", int(row["bytes"]), MEGABYTE, "too many bytes of documents of this tenant"),
+    ):
+        setting, most = settings.limit("tenant", name)
+        if most and has > most * unit:
+            raise LimitReached(setting, most, told, _FULL_SECONDS)

@@ -1,0 +1,134 @@
+"""Many clients that are slow at once, of every kind: the others are served, and all of them go."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import resource
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+
+from helix.serving.network import connection_limits
+from helix.serving.network.connection_limits import LimitedConnection
+from tests.serving.network.test_connection_limits import HEAD, application, connect
+
+SECONDS = 2.0
+"""Each of the server's limits in time, in these tests."""
+STARTS = {
+    "slow head": HEAD,
+    "slow body": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n",
+    "slow reader": b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "flood": b"",
+}
+"""What each kind of client begins with; the first two then send a byte now and then."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[uvicorn.Server]:
+    """A server of shorter limits, of which one process may have as many clients as it likes."""
+    for name in ("HEAD_SECONDS", "BODY_SECONDS", "WRITE_SECONDS"):
+        monkeypatch.setattr(connection_limits, name, SECONDS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
+    config = uvicorn.Config(
+        application, port=0, http=LimitedConnection, lifespan="off", log_level="critical",
+        backlog=4096,
+    )  # fmt: skip
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    yield running
+    running.should_exit = True
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def _open(port: int, kind: str) -> socket.socket:
+    client = connect(port)
+    if kind == "slow reader":
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.sendall(STARTS[kind])
+    client.setblocking(False)
+    return client
+
+
+def _outlived(clients: dict[socket.socket, str], seconds: float) -> Iterator[float]:
+    """Keep the slow ones going until the server closed all; the seconds since, now and then.
+
+    A slow reader cannot tell that it was cut without reading: it is left out here.
+    """
+    waiting = {client for client, kind in clients.items() if kind != "slow reader"}
+    began = time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        for client in waiting:
+            selector.register(client, selectors.EVENT_READ)
+        while waiting and time.monotonic() - began < seconds:
+            for key, _ in selector.select(0.1):
+                client = key.fileobj
+                assert isinstance(client, socket.socket)
+                try:
+                    gone = client.recv(4096) == b""
+                except BlockingIOError:
+                    continue
+                except ConnectionError:
+                    gone = True
+                if gone:
+                    selector.unregister(client)
+                    waiting.discard(client)
+            for client in waiting:
+                if clients[client] in ("slow head", "slow body"):
+                    with contextlib.suppress(OSError):  # closed just now: seen in the next round
+                        client.send(b"x")
+            yield time.monotonic() - began
+    assert not waiting, _by_kind(clients, waiting)
+
+
+def _by_kind(clients: dict[socket.socket, str], some: set[socket.socket]) -> dict[str, int]:
+    return {kind: sum(clients[each] == kind for each in some) for kind in STARTS}
+
+
+def _descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def _attack(server: uvicorn.Server, of_each: int, seed: int) -> None:
+    port = server.servers[0].sockets[0].getsockname()[1]
+    before = _descriptors()
+    order = [kind for kind in STARTS for _ in range(of_each)]
+    random.Random(seed).shuffle(order)
+    with contextlib.ExitStack() as stack:
+        clients = {stack.enter_context(_open(port, kind)): kind for kind in order}
+        slowest = 0.0
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as polite:
+            for _ in _outlived(clients, SECONDS * 20):
+                began = time.monotonic()
+                assert polite.post("/", content=b"12345").text == "5"
+                slowest = max(slowest, time.monotonic() - began)
+            assert slowest < 10 * SECONDS
+            while len(server.server_state.connections) > 1:  # the slow readers', by the write limit
+                assert polite.post("/", content=b"12345").text == "5"
+                assert time.monotonic() - began < SECONDS * 20
+    while _descriptors() > before:  # the server hears of the last ones' end
+        assert time.monotonic() - began < SECONDS * 40
+        time.sleep(0.05)
+
+
+def test_forty_of_each_kind(server: uvicorn.Server) -> None:
+    _attack(server, 40, seed=1)
+
+
+@pytest.mark.soak
+def test_five_hundred_of_each_kind(server: uvicorn.Server) -> None:
+    _attack(server, 500, seed=2)
