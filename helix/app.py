@@ -19,15 +19,14 @@ from helix.errors import HelixError
 from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import open_services
-from helix.serving.access_books import AccessBooks
-from helix.serving.admission import Admission
 from helix.serving.audit_trail import AuditTrail
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
 from helix.serving.housekeeping import housekeeping
-from helix.serving.limits import LimitReached, Limits
+from helix.serving.limits import LimitReached
 from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
 from helix.serving.network.security_headers import SecurityHeaders
+from helix.serving.request_state import request_state
 from helix.serving.routes import (
     about,
     ask,
@@ -81,14 +80,9 @@ def create_app(
             open_services(settings, embedder, llm, metrics=measured) as services,
         ):
             settle()
-            books = AccessBooks(settings.audit_days > 0, measured.audit_dropped.inc)
-            limits = Limits(settings, services.store, books)
-            services.answering.observers.append(limits.answered)
-            admission = Admission(settings.answers, settings.answers_waiting)
-            async with housekeeping(services), books.kept(services.store):
-                yield {
-                    "services": services, "admission": admission, "books": books, "limits": limits
-                }  # fmt: skip
+            state = request_state(services)
+            async with housekeeping(services), state["books"].kept(services.store):
+                yield {**state}
 
     application = FastAPI(
         title="Helix",

@@ -21,7 +21,7 @@ from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.providers import build_embedder
 from helix.providers.base import LanguageModel
 from helix.services import Services, open_services
-from helix.serving.admission import Admission
+from helix.serving.request_state import request_state
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
 
@@ -173,12 +173,12 @@ def _captured_logs(lines: _Lines) -> Iterator[None]:
 
 def _client(services: Services) -> httpx.AsyncClient:
     """A client of the application over open services, without a socket between."""
-    application = create_app(services.settings)
+    application, state = create_app(services.settings), request_state(services)
 
     async def served(
         scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
-        scope["state"] = {"services": services, "admission": Admission(most=64, waiting=64)}
+        scope["state"] = {**state}
         await application(scope, receive, send)
 
     transport = httpx.ASGITransport(served, raise_app_exceptions=False)
