@@ -8,6 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from evals.conversations.kinds import kind_table
 from evals.conversations.searches import LAST, SERVED, Found
 from evals.datasets.mtrag import HUMAN, UN, ConversationTurn
 from evals.metrics.statistics import mean
@@ -42,6 +43,7 @@ def tables(
                 f"{source}, turns after the first, {name}",
                 [each for each in later if _tuned_on(each[0]) is half],
             )
+    yield from kind_table([each for each in zip(turns, found, strict=True) if each[0].kind])
     yield _times([each for each in judged if len(each[0].asked) > 1])
 
 

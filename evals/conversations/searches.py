@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from evals.corpora import JudgedCorpus, store_corpus, whole_documents
 from evals.datasets.mtrag import ConversationTurn
@@ -33,8 +34,9 @@ class Found:
 
 
 def history_of(turn: ConversationTurn) -> History:
-    """What came before the turn, the answers left out."""
-    return History(tuple(EarlierTurn(text, "") for text in turn.asked[:-1]))
+    """What came before the turn, with the answers where the set has them."""
+    pairs = zip_longest(turn.asked[:-1], turn.answers, fillvalue="")
+    return History(tuple(EarlierTurn(question, answer) for question, answer in pairs))
 
 
 def ways_of(turn: ConversationTurn) -> Mapping[str, FollowUp]:

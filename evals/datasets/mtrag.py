@@ -38,6 +38,8 @@ class ConversationTurn:
     relevant: frozenset[int]
     kind: str | None = None
     rewrite: str | None = None
+    answers: tuple[str, ...] = ()
+    """Of the questions before it, where the set has them."""
 
     @property
     def conversation(self) -> str:
@@ -68,7 +70,9 @@ def _un(
     for task in tasks:
         identity, kind = task["task_id"], task["answerability"][0].lower()
         asked = tuple(said["text"] for said in task["input"] if said["speaker"] == "user")
-        yield ConversationTurn(UN, identity, asked, judged.get(identity, frozenset()), kind)
+        answers = tuple(said["text"] for said in task["input"] if said["speaker"] != "user")
+        relevant = judged.get(identity, frozenset())
+        yield ConversationTurn(UN, identity, asked, relevant, kind, answers=answers)
 
 
 def _human(folder: Path, places: dict[str, int]) -> Iterator[ConversationTurn]:

@@ -175,7 +175,8 @@ def answer_of(
         reason,
         [] if reason else long_citations(text, retrieval.sources, proof),
         proof,
-        clarifying_question(question.text, retrieval, reason),
+        (stream.turn and stream.turn.clarifying_question)
+        or clarifying_question(question.text, retrieval, reason),
         debug | {"flags": [asdict(flag) for flag in flags], "removed": stream.removed},
         stream.prompt,
         flags,

@@ -15,7 +15,7 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
 from helix.answering.guardrails import Hygiene
-from helix.answering.turns import TurnReader
+from helix.answering.turns import TurnReader, clarified
 from helix.contract import REFUSAL, Citation
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite, is_refusal
@@ -185,6 +185,8 @@ class CitationQueryEngine(BaseQueryEngine):
             retrieval = await self.retriever.search(
                 asked, scope, top_k, deep=deep, follow_up=follow_up
             )
+            if turn and history is not None:
+                turn, retrieval = clarified(asked, history, turn, retrieval)
         return await self.answer_from(asked, retrieval, turn)
 
     async def _reply(self, text: str, turn: Turn | None) -> AnswerStream:

@@ -19,6 +19,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PLAIN: dict[str, str] = {
     "no_documents": "The library holds no documents.",
     "filtered_empty": "No document fits the filters of the question.",
+    "underspecified": "The question speaks of something that the conversation has not named.",
     "ungrounded": "An answer was written and withheld: its sources do not bear it out.",
 }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from helix.domain.followups import FollowUp, depends
 from helix.domain.history import History
 from helix.domain.memory import Budget, remember
+from helix.domain.retrieval import Retrieval
 from helix.domain.turns import Turn, TurnKind
+from helix.domain.unresolved import unresolved
 from helix.retrieval.understanding import Understanding
 
 
@@ -39,6 +41,22 @@ class TurnReader:
         understood = _told(question, found)
         kind: TurnKind = "dependent" if follows else "standalone"
         return ReadTurn(found, Turn(kind, understood, remember(history, self.budget)))
+
+
+def clarified(
+    question: str, history: History, turn: Turn, retrieval: Retrieval
+) -> tuple[Turn, Retrieval]:
+    """The turn as underspecified, with nothing to answer from, where it names no thing of its own.
+
+    A document that it names (``retrieval.named``) is a thing.
+    """
+    if retrieval.named or retrieval.reason in ("no_documents", "filtered_empty"):
+        return turn, retrieval
+    phrase = unresolved(question, history, retrieval.trace.candidates)
+    if phrase is None:
+        return turn, retrieval
+    turn = replace(turn, kind="underspecified", understood_as=None, unresolved=phrase)
+    return turn, replace(retrieval, reason="underspecified", sources=[])
 
 
 def _told(question: str, found: FollowUp) -> str | None:

@@ -14,9 +14,12 @@ from helix.domain.records import Candidate, Hit
 from helix.domain.search_space import SearchSpace
 from helix.telemetry.tracing import span
 
-Reason = Literal["no_documents", "below_gate", "filtered_empty", "model_refused", "ungrounded"]
+Reason = Literal[
+    "no_documents", "below_gate", "filtered_empty", "model_refused", "ungrounded", "underspecified"
+]
 """Why nothing was answered: nothing is stored, nothing near enough, the filters leave nothing, the
-model found no answer in what it was given, or its answer was withheld (HELIX_WITHHOLD)."""
+model found no answer in what it was given, its answer was withheld (HELIX_WITHHOLD), or a
+turn of a conversation speaks of something that nothing before it names."""
 
 
 @dataclass

@@ -19,6 +19,13 @@ class Turn:
     kind: TurnKind
     understood_as: str | None
     memory: Memory
+    unresolved: str | None = None
+    """What it speaks of that nothing names, of an underspecified turn."""
+
+    @property
+    def clarifying_question(self) -> str | None:
+        """The question back to an underspecified turn."""
+        return f"Which {self.unresolved} do you mean?" if self.unresolved else None
 
     def to_json(self) -> dict[str, Any]:
         """The ``turn`` of an answer's JSON."""

@@ -113,3 +113,13 @@ async def test_the_summary_rolls_on_within_its_length() -> None:
         assert 0 < len(told) <= LONGEST
     plain = await next_summary(saying("z", "offline:says"), History(), "Why?", "Because [1].")
     assert plain == "- Why?: Because ."
+
+
+async def test_a_turn_that_names_nothing_is_asked_back(opened: Services) -> None:
+    asked = "How many crates did this captain order?"
+    answer = await ask(opened, asked, history=History((ABOUT_KETTLES,)))
+    assert (answer.reason, answer.clarifying_question) == (
+        "underspecified", "Which captain do you mean?"
+    )  # fmt: skip
+    assert answer.turn is not None and answer.turn.kind == "underspecified"
+    assert (await ask(opened, asked)).reason != "underspecified", "outside of a conversation"

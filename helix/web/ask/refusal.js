@@ -14,6 +14,7 @@ import { useChunks } from "./passages.js";
 const REASONS = {
   no_documents: "The library is empty: there is nothing to answer from.",
   filtered_empty: "No document fits what you chose to ask. Ask all documents, or choose others.",
+  underspecified: "The question speaks of something that the conversation has not named.",
   below_gate: "Nothing in the documents is near enough to this question to answer from.",
   model_refused: "Passages were found, but none of them contains the answer.",
 };
