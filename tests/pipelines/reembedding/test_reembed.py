@@ -189,7 +189,9 @@ async def test_a_reader_who_stays_long_delays_the_swap_but_no_question(database_
             for _ in range(40):
                 assert await store.search(word_vector("Paragraph"), 3)
                 await asyncio.sleep(0.03)
-            assert told[-1] == "builds the index"
+            # on a slow machine it has told by now that it waits
+            steps = [one for one in told if not one.startswith("waiting for those who use")]
+            assert steps[-1] == "builds the index"
         await changing
     check_all_are_of(database_url, new)
 
