@@ -45,13 +45,31 @@ def language_of(text: str) -> str:
     return _language_of(text[:_SAMPLE_CHARS])
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)  # a document is asked for where its terms are made, and where it is written
 def _language_of(sample: str) -> str:
-    found = words(sample)
-    if len(found) < 30:  # too few to tell
+    tokens = folded_tokens(sample)
+    if tokens is None:
+        count, functions = _count_functions(words(sample))
+    else:
+        count = functions = 0
+        for token, times in Counter(tokens).items():
+            its_count, its_functions = _counted(token)
+            count += times * its_count
+            functions += times * its_functions
+    if count < 30:  # too few to tell
         return ENGLISH
-    share = sum(word in STOP_WORDS for word in found) / len(found)
-    return ENGLISH if share >= _ENGLISH_SHARE else SIMPLE
+    return ENGLISH if functions / count >= _ENGLISH_SHARE else SIMPLE
+
+
+def _count_functions(found: Sequence[str]) -> tuple[int, int]:
+    """How many words there are, and how many of them are function words of English."""
+    return len(found), sum(word in STOP_WORDS for word in found)
+
+
+@lru_cache(maxsize=2**16)
+def _counted(token: str) -> tuple[int, int]:
+    """``_count_functions`` of a token's words: most tokens of a text were in the texts before."""
+    return _count_functions(words_of_folded(token))
 
 
 def terms(text: str, language: str = ENGLISH) -> list[str]:

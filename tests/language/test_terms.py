@@ -17,6 +17,7 @@ from helix.language.terms import (
     term_counts,
     terms,
 )
+from helix.language.words import words
 from helix.storage.packed_terms import LEVELS, key_of, slot_of, term_row
 
 GERMAN = (
@@ -57,6 +58,16 @@ def test_what_is_not_english_is_left_as_it_is() -> None:
 )
 def test_language(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+_SOME = ["the", "it's", "Ware", "§ 3", "gpt-4", "é", "of,the", "退款", "x" * 50]
+
+
+@given(st.lists(st.sampled_from(_SOME)).map(" ".join))
+def test_the_language_is_told_by_the_share_of_function_words(text: str) -> None:
+    found = words(text)
+    share = sum(word in STOP_WORDS for word in found) / max(len(found), 1)
+    assert (language_of(text) == ENGLISH) == (len(found) < 30 or share >= 0.12)
 
 
 def test_a_question_matches_either_language() -> None:
