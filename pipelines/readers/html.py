@@ -41,8 +41,8 @@ _INLINE_PARENTS = frozenset(
     ("p", "li", "td", "th", "hi", "del", "a", *(f"h{n}" for n in range(1, 7)))
 )
 
-_MOST_ATTRIBUTES = 2000
-_LONG_TAG = re.compile(r"<([a-zA-Z][^\s<>/]*+)[^<>]{4000,}+>")
+_MOST_ATTRIBUTES = 500
+_LONG_TAG = re.compile(r"<([a-zA-Z][^\s<>/]*+)[^<>]{1000,}+>")
 
 logging.getLogger("trafilatura").setLevel(
     logging.CRITICAL
