@@ -85,8 +85,9 @@ class EmbedNodes(TransformComponent):
 
     async def acall(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         needing: dict[str, list[BaseNode]] = {}  # by embedding key: the same text is embedded once
-        for node in nodes:
-            key = self._set_key(node)
+        # in a thread: of thousands of nodes it would be noticed by the other files
+        keys_of = await asyncio.to_thread(lambda: [self._set_key(node) for node in nodes])
+        for node, key in zip(nodes, keys_of, strict=True):
             if self._known.get(node.node_id) == key:
                 vars(node)["embedding"] = KNOWN
             elif key not in self._vectors:

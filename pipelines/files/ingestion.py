@@ -125,7 +125,7 @@ class FileIngestion:
             await self._tell("unchanged")
             return
         edits = await _patiently(store.edits, file.source_uri)
-        record = _record(file, await self._read(file), edits)
+        record = await asyncio.to_thread(_record, file, await self._read(file), edits)
         reference = str(file.document_id or await _patiently(store.reserve, file.source_uri))
         known = await _patiently(store.known_nodes, file.source_uri)
         status: FileStatus = "replaced" if fingerprint else "added"

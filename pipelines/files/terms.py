@@ -60,6 +60,7 @@ class TermsBeside(TransformComponent):
         return done
 
     async def _pack_new(self, nodes: Sequence[BaseNode]) -> None:
-        texts = [text_of(node) for node in nodes if node.node_id not in self._stored]
-        if len(texts) >= LEAST_CHUNKS and not self._made:
+        new = [node for node in nodes if node.node_id not in self._stored]
+        if len(new) >= LEAST_CHUNKS and not self._made:
+            texts = await asyncio.to_thread(lambda: [text_of(node) for node in new])
             self._made.update(await self._pack(texts))
