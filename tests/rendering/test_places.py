@@ -10,6 +10,7 @@ import pytest
 
 from helix.rendering.images import PageImages, PageOfFile, Undrawable
 from helix.rendering.places import Places
+from tests.support.hurried_clients import ShortWork, come_and_leave
 
 
 async def _order(places: Places, tenants: str) -> str:
@@ -34,27 +35,15 @@ async def test_whoever_holds_a_place_waits_for_those_who_hold_none() -> None:
 
 
 async def test_no_place_is_lost_whoever_gives_up() -> None:
-    chance, places, most, held = random.Random(4), Places(3), 0, 0
+    chance = random.Random(4)
+    places, draw = Places(3), ShortWork(chance)
 
-    async def take(tenant: str) -> None:
-        nonlocal most, held
-        async with places.one(tenant):
-            held += 1
-            most = max(most, held)
-            try:
-                for _ in range(chance.randrange(4)):
-                    await asyncio.sleep(0)
-            finally:
-                held -= 1
+    async def ask() -> None:
+        async with places.one(chance.choice("abc")):
+            await draw()
 
-    tasks = []
-    for _ in range(200):
-        tasks.append(asyncio.create_task(take(chance.choice("abc"))))
-        for _ in range(chance.randrange(3)):
-            await asyncio.sleep(0)
-        chance.choice(tasks).cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    assert most == 3
+    await come_and_leave(ask, chance, 200)
+    assert (draw.most_at_once, draw.at_once) == (3, 0)
     async with asyncio.timeout(5), AsyncExitStack() as stack:
         for _ in range(3):  # all three are there: each is taken and kept
             await stack.enter_async_context(places.one("d"))

@@ -7,12 +7,14 @@ import random
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import httpx
 import pytest
 
 from helix.serving import admission as module
 from helix.serving.admission import Admission, Overloaded
+from tests.support.hurried_clients import ShortWork, come_and_leave
 from tests.support.live_server import live
 
 
@@ -111,32 +113,18 @@ async def test_a_stream_holds_its_place_until_it_is_closed() -> None:
 @pytest.mark.parametrize("seed", range(20))
 async def test_clients_that_leave_at_any_moment_lose_no_place(seed: int) -> None:
     chance = random.Random(seed)
-    admission = Admission(most=3, waiting=20)
-    most_at_once = running = 0
-
-    async def answer() -> None:
-        nonlocal running, most_at_once
-        running += 1
-        most_at_once = max(most_at_once, running)
-        try:
-            for _ in range(chance.randrange(4)):
-                await asyncio.sleep(0)
-        finally:
-            running -= 1
+    admission, answer = Admission(most=3, waiting=20), ShortWork(chance)
 
     async def ask() -> None:
         with admission.place(chance.choice("abc")) as place:
             await place.run(answer)
 
-    tasks = []
-    for _ in range(100):
-        tasks.append(asyncio.create_task(ask()))
-        for _ in range(chance.randrange(3)):
-            await asyncio.sleep(0)
-        chance.choice(tasks).cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    assert most_at_once == 3
-    assert (admission._under_way, admission._waiting()) == (0, 0)
+    await come_and_leave(ask, chance, 100)
+    assert (answer.most_at_once, answer.at_once) == (3, 0)
+    with ExitStack() as held:
+        async with asyncio.timeout(5):
+            for _ in range(3):  # every place is there, and nobody waits before us
+                await held.enter_context(admission.place("d")).run(answer)
 
 
 def test_a_busy_server_refuses_in_plain_words_and_tells_its_probes(
