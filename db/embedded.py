@@ -10,9 +10,9 @@ Two lock files carry the whole protocol; both are flocks, which the kernel drops
                      ``{"socket": directory}`` once the server accepts connections or
                      ``{"error": line}`` when it cannot.
 
-``db/supervisor.py`` is the other side. Nothing listens on TCP; the socket lies in a directory that
-only the server's own system user (and root) may enter, which is what its trust authentication rests
-on.
+``db/supervisor.py`` is the other side, ``db/revival.py`` what starts a killed one again. Nothing
+listens on TCP; the socket lies in a directory that only the server's own system user (and root) may
+enter, which is what its trust authentication rests on.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def acquire(directory: Path, *, timeout: float = START_SECONDS) -> EmbeddedPostg
             share.handles += 1
             _shares[directory] = share
             try:
-                socket_directory = _ensure_running(layout, deadline)
+                socket_directory = ensure_running(layout, deadline)
             except BaseException:
                 _release_share(directory)
                 raise
@@ -258,8 +258,14 @@ def _lock_shared(layout: Layout, deadline: float) -> int:
     return descriptor
 
 
-def _ensure_running(layout: Layout, deadline: float) -> str:
-    """The socket directory of a server that accepts connections, started where none runs."""
+def ensure_running(layout: Layout, deadline: float) -> str:
+    """The socket directory of a server that accepts connections, started where none runs.
+
+    ``deadline`` is of ``time.monotonic``.
+
+    Raises:
+        DatabaseError, OSError: it does not start, or is not ready by then.
+    """
     started = 0
     while True:
         descriptor = open_lock(layout.supervisor_lock)

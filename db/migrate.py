@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,6 +33,10 @@ MINIMUM_POSTGRES = 15
 MINIMUM_PGVECTOR = (0, 8)
 """0.8 brought iterative scans, without which a filtered search returns too few rows."""
 CONNECT_SECONDS = 10
+RECOVERY_SECONDS = 60.0
+"""How long a server may take to recover from a crash, a full disk say, before it counts as away."""
+_LOOK_SECONDS = 0.2
+_RECOVERING = re.compile(r"the database system is (starting|in recovery|not (yet )?accepting)")
 
 _LOCK_KEY = 0x48656C6978  # "Helix"
 _INDEX_LOCK_KEY = 7_416_203_311_871_154  # helix/storage/indexes.py takes it too
@@ -114,11 +119,7 @@ def begin_change(connection: psycopg.Connection) -> None:
 
 def apply(connection: psycopg.Connection, version: int, place: str) -> None:
     """Run what leads from ``version`` to NEWEST_VERSION, in the caller's transaction."""
-    if version > NEWEST_VERSION:
-        raise DatabaseError(
-            f"the schema at {place} is version {version}, and this Helix knows {NEWEST_VERSION}"
-            " at most: install the newer Helix that made it"
-        )
+    _refuse_newer(version, place)
     steps = [UPGRADES[number] for number in sorted(UPGRADES) if number > version]
     for file in steps if version else [SCHEMA]:
         connection.execute(file.read_bytes())
@@ -129,6 +130,28 @@ def apply(connection: psycopg.Connection, version: int, place: str) -> None:
             (NEWEST_VERSION,),
         )
     connection.execute(REPEATABLE.read_bytes())
+
+
+def _refuse_newer(version: int, place: str) -> None:
+    if version > NEWEST_VERSION:
+        raise DatabaseError(
+            f"the schema at {place} is version {version}, and this Helix knows {NEWEST_VERSION}"
+            " at most: install the newer Helix that made it"
+        )
+
+
+def missing_steps(url: str) -> list[str]:
+    """The names of the steps that ``migrate`` would take; empty where the schema is up to date.
+
+    Raises:
+        DatabaseError: as migrate does; the schema is of a newer Helix.
+    """
+    with connect(url) as connection:
+        version = schema_version(connection)
+    _refuse_newer(version, redact(url))
+    if not version:
+        return [SCHEMA.name]
+    return [UPGRADES[number].name for number in sorted(UPGRADES) if number > version]
 
 
 def schema_version(connection: psycopg.Connection) -> int:
@@ -172,15 +195,19 @@ def check_schema(url: str) -> None:
 
 
 def connect(url: str) -> psycopg.Connection:
-    """A connection to the database of a ``postgresql://`` URL.
+    """A connection to the database of a ``postgresql://`` URL; waits where that recovers.
 
     Raises:
-        DatabaseError: it cannot be reached.
+        DatabaseError: it cannot be reached, or is not ready within RECOVERY_SECONDS.
     """
-    try:
-        return psycopg.connect(url, connect_timeout=CONNECT_SECONDS)
-    except psycopg.Error as error:
-        raise explain(url, error) from None
+    deadline = time.monotonic() + RECOVERY_SECONDS
+    while True:
+        try:
+            return psycopg.connect(url, connect_timeout=CONNECT_SECONDS)
+        except psycopg.Error as error:
+            if not _RECOVERING.search(str(error)) or time.monotonic() > deadline:
+                raise explain(url, error) from None
+        time.sleep(_LOOK_SECONDS)
 
 
 def _check_server(connection: psycopg.Connection) -> None:
@@ -232,14 +259,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Bring the database of DATABASE_URL to Helix's schema."
         " Safe to run at any time, any number of times, from any number of places.",
     )
-    parser.parse_args(arguments)
+    parser.add_argument(
+        "--check", action="store_true", help="Change nothing: say what there is to do; 1 if any."
+    )
+    checking = parser.parse_args(arguments).check
     try:
         configured = database_url()
-        with open_database(configured) as url:
-            migrate(url)
         place = redact(configured)
         if is_embedded(configured):
             place = f"embedded ({embedded_directory(configured)})"
+        with open_database(configured) as url:
+            if checking and (steps := missing_steps(url)):
+                sys.stdout.write(f"the schema at {place} lacks {', '.join(steps)}\n")
+                return 1
+            if not checking:
+                migrate(url)
     except DatabaseError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -24,16 +24,22 @@ def is_embedded(database_url: str) -> bool:
 def open_database(database_url: str) -> Iterator[str]:
     """Yield a ``postgresql://`` URL for a value of DATABASE_URL.
 
-    The embedded server runs for as long as the block does; it blocks while that starts.
+    The embedded server runs for as long as the block does, started again where it was killed; it
+    blocks while that starts.
 
     Raises:
         DatabaseError: the value is malformed, or the embedded Postgres does not start.
     """
     if is_embedded(database_url):
-        from db.embedded import acquire, embedded_directory  # only where it is used
+        from db.embedded import acquire, embedded_directory  # only where they are used
+        from db.revival import Reviver
 
         with acquire(embedded_directory(database_url)) as postgres:
-            yield postgres.url
+            reviver = Reviver(postgres.directory)
+            try:
+                yield postgres.url
+            finally:
+                reviver.stop()
         return
     scheme, separator, rest = database_url.partition("://")
     if scheme not in ("postgresql", "postgres") or not separator:

@@ -37,11 +37,12 @@ _BYTES_OF_A_VECTOR = 1536 * 4 + 2048  # and its share of the graph
 _LEAST_MB, _MOST_MB = 64, 1024
 
 
-def restore(url: str, file: Path, *, replace: bool = False) -> Manifest:
+def restore(url: str, file: Path, *, replace: bool = False, place: str = "") -> Manifest:
     """Put the rows of a backup into the database of ``url``, which holds nothing of Helix yet.
 
     With ``replace`` it may: all that Helix has in it is dropped first, in the same transaction. A
-    backup of an earlier schema is loaded into that, and upgraded.
+    backup of an earlier schema is loaded into that, and upgraded. ``place`` is what messages call
+    the database.
 
     Raises:
         DatabaseError: the file is damaged or of a newer Helix; the database cannot be reached, is
@@ -49,19 +50,20 @@ def restore(url: str, file: Path, *, replace: bool = False) -> Manifest:
     """
     manifest = checked(file)
     _check_version(manifest, file)
+    place = place or redact(url)
     with migrate.connect(url) as connection, open_archive(file) as archive:
         try:
             migrate.begin_change(connection)
-            _make_room(connection, redact(url), replace=replace)
+            _make_room(connection, place, replace=replace)
             _make_schema(connection, manifest, archive)
             _load(connection, manifest, archive)
-            _finish_schema(connection, manifest, archive, redact(url))
+            _finish_schema(connection, manifest, archive, place)
             connection.commit()
         except psycopg.errors.InsufficientPrivilege as error:
             raise migrate.forbidden(connection, error) from None
         except psycopg.Error as error:
             raise DatabaseError(
-                f"the backup cannot be restored at {redact(url)}: {migrate.primary(error)}"
+                f"the backup cannot be restored at {place}: {migrate.primary(error)}"
             ) from None
     return manifest
 
@@ -85,10 +87,17 @@ def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> 
         )
     if not replace and (filled := tables_with_rows(connection, names)):
         raise DatabaseError(
-            f"the database at {place} is not empty (it has rows in {', '.join(filled)}): give"
+            f"the database at {place} is not empty (it has rows in {_told(filled)}): give"
             " DATABASE_URL an empty one, or restore with --replace, which deletes what is there"
         )
     drop_everything(connection, names)
+
+
+def _told(tables: list[str]) -> str:
+    """The tables that say most first, and not all of them."""
+    known = sorted(tables, key=lambda table: table not in ("documents", "answers", "api_keys"))
+    more = f" and {len(tables) - 3} more tables" if len(tables) > 3 else ""
+    return ", ".join(known[:3]) + more
 
 
 def _make_schema(

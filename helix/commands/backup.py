@@ -67,12 +67,13 @@ def restore(
     HTTP API.
     """
     from db.backup.restoring import restore as put_back
+    from db.url import redact
 
     with _told():
         if replace and not yes:
             typer.confirm("Delete all that the database holds of Helix?", abort=True)
-        with _database() as (_, url):
-            manifest = put_back(url, file, replace=replace)
+        with _database() as (configured, url):
+            manifest = put_back(url, file, replace=replace, place=redact(configured))
         typer.echo(f"{file} is restored: {_described(manifest)}")
 
 
@@ -97,7 +98,7 @@ def _database() -> Iterator[tuple[str, str]]:
 
 
 def _described(manifest: Manifest) -> str:
-    counts = ", ".join(f"{manifest.rows(table):,} {table}" for table in _COUNTED)
+    counts = ", ".join(f"{table} {manifest.rows(table):,}" for table in _COUNTED)
     return (
         f"{counts}; made {manifest.made_at} by {manifest.made_by}, schema {manifest.schema_version}"
     )

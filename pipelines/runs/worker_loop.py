@@ -110,7 +110,12 @@ class WorkerLoop:
 
     async def _start_and_stop_runs(self) -> None:
         worker = self._worker
-        for run_id, host in await worker.database(queued_runs, worker.host):
+        queued = dict(await worker.database(queued_runs, worker.host))
+        ended = await workflow.lost_runs(list(queued))
+        for run_id, host in queued.items():
+            if ended.get(run_id, workflow.ABSENT) != workflow.ABSENT:
+                _logger.warning("run %d was never begun, and is queued again", run_id)
+                await workflow.forget_run(run_id)
             await workflow.enqueue_run(run_id, host)
         for run_id, error in await worker.database(stopping_runs):
             if run_id not in self._finishing:

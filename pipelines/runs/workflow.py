@@ -55,6 +55,8 @@ class _Current:
     worker: Worker | None = None
     tasks: dict[asyncio.Task[object], str | None] = field(default_factory=dict)
     """By the task that carries it out, the id of each workflow under way."""
+    is_closing: bool = False
+    """Whether nothing may begin any more: the engine still hands out work while it closes."""
 
     @contextmanager
     def under_way(self) -> Iterator[Worker]:
@@ -68,13 +70,19 @@ class _Current:
             del self.tasks[task]
 
     async def interrupt(self) -> None:
-        """Interrupt what is under way; to DBOS it looks as if this process were killed."""
+        """Interrupt what is under way or begins; to DBOS it looks as if this process were killed.
+
+        A workflow that failed for lack of a worker would count as ended, and its run wait for ever.
+        """
+        self.is_closing = True
         tasks = list(self.tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def get(self) -> Worker:
+        if self.is_closing:
+            raise asyncio.CancelledError
         assert self.worker is not None, "no worker is open in this process"
         return self.worker
 
@@ -97,7 +105,7 @@ async def durable_engine(
     works on, and twice that all of them.
     What is under way at the end stays where it is, for another worker to take over.
     """
-    _current.worker = worker
+    _current.worker, _current.is_closing = worker, False
     config = DBOSConfig(
         name="helix",
         system_database_url=database_url,
@@ -177,6 +185,11 @@ async def enqueue_run(run_id: int, host: str | None) -> None:
     """Queue the run's workflow; a second time changes nothing."""
     with SetWorkflowID(_run_key(run_id)):
         await DBOS.enqueue_workflow_async(runs_queue(host) if host else RUNS, run_workflow, run_id)
+
+
+async def forget_run(run_id: int) -> None:
+    """Forget the run's workflow, which has ended, so that it can be queued anew."""
+    await DBOS.delete_workflows_async([_run_key(run_id)], delete_children=True)
 
 
 async def cancel_run_workflow(run_id: int) -> None:

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from db.errors import DatabaseError
-from db.migrate import NEWEST_VERSION, UPGRADES, check_schema, migrate
+from db.migrate import NEWEST_VERSION, UPGRADES, check_schema, main, migrate, missing_steps
 from helix.providers.offline import offline_embedder
 from helix.settings import load_settings
 from helix.storage.connections import ROLE
@@ -158,6 +158,19 @@ def test_where_all_is_there_a_migration_waits_for_nobody(version_1: str) -> None
         assert recorded(version_1) == [(NEWEST_VERSION,)]
 
 
+def test_a_check_says_what_there_is_to_do_and_does_nothing(
+    version_1: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", version_1)
+    before = catalog(version_1)
+    assert main(["--check"]) == 1
+    steps = ", ".join(UPGRADES[number].name for number in range(2, NEWEST_VERSION + 1))
+    assert capsys.readouterr().out.endswith(f" lacks {steps}\n")
+    assert catalog(version_1) == before
+    assert main([]) == main(["--check"]) == 0
+    assert capsys.readouterr().out.count("the schema is up to date") == 2
+
+
 def test_a_failed_step_leaves_version_1(
     version_1: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,8 +189,9 @@ def test_a_newer_schema_is_used_and_not_migrated(database_url: str) -> None:
         connection.execute("UPDATE schema_version SET version = %s", (newer,))
     check_schema(database_url)
     said = f"is version {newer}, and this Helix knows {NEWEST_VERSION} at most: install the newer"
-    with pytest.raises(DatabaseError, match=said):
-        migrate(database_url)
+    for use in (migrate, missing_steps):
+        with pytest.raises(DatabaseError, match=said):
+            use(database_url)
     assert recorded(database_url) == [(newer,)]
 
 

@@ -68,7 +68,12 @@ def processes(directory: Path) -> list[psutil.Process]:
 
 
 def supervisors(directory: Path) -> list[psutil.Process]:
-    return [process for process in processes(directory) if process.name() != "postgres"]
+    found = []
+    for process in processes(directory):
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended while we looked
+            if process.name() != "postgres":
+                found.append(process)
+    return found
 
 
 def kill(victims: list[psutil.Process]) -> None:

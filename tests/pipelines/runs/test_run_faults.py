@@ -256,6 +256,32 @@ async def test_a_workflow_whose_start_was_lost_with_the_database_is_queued_again
     assert statuses(database_url, run_id) == ["added"] * 2
 
 
+async def test_a_queued_run_whose_workflow_has_ended_is_begun_all_the_same(
+    database_url: str, connection: psycopg.Connection, wire: GeminiWire
+) -> None:
+    """As one that a worker took while it was closing."""
+    run_id = stored(database_url, upload("one")).run_id
+    assert run_id is not None
+    connection.execute("UPDATE runs SET status = 'failed'")  # the worker's loop leaves it alone
+    async with open_worker(settings(database_url)) as (_, attending):
+        attending.cancel()
+        with SetWorkflowID(f"run-{run_id}"):
+            await DBOS.enqueue_workflow_async("of nobody", workflow.run_workflow, run_id)
+    connection.execute("UPDATE dbos.workflow_status SET status = 'ERROR'")
+    connection.execute("UPDATE runs SET status = 'queued'")
+    await carried_out(database_url)
+    assert rows(database_url, ENDED) == [(run_id, "done", "")]
+    assert statuses(database_url, run_id) == ["added"]
+
+
+async def test_nothing_begins_in_a_worker_that_closes() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workflow._current, "is_closing", False)
+        await workflow._current.interrupt()
+        with pytest.raises(asyncio.CancelledError), workflow._current.under_way():
+            pytest.fail("it began")
+
+
 async def test_runs_that_the_engine_does_not_know(
     database_url: str, connection: psycopg.Connection, wire: GeminiWire
 ) -> None:

@@ -1,0 +1,55 @@
+"""An embedded Postgres whose supervisor was killed: started again by a process that uses it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from db.embedded import START_SECONDS, Layout, ensure_running, open_lock, read_report
+from db.errors import DatabaseError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where there is no embedded Postgres
+    fcntl = None  # type: ignore[assignment]
+
+PAUSE_SECONDS = 1.0
+"""Between the ends of two supervisors that a reviver starts; one that cannot start ends at once."""
+
+
+class Reviver:
+    """Starts the supervisor of ``directory`` again, for as long as ``stop`` was not called.
+
+    A thread waits for the lock that a supervisor holds, which costs nothing, and gets it when the
+    supervisor has ended. One that was asked to stop leaves an empty report, and is left in peace.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._layout = Layout(directory)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="helix-revival", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Revive no more; the thread goes with the supervisor."""
+        self._stopped.set()
+
+    def _watch(self) -> None:
+        while not self._stopped.is_set():
+            descriptor = open_lock(self._layout.supervisor_lock)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                killed = bool(read_report(descriptor))
+                # Unlocked and not only closed: a process that was forked off meanwhile has the
+                # descriptor too, and would keep the lock.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+            finally:
+                os.close(descriptor)
+            if self._stopped.is_set() or not killed:
+                return
+            with suppress(DatabaseError, OSError):  # its log says why; the next try may do
+                ensure_running(self._layout, time.monotonic() + START_SECONDS)
+            time.sleep(PAUSE_SECONDS)

@@ -1,0 +1,122 @@
+"""The matrix of faults: each cause, what callers get meanwhile, what is back, and what is left."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.deployment import BOUND_SECONDS, Deployment, Told, deployed
+from tests.support.embedded_servers import a_place
+from tests.support.faults import FAULTS, Fault, disk_full
+from tests.support.service_process import eventually
+from tests.support.wire.gemini import GeminiWire, gemini_wire
+
+ROUNDS = 20
+PATIENCE_SECONDS = 30.0
+"""A limit for slow machines; docs/operations.md has what was measured."""
+CHEAP = ("one process of Postgres killed", "worker killed")
+
+
+@pytest.fixture(scope="module")
+def wire() -> Iterator[GeminiWire]:
+    with gemini_wire() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def deployment(wire: GeminiWire, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    with a_place() as place, deployed(place, tmp_path_factory.mktemp("faults"), wire) as running:
+        yield running
+        running.wire.stop()
+
+
+@contextmanager
+def _callers(deployment: Deployment) -> Iterator[list[Told]]:
+    """What callers get that ask and upload while the block lasts, one of each at least."""
+    told: list[Told] = []
+    over = threading.Event()
+
+    def call(act: Callable[[], Told]) -> None:
+        while True:
+            told.append(act())
+            if over.wait(0.2):
+                return
+
+    callers = [threading.Thread(target=call, args=(act,)) for act in
+               (deployment.ask, deployment.upload)]  # fmt: skip
+    for caller in callers:
+        caller.start()
+    try:
+        yield told
+    finally:
+        over.set()
+        for caller in callers:
+            caller.join()
+
+
+def endure(deployment: Deployment, fault: Fault) -> str:
+    """One round: nothing is lost or there twice, callers wait a bounded time; a row of a table."""
+    deployment.upload()  # under way when it happens
+    with ExitStack() as calling:
+        with fault.cause(deployment):
+            told = calling.enter_context(_callers(deployment))
+            time.sleep(fault.seconds)
+        healed = time.monotonic()
+        assert eventually(deployment.is_well, PATIENCE_SECONDS), fault.name
+        back = time.monotonic() - healed
+    assert deployment.settled(), (fault.name, deployment.losses())
+    assert all(each.whole for each in told), (fault.name, told)
+    longest = max(each.seconds for each in told)
+    assert longest < BOUND_SECONDS + fault.seconds, (fault.name, told)
+    statuses = {
+        what: sorted({each.status for each in told if each.what == what})
+        for what in ("ask", "upload")
+    }
+    return f"| {fault.name} | {statuses} | {longest:.1f} | {back:.1f} |"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", CHEAP)
+def test_a_fault_costs_nothing_that_was_accepted(deployment: Deployment, name: str) -> None:
+    (fault,) = [each for each in FAULTS if each.name == name]
+    print(endure(deployment, fault))  # noqa: T201  for whoever writes the table
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_every_fault_many_times(deployment: Deployment, fault: Fault) -> None:
+    for _ in range(ROUNDS):
+        print(endure(deployment, fault))  # noqa: T201
+
+
+@contextmanager
+def _small_disk(place: Path) -> Iterator[None]:
+    """A file system of 256 MB at ``place``, which only root may mount."""
+    place.mkdir(mode=0o711)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256m,mode=0711", "tmpfs", str(place)]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run this as root, who may mount: {done.stderr}"
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_a_full_disk_many_times(wire: GeminiWire, tmp_path: Path) -> None:
+    fault = Fault("disk full", disk_full, 2.0)
+    with (
+        a_place() as place,
+        _small_disk(place),
+        deployed(place, tmp_path, wire) as running,
+    ):
+        for _ in range(ROUNDS):
+            print(endure(running, fault))  # noqa: T201
