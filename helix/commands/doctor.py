@@ -15,8 +15,11 @@ import typer
 from db.errors import DatabaseError
 from db.migrate import schema_ready
 from db.url import explain, is_embedded, open_database
+from helix.commands.service.address import named_server
+from helix.commands.service.over_http import server_answers
 from helix.commands.setting_sources import missing_files, setting_sources
 from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError
 from helix.settings import load_settings
 from helix.storage.indexes import INDEX_NAME
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _PROBE = "How long do I have to request a refund?"
 _NORM_TOLERANCE = 1e-3
+_SERVER_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,12 @@ async def examine() -> AsyncGenerator[Check, None]:
         settings = load_settings()
     except HelixError as error:
         yield Check("settings", False, str(error))
-        for check in _sources():
+        for check in await _surroundings():
             yield check
         return
     key = "set" if settings.gemini_api_key else "not needed"
     yield Check("settings", True, f"llm {settings.llm}, embedder {settings.embedder}, key {key}")
-    for check in _sources():
+    for check in await _surroundings():
         yield check
 
     async with AsyncExitStack() as stack:
@@ -106,6 +110,20 @@ async def examine() -> AsyncGenerator[Check, None]:
             yield Check("model", True, f"{llm.identity} (configured; it is not asked anything)")
         except HelixError as error:
             yield Check("model", False, str(error))
+
+
+async def _surroundings() -> list[Check]:
+    """Where the settings come from, and whether the server of HELIX_SERVER answers."""
+    found = _sources()
+    try:
+        server = named_server(None)
+        if server is None:
+            return found
+        async with server_answers(server, DEFAULT_TENANT, _SERVER_SECONDS) as answers:
+            await answers.summary()
+    except HelixError as error:
+        return [*found, Check("server", False, f"HELIX_SERVER: {error}")]
+    return [*found, Check("server", True, f"{server.address} answers: commands ask it")]
 
 
 def _sources() -> list[Check]:

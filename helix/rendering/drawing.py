@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ _LONGEST_SIDE = 16_384  # pixels: what browsers draw
 _LEVEL = 1
 _GREY, _COLOUR = 0, 2  # PNG's colour types, of 8 bits a channel
 _UP = 2  # PNG's filter: the difference from the row above, nothing but zeros on white
+
+_BAND = 64  # rows: they and what is made of them stay in the processor's cache
 
 Pixels = NDArray[np.uint8]
 
@@ -65,24 +67,43 @@ def _possible(scale: float, width: float, height: float) -> float:
 
 def _png(pixels: Pixels) -> bytes:
     """Pixels of three channels as a PNG; in grey, a third of the bytes, where all are grey."""
-    red = pixels[:, :, 0]
-    grey = np.array_equal(red, pixels[:, :, 1]) and np.array_equal(red, pixels[:, :, 2])
-    rows = red if grey else pixels
-    height, width = rows.shape[:2]
-    rows = rows.reshape(height, -1)
-    filtered = np.empty((height, rows.shape[1] + 1), np.uint8)
-    filtered[:, 0] = _UP
-    filtered[0, 1:] = rows[0]
-    np.subtract(rows[1:], rows[:-1], out=filtered[1:, 1:])  # modulo 256, as PNG wants it
+    height, width = pixels.shape[:2]
+    grey = all(map(_is_grey, _bands(pixels)))
     header = struct.pack(">IIBBBBB", width, height, 8, _GREY if grey else _COLOUR, 0, 0, 0)
     return b"".join(
         (
             b"\x89PNG\r\n\x1a\n",
             _chunk(b"IHDR", header),
-            _chunk(b"IDAT", zlib.compress(filtered.data, _LEVEL)),
+            _chunk(b"IDAT", _compressed(pixels[:, :, :1] if grey else pixels)),
             _chunk(b"IEND", b""),
         )
     )
+
+
+def _bands(pixels: Pixels) -> Iterator[Pixels]:
+    """All rows, some at a time: arrays of a whole page are memory that each fork has to get."""
+    for first in range(0, len(pixels), _BAND):
+        yield pixels[first : first + _BAND]
+
+
+def _is_grey(band: Pixels) -> bool:
+    red = np.ascontiguousarray(band[:, :, 0])
+    return np.array_equal(red, band[:, :, 1]) and np.array_equal(red, band[:, :, 2])
+
+
+def _compressed(pixels: Pixels) -> bytes:
+    """The filtered rows as zlib has them."""
+    compressing = zlib.compressobj(_LEVEL)
+    parts = []
+    above = np.zeros((1, pixels.shape[1] * pixels.shape[2]), np.uint8)
+    for band in _bands(pixels):
+        rows = np.concatenate((above, band.reshape(len(band), -1)))
+        filtered = np.empty((len(band), rows.shape[1] + 1), np.uint8)
+        filtered[:, 0] = _UP
+        np.subtract(rows[1:], rows[:-1], out=filtered[:, 1:])  # modulo 256, as PNG wants it
+        parts.append(compressing.compress(filtered.data))
+        above = rows[-1:]
+    return b"".join([*parts, compressing.flush()])
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:

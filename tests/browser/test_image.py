@@ -127,6 +127,11 @@ def test_where_the_model_cannot_see_no_image_is_offered(
         expect(page.locator(".picture")).to_have_count(0)
 
 
+CLEAR_OF_BOX = """() => document.querySelector(".tray").getBoundingClientRect().bottom
+    <= innerHeight - document.querySelector(".ask-box").offsetHeight"""
+"""The tray stands above where the question box is when it keeps to the window's edge."""
+
+
 def _is_upload(response: Response) -> bool:
     return response.request.method == "POST" and "/v1/documents" in response.url
 
@@ -148,6 +153,7 @@ def test_any_other_file_goes_to_the_library(
             (taken,) = sent.value.json()["documents"]
             assert taken["title"] == title
             expect(tray).to_be_visible()
+            page.wait_for_function(CLEAR_OF_BOX)
             expect(page.locator(".composer .picture")).to_have_count(1 if name else 0)
             if name:
                 page.get_by_label("Take the image away").click()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.conftest import serious, watched
 
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(28, 32, 34)"}
 VIEWS = {
     "": ".welcome h1",
     "#/library": ".document",
@@ -33,9 +36,9 @@ def test_a_document_and_an_answer_ask_no_other_host(context: BrowserContext, sit
         page.wait_for_selector(".turn")
 
 
-@pytest.mark.parametrize("place", ["docs", "redoc"])
+@pytest.mark.parametrize(("place", "colours"), [("docs", "light"), ("redoc", "dark")])
 def test_the_description_of_the_api_can_be_tried_out(
-    context: BrowserContext, site: str, place: str
+    context: BrowserContext, site: str, place: str, colours: Literal["light", "dark"]
 ) -> None:
     with watched(context, site, place) as page:
         expect(page).to_have_url(f"{site}/docs")
@@ -44,5 +47,7 @@ def test_the_description_of_the_api_can_be_tried_out(
         page.get_by_role("button", name="Try it out").click()
         page.get_by_role("button", name="Execute").click()
         told = page.locator(".live-responses-table .response").first
+        page.emulate_media(color_scheme=colours)
+        expect(page.locator("body")).to_have_css("background-color", GROUND[colours])
         expect(told).to_contain_text('"tenant": "default"')
         assert serious(page) == []

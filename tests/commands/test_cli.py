@@ -11,6 +11,7 @@ import pytest
 
 from helix.contract import REFUSAL
 from tests.support.cli_runner import helix
+from tests.support.live_server import live
 from tests.support.repository import ROOT
 from tests.support.service_process import run, run_cold
 from tests.support.wire.gemini import GeminiWire
@@ -49,7 +50,10 @@ def test_ask_says_what_is_wrong_with_a_question(seeded: dict[str, str], question
 
 
 def test_doctor_finds_a_healthy_service_healthy(seeded: dict[str, str]) -> None:
-    done = run("-m", "helix.cli", "doctor", **seeded)
+    with live(seeded["DATABASE_URL"]) as client:
+        address = str(client.base_url)
+        done = run("-m", "helix.cli", "doctor", HELIX_SERVER=address, **seeded)
+    assert f"server: {address} answers" in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAIL" not in done.stdout
     assert "1536 numbers, norm 1.000" in done.stdout and "pgvector 0." in done.stdout
@@ -72,12 +76,13 @@ def test_doctor_says_what_to_do_about_each_failure(bare_database_url: str) -> No
         done = run(
             "-m", "helix.cli", "doctor",
             DATABASE_URL=bare_database_url, GEMINI_API_KEY="hunter2",
-            GOOGLE_GEMINI_BASE_URL=wire.base_url,
+            HELIX_SERVER="http://127.0.0.1:1", GOOGLE_GEMINI_BASE_URL=wire.base_url,
         )  # fmt: skip
     assert done.returncode == 1
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
     assert any("python -m db.migrate" in line for line in failed)
     assert any("GEMINI_API_KEY" in line for line in failed)
+    assert any("HELIX_SERVER" in line for line in failed)
     assert "hunter2" not in done.stdout + done.stderr
 
 

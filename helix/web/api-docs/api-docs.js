@@ -21,6 +21,17 @@ function withKey(request) {
   return request;
 }
 
+// Swagger UI is dark by a class of the root; the page's other views by what theme.js sets, or the system.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function colour() {
+  const { theme } = document.documentElement.dataset;
+  document.documentElement.classList.toggle("dark-mode", theme ? theme === "dark" : dark.matches);
+}
+
+dark.addEventListener("change", colour);
+colour();
+
 window.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#api",

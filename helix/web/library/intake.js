@@ -7,7 +7,7 @@
 //   await addWeb({ url, site: true, pages: 100, whole: false, files: false, tags });
 //   const { list } = useStore(cards);            newest first: [{ id, sending, known, refused, runs }]
 import { announce } from "../components.js";
-import { createStore } from "../store.js";
+import { createStore, recall, remember } from "../store.js";
 import { onOtherAsker } from "./asker.js";
 import { follow, forgetRun } from "./follow.js";
 import { library } from "./library-api.js";
@@ -18,10 +18,17 @@ const REQUEST_FILES = 4; // a request may be as large as so many files of the la
 const MEGABYTE = 2 ** 20;
 const NOTHING = { sending: 0, known: 0, refused: [], runs: [] };
 
-export const cards = createStore({ list: [] });
-let last = 0;
+const KEPT = "cards"; // of this tab: what was refused is told nowhere else
+
+export const cards = createStore({ list: kept() });
+let last = Math.max(0, ...cards.get().list.map(({ id }) => id));
 let limits = null; // of this server
+cards.subscribe(({ list }) => {
+  const some = list.filter(({ refused }) => refused.length).map((card) => ({ ...card, sending: 0 }));
+  remember(KEPT, some.length ? JSON.stringify(some) : "");
+});
 onOtherAsker(() => cards.set({ list: [] }));
+cards.get().list.flatMap(({ runs }) => runs).forEach(follow);
 
 export async function addFiles(files, { tags = [] } = {}) {
   const card = begin({ sending: files.length });
@@ -124,6 +131,15 @@ const find = (id) => cards.get().list.find((card) => card.id === id) || { id, ..
 
 function patch(id, change) {
   cards.set({ list: cards.get().list.map((card) => (card.id === id ? { ...card, ...change } : card)) });
+}
+
+// The cards with something refused, as a reload finds them.
+function kept() {
+  try {
+    return JSON.parse(recall(KEPT)) ?? [];
+  } catch {
+    return [];
+  }
 }
 
 async function limit() {
