@@ -10,12 +10,17 @@ from hashlib import sha256
 import psycopg
 
 from helix.domain.scope import DEFAULT_TENANT
+from helix.library.runs import notify
 from helix.library.uploads import Upload, store_uploads
 from helix.settings import load_settings
 from pipelines.runs.worker import open_worker
 from tests.support.fake_embedder import rows
 from tests.support.service_process import eventually
 
+WAITING = """
+SELECT count(*)::int FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
 STATUSES = "SELECT status FROM runs ORDER BY id"
 
 
@@ -43,6 +48,10 @@ async def test_a_run_begins_while_another_waits_to_be_cancelled(database_url: st
                 connection.execute("SELECT FROM documents FOR UPDATE")
                 with psycopg.connect(database_url) as stopping:
                     stopping.execute("UPDATE runs SET status = 'cancelling', host = NULL")
+                    notify(stopping, 1)
+                # queued earlier it would have begun at the look that comes to wait
+                waits = partial(rows, database_url, WAITING)
+                assert await asyncio.to_thread(eventually, lambda: waits() == [(1,)])
                 started(database_url, b"Crate 2 holds 8 lanterns.")
                 goes_on = partial(are, "cancelling", "done")
                 assert await asyncio.to_thread(eventually, goes_on), rows(database_url, STATUSES)
