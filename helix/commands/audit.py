@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from helix.commands.console import in_database, print_table
+from helix.commands.console import in_database, one_line
 from helix.commands.periods import span_of
 from helix.domain.scope import tenant_name
 from helix.library.audit import Recorded, list_events
@@ -38,13 +38,15 @@ def audit(
     if not events:
         typer.echo(f"helix: nothing was recorded in the last {since}", err=True)
         return
-    columns = ["at", "what", "tenant", "key", "address", "action", "of", "status", "times"]
-    print_table(columns, map(_cells, events))
+    for event in events:
+        typer.echo(_line(event))
 
 
-def _cells(event: Recorded) -> list[object]:
-    return [
-        f"{event.at:%Y-%m-%d %H:%M:%S}", event.kind.replace("_", " "), event.tenant,
-        event.key_id or "", event.address, event.action, event.object, event.status or "",
-        event.n if event.n > 1 else "",
-    ]  # fmt: skip
+def _line(event: Recorded) -> str:
+    key = f"key {event.key_id}" if event.key_id else ""
+    times = f"{event.n} times" if event.n > 1 else ""
+    who = [event.tenant, key, event.address]
+    what = [event.action, event.object and f"({event.object})", times]
+    kind = " ".join(filter(None, [event.kind.replace("_", " "), str(event.status or "")]))
+    words = [f"{event.at:%Y-%m-%d %H:%M:%S}", f"{kind:<11}", *who, *what]
+    return "  ".join(one_line(word) if word.strip() == word else word for word in words if word)

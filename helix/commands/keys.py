@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,7 @@ from helix.library.audit import record_command
 from helix.library.keys import (
     KEY_SCOPES,
     USUAL_SCOPES,
+    ApiKey,
     create_key,
     list_keys,
     revoke_key,
@@ -66,13 +68,12 @@ def list_(
         tenant_name(tenant)
     rows = []
     for key in in_database(lambda connection: list_keys(connection, tenant)):
-        moments = (key.created_at, key.expires_at, key.used_at, key.revoked_at)
-        times = [f"{at:%Y-%m-%d %H:%M}" if at else "" for at in moments]
+        used = f"{key.used_at:%Y-%m-%d %H:%M}" if key.used_at else ""
         rows.append(
-            [key.id, key.tenant, key.name, f"{key.hint}…", " ".join(key.scopes), *times]
+            [key.id, key.tenant, key.name, f"{key.hint}…", ",".join(key.scopes),
+             f"{key.created_at:%Y-%m-%d}", used, _end(key)]
         )  # fmt: skip
-    columns = ["key", "tenant", "name", "begins", "scopes", "created", "expires", "used", "revoked"]
-    print_table(columns, rows)
+    print_table(["key", "tenant", "name", "begins", "scopes", "created", "used", "ends"], rows)
 
 
 @keys.command("set")
@@ -101,6 +102,16 @@ def revoke(key_id: KeyId) -> None:
     """Refuse a key from now on."""
     _changed("revoke", key_id, lambda connection: revoke_key(connection, key_id))
     typer.echo(f"key {key_id} is revoked")
+
+
+def _end(key: ApiKey) -> str:
+    """When the key opens nothing any more, or since when; empty: it always opens something."""
+    if key.revoked_at:
+        return f"revoked {key.revoked_at:%Y-%m-%d}"
+    if key.expires_at is None:
+        return ""
+    over = key.expires_at <= datetime.now(UTC)
+    return f"{'expired ' if over else ''}{key.expires_at:%Y-%m-%d}"
 
 
 def _names(text: str) -> list[str]:

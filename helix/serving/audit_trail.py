@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from helix.library.audit import NOBODY, Event
@@ -11,6 +13,9 @@ from helix.serving.key_scopes import NEEDED
 from helix.telemetry.metrics import METHODS, OTHER
 
 _REFUSALS = frozenset({401, 403, 429})
+_CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
+_ID = re.compile(r"[0-9]{1,19}|[0-9a-f]{32}")
+"""What may be told of an address: an id is a number or 32 hex digits, and anything else a text."""
 
 
 class AuditTrail:
@@ -43,10 +48,12 @@ class AuditTrail:
 def _event(scope: Scope, status: int) -> Event | None:
     """What is to be recorded of a request that is answered with ``status``; None: nothing."""
     state, method = scope["state"], scope["method"]
-    path = getattr(scope.get("route"), "path", None) or OTHER
+    path = getattr(scope.get("route"), "path", None)
+    if path is None:  # the page's own routes leave no trace in the scope
+        path = scope["path"] if ("GET", scope["path"]) in NEEDED else OTHER
     if status in _REFUSALS:
         about = str(state.get("refused_for", ""))
-    elif status < 400 and NEEDED.get((method, path)) == "write":
+    elif status < 400 and (method in _CHANGES or NEEDED.get((method, path)) == "write"):
         about = "; ".join(filter(None, (_ids(scope), str(state.get("changed", "")))))
     else:
         return None
@@ -63,7 +70,7 @@ def _event(scope: Scope, status: int) -> Event | None:
 
 
 def _ids(scope: Scope) -> str:
-    """The numbers in the request's address: they name rows, and hold no text."""
+    """The ids in the request's address."""
     parts: dict[str, object] = scope.get("path_params", {})
     named = ((name.removesuffix("_id"), str(value)) for name, value in parts.items())
-    return "; ".join(f"{name} {value}" for name, value in named if value.isdecimal())
+    return "; ".join(f"{name} {value}" for name, value in named if _ID.fullmatch(value))

@@ -100,7 +100,7 @@ def test_the_command_shows_commands_too(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     values = {"DATABASE_URL": database_url, "HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
-    for name, value in (values | {"COLUMNS": "160"}).items():
+    for name, value in (values | {"COLUMNS": "120"}).items():
         monkeypatch.setenv(name, value)
     runner = CliRunner()
     assert "nothing was recorded" in runner.invoke(cli, ["audit"]).stderr
