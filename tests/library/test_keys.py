@@ -295,7 +295,7 @@ def test_scopes_and_end_are_shown_and_set(command: CliRunner, sql: psycopg.Conne
     _keys(command, "create", "--tenant", "acme", "--scopes", "ask, READ", "--expires", "90d")
     (key,) = list_keys(sql)
     listed = _keys(command, "list").stdout
-    assert key.expires_at and "ask read" in listed and f"{key.expires_at:%Y-%m-%d}" in listed
+    assert key.expires_at and "ask,read" in listed and f"{key.expires_at:%Y-%m-%d}" in listed
     changed = _keys(command, "set", str(key.id), "--scopes", "write", "--expires", "never")
     assert changed.stdout == f"key {key.id} is changed\n"
     (key,) = list_keys(sql)

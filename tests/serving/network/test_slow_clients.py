@@ -92,8 +92,8 @@ def _is_closed(client: socket.socket) -> bool:
         return True
 
 
-def _outlived(clients: dict[socket.socket, str], seconds: float) -> Iterator[float]:
-    """Keep the slow ones going until the server closed all; the seconds since, now and then.
+def _outlived(clients: dict[socket.socket, str], seconds: float) -> Iterator[None]:
+    """Keep the slow ones going until the server has closed all of them; pauses now and then.
 
     A slow reader cannot tell that it was cut without reading: it is left out here.
     """
@@ -113,7 +113,7 @@ def _outlived(clients: dict[socket.socket, str], seconds: float) -> Iterator[flo
                 if clients[client] in ("slow head", "slow body"):
                     with contextlib.suppress(OSError):  # closed just now: seen in the next round
                         client.send(b"x")
-            yield time.monotonic() - began
+            yield
     assert not waiting, _by_kind(clients, waiting)
 
 
@@ -132,13 +132,10 @@ def _attack(server: uvicorn.Server, of_each: int, seed: int) -> None:
     random.Random(seed).shuffle(order)
     with contextlib.ExitStack() as stack:
         clients = {stack.enter_context(_open(port, kind)): kind for kind in order}
-        slowest = 0.0
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as polite:
             for _ in _outlived(clients, PATIENCE):
-                began = time.monotonic()
                 assert polite.post("/", content=b"12345").text == "5"
-                slowest = max(slowest, time.monotonic() - began)
-            assert slowest < 10 * SECONDS
+            began = time.monotonic()
             while len(server.server_state.connections) > 1:  # the slow readers', by the write limit
                 assert polite.post("/", content=b"12345").text == "5"
                 assert time.monotonic() - began < PATIENCE
