@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": LazyCommand("helix.commands.demo:demo", "See it work: no key, no Docker, no trace."),
     "serve": LazyCommand("helix.server.serve:serve", "Serve the page and the HTTP API."),
     "ask": LazyCommand("helix.commands.ask:ask", "Ask the documents."),
+    "chat": LazyCommand("helix.commands.chat:chat", "Talk with them, a question after another."),
     "replay": LazyCommand("helix.commands.replay:replay", "Ask again what an answer was asked."),
     "doctor": LazyCommand("helix.commands.doctor:doctor", "Check all that answering needs."),
     "ingest": LazyCommand("pipelines.ingest:ingest", "Bring in files and folders."),

@@ -297,7 +297,9 @@ class Turns:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def aclose(self) -> None:
-        """Stop the turns that are left, and wait until they are marked interrupted."""
+        """Give the turns a moment to end, then mark those that are left as interrupted."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=_CLOSE_SECONDS)
         for turn in list(self._turns.values()):
             turn.stop(closing=True)
         if self._tasks:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from helix.conversations.upkeep import look_after
 from helix.errors import HelixError
 from helix.library.background import in_background
 from helix.privacy.contacts import counting
@@ -63,9 +64,11 @@ async def _drop_receipts(services: Services) -> None:
 
 
 def tidy(store: TenantStore, days: int) -> None:
-    """One round over the receipts of all tenants."""
+    """One round over the receipts and conversations of all tenants."""
     with store.connection() as connection:
         dropped = delete_expired(connection, days)
-        forgotten = forget_deleted_documents(connection)
+        forgotten = forget_deleted_documents(connection) + look_after(connection)
     if dropped or forgotten:
-        _logger.info("receipts: %d dropped, %d without a deleted document", dropped, forgotten)
+        _logger.info(
+            "receipts: %d dropped; answers without a deleted document: %d", dropped, forgotten
+        )

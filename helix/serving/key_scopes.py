@@ -50,6 +50,8 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("POST", "/v1/runs/{run_id}/cancel"): "write",
     ("POST", "/v1/conversations"): "ask",
     ("GET", "/v1/conversations"): "ask",
+    ("POST", "/v1/conversations/import"): "ask",
+    ("GET", "/v1/conversations/{conversation_id}/export"): "ask",
     ("GET", "/v1/conversations/{conversation_id}"): "ask",
     ("PATCH", "/v1/conversations/{conversation_id}"): "ask",
     ("DELETE", "/v1/conversations/{conversation_id}"): "ask",

@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import AsyncGenerator
 
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Question
-from helix.answering.memory import next_summary
-from helix.answering.pipeline import AnswerRequest
+from helix.conversations.asking import Asking, Conversing
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
-from helix.conversations.production import Production
-from helix.conversations.tree import Begun, NewMessage
 from helix.conversations.turns import Turn
-from helix.domain.history import History
-from helix.library.access import Connected
 from helix.serving.admission import Place, place_for
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.query_request import scope_of_stored
 from helix.serving.sse import TextJson
-from helix.settings import Settings
 
 WAIT_SECONDS = 120.0
 """Longest that a question waits for the one before it in its conversation."""
 _LOOK_SECONDS = 0.1
 _OF_CONVERSATIONS = ("message", "memory")
 """Events that POST /v1/query does not tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """A question for a conversation, and how it is to be answered.
-
-    ``add`` adds the message inside a transaction, and says what is asked. ``with_ids``: the
-    response and the stream name conversation and message, as those of conversations do.
-    """
-
-    conversation_id: str
-    add: Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
-    question: str = ""
-    scope: dict[str, Any] | None = None
-    top_k: int | None = None
-    debug: bool = False
-    verdict: bool = False
-    stream: bool = True
-    wait: bool = False
-    with_ids: bool = True
-    named: str = ""
 
 
 async def answer_turn(request: Request, caller: Caller, asking: Asking) -> Response:
@@ -92,7 +62,7 @@ def turn_stream(
             if with_ids or event.name not in _OF_CONVERSATIONS:
                 yield event_bytes(event, numbered=with_ids)
 
-    return event_stream(frames(), events.aclose, headers, drain_seconds=0)
+    return event_stream(frames(), events.aclose, headers)
 
 
 def event_bytes(event: MessageEvent, *, numbered: bool = True) -> bytes:
@@ -109,7 +79,7 @@ async def _begun(request: Request, caller: Caller, asking: Asking) -> Turn:
             with place_for(request, caller.tenant) as place:
 
                 async def begin(place: Place = place) -> Turn:
-                    return await caller.services.turns.hold(_begin(caller, asking, place))
+                    return await _held(caller, asking, place)
 
                 turn = await run_unless_disconnected(request, place.run(begin))
             if turn is None:
@@ -121,54 +91,16 @@ async def _begun(request: Request, caller: Caller, asking: Asking) -> Turn:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _begin(caller: Caller, asking: Asking, place: Place) -> Turn:
-    """Add the message and begin its answer; whoever asked may have left by now."""
-    services, library = caller.services, caller.library
-    question = Question(asking.question)
-    new = NewMessage(
-        asking.question, question.answer_id, services.turns.owner, asking.scope, asking.top_k,
-        services.llm.identity,
-    )  # fmt: skip
-    new, begun = await library.change(lambda connection: asking.add(connection, new))
-    question = replace(
-        question, text=new.question, scope=scope_of_stored(begun.scope, library.tenant),
-        top_k=new.top_k, history=begun.history,
-    )  # fmt: skip
-    ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
-    if asking.with_ids:
-        ids |= {"message_id": begun.message_id, "parent_id": begun.parent_id}
-    answering = AnswerRequest(
-        services.answering, question, debug=asking.debug, verdict=asking.verdict, extra=ids
-    )
-    production = Production(answering)
-    row = MessageRow(library, asking.conversation_id, begun.message_id, services.turns.owner)
+async def _held(caller: Caller, asking: Asking, place: Place) -> Turn:
+    """Begin the turn, which leaves its place itself; it is begun where its client left too."""
+    services = caller.services
+    conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
 
-    async def sum_up(response: dict[str, Any]) -> None:
-        answer = response.get("answer") or ""
-        summary = await next_summary(
-            services.llm, begun.history, new.question, answer,
-            asks=_is_half_full(begun.history, services.settings),
-        )  # fmt: skip
-        await row.keep_summary(summary, begun.history.summarised + 1)
+    async def leave() -> None:
+        place.leave()
 
-    first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}
-    turn = Turn(
-        row,
-        production.streamed if asking.stream else production.whole,
-        ("message", first | {"question": new.question}),
-        lambda: production.documents,
-        after=sum_up,
-        leave=place.until(_nothing),
+    turn = await services.turns.hold(
+        conversing.begin(caller.library, asking, scope_of_stored, leave)
     )
-    services.turns.start(turn)
+    place.until(leave)
     return turn
-
-
-def _is_half_full(history: History, settings: Settings) -> bool:
-    """Whether turns will soon be left out of the prompt: before that nobody reads a summary."""
-    chars = sum(len(turn.question) + len(turn.answer) for turn in history.turns)
-    return 2 * chars > settings.history_chars or 4 * len(history.turns) > settings.history_messages
-
-
-async def _nothing() -> None:
-    return

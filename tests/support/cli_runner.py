@@ -16,10 +16,12 @@ from helix.cli import cli
 from tests.support.service_process import environment
 
 
-def helix(*arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
+def helix(
+    *arguments: str, stdin: str | None = None, **values: str
+) -> subprocess.CompletedProcess[str]:
     """Run ``helix …`` as ``service_process.run`` does; an error that it lets out is this test's."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _set(values), _logs():
-        done = CliRunner().invoke(cli, arguments, prog_name="helix")
+        done = CliRunner().invoke(cli, arguments, stdin, prog_name="helix")
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)

@@ -96,6 +96,8 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
     ("POST", "/v1/conversations"): lambda _: {"json": {}},
     ("GET", "/v1/conversations"): lambda _: {},
+    ("POST", "/v1/conversations/import"): lambda _: {"params": {}, "content": b"no export"},
+    ("GET", "/v1/conversations/{conversation_id}/export"): lambda _: {},
     ("GET", "/v1/conversations/{conversation_id}"): lambda _: {},
     ("PATCH", "/v1/conversations/{conversation_id}"): lambda _: {"json": {"title": "taken"}},
     ("DELETE", "/v1/conversations/{conversation_id}"): lambda _: {},

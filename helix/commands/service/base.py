@@ -56,11 +56,15 @@ class LibraryService(Protocol):
 
 @dataclass(frozen=True)
 class Query:
-    """A question as the command line asks it; None: of all documents."""
+    """A question as the command line asks it; None: of all documents.
+
+    ``conversation_id`` names the conversation that it goes on with; empty: it is in none.
+    """
 
     question: str
     document_ids: tuple[int, ...] | None = None
     tags: tuple[str, ...] | None = None
+    conversation_id: str = ""
 
 
 class AnswerService(LibraryService, Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from helix.commands.service.base import Query
 from helix.domain.scope import Scope
-from helix.errors import BadRequest
+from helix.errors import BadRequest, Unavailable
 from helix.library import run_progress
 from helix.library.access import Library, Row
 from helix.library.document_edits import edit_document
@@ -77,12 +78,45 @@ class DatabaseAnswers(DatabaseLibrary):
     async def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
         from helix.answering.numbering import renumbered
 
+        if query.conversation_id:
+            async for piece in self._turn(query):
+                yield piece
+            return
         request = self._request(query)
         async with aclosing(await request.start()) as stream:
             async for delta in renumbered(stream, len(stream.retrieval.sources)):
                 yield delta
         answer = await request.finish(await request.conclude(stream))
         yield request.told(answer, with_verdict=request.has_verdict)
+
+    async def _turn(self, query: Query) -> AsyncGenerator[str | Row, None]:
+        """The pieces of the next answer of a conversation, then its JSON."""
+        from helix.conversations.asking import Asking, Conversing, next_in
+
+        services = self._services
+        scope = {"document_ids": query.document_ids, "filters": {"tags": query.tags}}
+        if query.document_ids is None:
+            del scope["document_ids"]
+        if query.tags is None:
+            del scope["filters"]
+        asking = Asking(
+            query.conversation_id, next_in(self._tenant, query.conversation_id), query.question,
+            scope, with_ids=False,
+        )  # fmt: skip
+        conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
+        turn = await conversing.begin(
+            self._library, asking, lambda _, tenant: self._scope(query, tenant)
+        )
+        await turn.begun()
+        async for event in turn.events(0):
+            if event.name == "token":
+                yield json.loads(event.data)["t"]
+            elif event.name == "error":
+                raise Unavailable(json.loads(event.data)["error"])
+        yield turn.response
+
+    def _scope(self, query: Query, tenant: str) -> Scope:
+        return Scope(tenant, document_ids=query.document_ids, tags=query.tags)
 
     async def answer(self, query: Query) -> Row:
         return await self._request(query).run_json()
@@ -94,7 +128,7 @@ class DatabaseAnswers(DatabaseLibrary):
         limit = self._services.settings.max_question_chars
         if (length := len(query.question)) > limit:
             raise BadRequest(f"the question has {length} characters; the limit is {limit}")
-        scope = Scope(self._tenant, document_ids=query.document_ids, tags=query.tags)
+        scope = self._scope(query, self._tenant)
         return AnswerRequest(self._services.answering, Question(query.question, scope))
 
 

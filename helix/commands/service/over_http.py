@@ -108,6 +108,8 @@ class ServerAnswers:
             body["document_ids"] = list(query.document_ids)
         if query.tags is not None:
             body["filters"] = {"tags": list(query.tags)}
+        if query.conversation_id:
+            body["conversation_id"] = query.conversation_id
         return body
 
     async def _json(self, method: str, path: str, **sent: Any) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,13 @@ from helix.conversations.reading import (
     get_path,
     get_tree,
     list_conversations,
+)
+from helix.conversations.transfer import (
+    export_json,
+    export_markdown,
+    import_json,
+    import_turns,
+    turns_of_markdown,
 )
 from helix.conversations.tree import change, create, delete, switch
 from helix.errors import BadRequest
@@ -88,6 +96,26 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
     return TextJson(await get_conversation(library, conversation_id), 201)
 
 
+@router.post(
+    "/conversations/import", summary="Bring in a conversation", status_code=201,
+    response_class=Response,
+    openapi_extra={"requestBody": {"required": True, "content": {
+        "application/json": {"schema": {"type": "object"}},
+        "text/markdown": {"schema": {"type": "string"}}}}},
+)  # fmt: skip
+async def import_conversation(request: Request, caller: CurrentCaller) -> Response:
+    """What `export` gave, as a new conversation: JSON, or Markdown by its content type."""
+    body = await request.body()
+    try:
+        if "markdown" in request.headers.get("content-type", ""):
+            made = await import_turns(caller.library, *turns_of_markdown(body.decode()))
+        else:
+            made = await import_json(caller.library, json.loads(body))
+    except (ValueError, RecursionError):
+        raise BadRequest("the body is neither JSON nor Markdown in UTF-8") from None
+    return TextJson(await get_conversation(caller.library, made), 201)
+
+
 @router.get("/conversations", summary="List conversations", response_class=Response)
 async def conversations(
     caller: CurrentCaller,
@@ -148,6 +176,27 @@ async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Re
     library = caller.library
     await library.change(partial(delete, tenant=library.tenant, conversation_id=conversation_id))
     return Response(status_code=204)
+
+
+@router.get(
+    "/conversations/{conversation_id}/export", summary="Take a conversation along",
+    response_class=Response,
+)  # fmt: skip
+async def export(
+    caller: CurrentCaller,
+    conversation_id: str,
+    kind: Annotated[Literal["json", "markdown"], Query(alias="format")] = "json",
+) -> Response:
+    """The whole tree as JSON, or the active path as Markdown, as a file to keep."""
+    name = "attachment; filename=conversation." + ("md" if kind == "markdown" else "json")
+    headers = {"Content-Disposition": name, "X-Content-Type-Options": "nosniff"}
+    if kind == "markdown":
+        text = await export_markdown(caller.library, conversation_id)
+        return Response(
+            text.encode(errors="replace"), media_type="text/markdown; charset=utf-8",
+            headers=headers,
+        )  # fmt: skip
+    return TextJson(await export_json(caller.library, conversation_id), headers=headers)
 
 
 @router.get(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from helix.conversations.asking import Add, Asking
 from helix.conversations.liveness import MessageRow
 from helix.conversations.reading import get_message
 from helix.conversations.tree import (
@@ -28,7 +28,7 @@ from helix.serving.message_request import MessageRequest, TurnOptions
 from helix.serving.query_request import checked_request, json_body, stored_scope
 from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson
-from helix.serving.turns import Asking, answer_turn, turn_stream
+from helix.serving.turns import answer_turn, turn_stream
 
 _EVENTS = (
     'id: 1\nevent: message\ndata: {"conversation_id":"c-1","message_id":12,"parent_id":9}\n\n'
@@ -41,8 +41,6 @@ _TOLD: dict[int | str, dict[str, Any]] = {
     404: {"description": "No such conversation or message of this tenant"},
     409: {"description": "Another question of the conversation is being answered"},
 }  # fmt: skip
-
-Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
 
 router = APIRouter(
     prefix="/v1/conversations/{conversation_id}/messages",

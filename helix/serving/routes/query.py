@@ -12,16 +12,8 @@ from fastapi.responses import Response
 from helix.answering.answer import Question
 from helix.answering.engine import AnswerStream
 from helix.answering.pipeline import AnswerRequest
+from helix.conversations.asking import Asking, next_in
 from helix.conversations.names import id_of
-from helix.conversations.tree import (
-    Begun,
-    NewMessage,
-    active_leaf,
-    add_message,
-    create,
-    hold,
-)
-from helix.library.access import Connected
 from helix.serving.admission import place_for
 from helix.serving.answer_stream import typed_frames
 from helix.serving.authentication import CurrentCaller
@@ -29,7 +21,7 @@ from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_u
 from helix.serving.query_request import QueryRequest, json_body, query_request, stored_scope
 from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson
-from helix.serving.turns import Asking, answer_turn
+from helix.serving.turns import answer_turn
 
 _ANSWER = json.loads(Path(__file__).with_name("query_example.json").read_text("utf-8"))
 _EVENTS = 'event: token\ndata: {"t":"Refunds "}\n\n'
@@ -85,14 +77,8 @@ def _asking(asked: QueryRequest, tenant: str) -> Asking:
     conversation_id = id_of(asked.conversation_id or "")
     narrowed = asked.document_ids is not None or asked.filters is not None
 
-    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
-        create(connection, tenant, conversation_id, "", {})
-        hold(connection, tenant, conversation_id)
-        leaf = active_leaf(connection, tenant, conversation_id)
-        return new, add_message(connection, tenant, conversation_id, new, leaf)
-
     return Asking(
-        conversation_id, add, asked.question,
+        conversation_id, next_in(tenant, conversation_id), asked.question,
         stored_scope(asked.document_ids, asked.filters) if narrowed else None,
         asked.top_k, bool(asked.debug), bool(asked.verdict), bool(asked.stream),
         wait=True, with_ids=False, named=asked.conversation_id or "",

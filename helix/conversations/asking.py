@@ -1,0 +1,132 @@
+"""How a question of a conversation is begun: added to its tree, and answered as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from helix.answering.answer import Question
+from helix.answering.memory import next_summary
+from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.conversations.liveness import MessageRow
+from helix.conversations.production import Production
+from helix.conversations.tree import Begun, NewMessage, active_leaf, add_message, create, hold
+from helix.conversations.turns import Turn, Turns
+from helix.domain.history import History
+from helix.domain.scope import Scope
+from helix.library.access import Connected, Library
+from helix.providers.base import LanguageModel
+from helix.settings import Settings
+
+Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
+ReadScope = Callable[[dict[str, Any], str], Scope]
+"""Reads a scope as it is kept, as one of a tenant's documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question for a conversation, and how it is to be answered.
+
+    ``add`` adds the message inside a transaction, and says what is asked. ``with_ids``: the
+    response and the stream name conversation and message, as those of conversations do.
+    """
+
+    conversation_id: str
+    add: Add
+    question: str = ""
+    scope: dict[str, Any] | None = None
+    top_k: int | None = None
+    debug: bool = False
+    verdict: bool = False
+    stream: bool = True
+    wait: bool = False
+    with_ids: bool = True
+    named: str = ""
+
+
+def next_in(tenant: str, conversation_id: str) -> Add:
+    """Adds the next message of a conversation, which begins with it where there is none."""
+
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+        create(connection, tenant, conversation_id, "", {})
+        hold(connection, tenant, conversation_id)
+        leaf = active_leaf(connection, tenant, conversation_id)
+        return new, add_message(connection, tenant, conversation_id, new, leaf)
+
+    return add
+
+
+@dataclass(frozen=True, slots=True)
+class Conversing:
+    """What the questions of conversations are answered with in this process."""
+
+    turns: Turns
+    answering: AnswerPipeline
+    llm: LanguageModel
+    settings: Settings
+
+    async def begin(
+        self,
+        library: Library,
+        asking: Asking,
+        read_scope: ReadScope,
+        leave: Callable[[], Awaitable[None]] | None = None,
+    ) -> Turn:
+        """Add the message and begin its answer, in a task that goes on by itself.
+
+        Raises:
+            Busy: another question of the conversation is being answered.
+            NotFound: there is no such conversation or message.
+        """
+        question = Question(asking.question)
+        new = NewMessage(
+            asking.question, question.answer_id, self.turns.owner, asking.scope, asking.top_k,
+            self.llm.identity,
+        )  # fmt: skip
+        new, begun = await library.change(lambda connection: asking.add(connection, new))
+        question = replace(
+            question, text=new.question, scope=read_scope(begun.scope, library.tenant),
+            top_k=new.top_k, history=begun.history,
+        )  # fmt: skip
+        turn = self._turn(library, asking, begun, question, leave)
+        self.turns.start(turn)
+        return turn
+
+    def _turn(
+        self,
+        library: Library,
+        asking: Asking,
+        begun: Begun,
+        question: Question,
+        leave: Callable[[], Awaitable[None]] | None,
+    ) -> Turn:
+        ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
+        if asking.with_ids:
+            ids |= {"message_id": begun.message_id, "parent_id": begun.parent_id}
+        production = Production(AnswerRequest(
+            self.answering, question, debug=asking.debug, verdict=asking.verdict, extra=ids
+        ))  # fmt: skip
+        row = MessageRow(library, asking.conversation_id, begun.message_id, self.turns.owner)
+
+        async def sum_up(response: dict[str, Any]) -> None:
+            answer = response.get("answer") or ""
+            asks = _is_half_full(begun.history, self.settings)
+            summary = await next_summary(self.llm, begun.history, question.text, answer, asks=asks)
+            await row.keep_summary(summary, begun.history.summarised + 1)
+
+        first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}
+        return Turn(
+            row,
+            production.streamed if asking.stream else production.whole,
+            ("message", first | {"question": question.text}),
+            lambda: production.documents,
+            after=sum_up,
+            leave=leave,
+        )
+
+
+def _is_half_full(history: History, settings: Settings) -> bool:
+    """Whether turns will soon be left out of the prompt: before that nobody reads a summary."""
+    chars = sum(len(turn.question) + len(turn.answer) for turn in history.turns)
+    return 2 * chars > settings.history_chars or 4 * len(history.turns) > settings.history_messages

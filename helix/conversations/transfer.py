@@ -1,0 +1,158 @@
+"""Conversations out of Helix and into it: as JSON, the whole tree, or as Markdown, the path."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from helix.conversations.names import new_id
+from helix.conversations.reading import all_messages, get_conversation
+from helix.conversations.tree import NewMessage, add_message, create, switch
+from helix.errors import BadRequest
+from helix.library.access import Connected, Library, Row
+
+FORMAT = "helix-conversation-1"
+MOST_MESSAGES = 10_000
+_NO_EXPORT = f'this is no exported conversation: send {{"format": "{FORMAT}", …}} as it came'
+_ENDED = ("done", "failed", "stopped", "interrupted")
+# A line of an answer that would read as one of ours gets a backslash, and so does one that has it.
+_OURS = re.compile(r"^(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
+_ESCAPED = re.compile(r"^\\(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
+_TURN = re.compile(
+    r"^## Question\n\n((?:>[^\n]*\n)+)\n## Answer\n\n(.*?)(?=^\*Sources|^## Question\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+async def export_json(library: Library, conversation_id: str) -> Row:
+    """The conversation with all its messages, parents before children.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    conversation = await get_conversation(library, conversation_id)
+    messages = await all_messages(library, conversation_id)
+    return {
+        "format": FORMAT,
+        "title": conversation["title"],
+        "scope": conversation["scope"],
+        "messages": [row for row in messages if row["status"] in _ENDED],
+    }
+
+
+async def export_markdown(library: Library, conversation_id: str) -> str:
+    """The active path to be read: questions, answers, and what they cite.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    conversation = await get_conversation(library, conversation_id)
+    found = {row["id"]: row for row in await all_messages(library, conversation_id)}
+    path: list[Row] = []
+    at = conversation["active"]
+    while at is not None:
+        path.append(found[at])
+        at = found[at]["parent_id"]
+    return markdown_of(conversation["title"], path[::-1])
+
+
+def markdown_of(title: str, path: list[Row]) -> str:
+    """Messages one after another to be read; ``turns_of_markdown`` reads it back."""
+    return "\n".join([f"# {title or 'Conversation'}\n", *map(_turn, path)])
+
+
+def _turn(row: Row) -> str:
+    question = "".join(f"> {line}\n" for line in row["question"].split("\n"))
+    response = row["response"] or {}
+    answer = _OURS.sub(r"\\\1", response.get("answer") or "")
+    sources = [_source(citation) for citation in response.get("citations") or ()]
+    cited = "*Sources:*\n\n" + "".join(sources) if sources else ""
+    return f"## Question\n\n{question}\n## Answer\n\n{answer}\n\n{cited}"
+
+
+def _source(citation: dict[str, Any]) -> str:
+    place = f", {citation['label']}" if citation.get("label") else ""
+    quote = " ".join((citation.get("quote") or "").split())
+    said = f": “{quote}”" if quote else ""
+    return f"- [{citation['n']}] {citation.get('title') or 'a deleted document'}{place}{said}\n"
+
+
+def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """The title, and questions with their answers, of what ``export_markdown`` wrote.
+
+    Raises:
+        BadRequest: there is no question in it.
+    """
+    text = text.replace("\r\n", "\n")
+    title = text.partition("\n")[0].removeprefix("# ").strip() if text.startswith("# ") else ""
+    turns = [
+        (re.sub(r"^> ?", "", question, flags=re.MULTILINE).removesuffix("\n"),
+         _ESCAPED.sub(r"\1", answer).removesuffix("\n").removesuffix("\n").removesuffix("\n"))
+        for question, answer in _TURN.findall(text)
+    ]  # fmt: skip
+    if not turns:
+        raise BadRequest("there is no `## Question` with a quoted line and an `## Answer` in it")
+    return title, turns
+
+
+async def import_turns(library: Library, title: str, turns: list[tuple[str, str]]) -> str:
+    """A new conversation of questions and answers one after another; its id."""
+    messages = [
+        {"id": n, "parent_id": n - 1 or None, "question": question, "status": "done",
+         "response": {"answer": answer, "citations": [], "abstained": False}}
+        for n, (question, answer) in enumerate(turns, 1)
+    ]  # fmt: skip
+    return await import_json(library, {"format": FORMAT, "title": title, "messages": messages})
+
+
+async def import_json(library: Library, exported: Any) -> str:
+    """A new conversation of what ``export_json`` wrote; its id.
+
+    Ids, and with them the documents that are cited, are of the database that it came from: what is
+    cited is kept as it was told, and is not followed to documents here.
+
+    Raises:
+        BadRequest: it is none, or its messages do not form a tree.
+    """
+    if not isinstance(exported, dict) or exported.get("format") != FORMAT:
+        raise BadRequest(_NO_EXPORT)
+    messages, title = exported.get("messages"), exported.get("title", "")
+    if not isinstance(messages, list) or not isinstance(title, str) or len(title) > 400:
+        raise BadRequest(_NO_EXPORT)
+    if len(messages) > MOST_MESSAGES:
+        raise BadRequest(f"it has {len(messages)} messages; the limit is {MOST_MESSAGES}")
+    conversation_id = new_id()
+
+    def add_all(connection: Connected) -> None:
+        create(connection, library.tenant, conversation_id, title, {})
+        ids: dict[int, int] = {}
+        active = None
+        for message in messages:
+            new, old_id, parent = _checked(message, ids)
+            begun = add_message(connection, library.tenant, conversation_id, new, parent)
+            ids[old_id] = begun.message_id
+            active = begun.message_id if message.get("active") else active
+        if active is not None:
+            switch(connection, library.tenant, conversation_id, active)
+
+    await library.change(add_all)
+    return conversation_id
+
+
+def _checked(message: Any, ids: dict[int, int]) -> tuple[NewMessage, int, int | None]:
+    """A message of an export, its id there, and the id here of its parent."""
+    kept = message if isinstance(message, dict) else {}
+    question, number, parent = kept.get("question"), kept.get("id"), kept.get("parent_id")
+    status, response = kept.get("status"), kept.get("response")
+    if (
+        not isinstance(question, str) or type(number) is not int or number in ids
+        or (parent is not None and parent not in ids) or status not in _ENDED
+        or not isinstance(response, dict | None)
+    ):  # fmt: skip
+        raise BadRequest("a message of it has no question, id, status or earlier parent")
+    new = NewMessage(
+        question, str(kept.get("answer_id") or "imported")[:64], status=status,
+        model=str(kept.get("model") or "")[:200], response=response or {},
+        error=str(kept.get("error") or "")[:1000],
+    )  # fmt: skip
+    return new, number, None if parent is None else ids[parent]
