@@ -8,7 +8,7 @@ from benchmarks.harness import main
 
 NAMES = (
     "ingest", "search", "hybrid", "serving", "receipts", "page", "reading", "formats", "costs",
-    "workers", "memory", "library", "start",
+    "workers", "memory", "library", "start", "conversations",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ from helix.answering.pipeline import AnswerRequest
 from helix.answering.proof import prove
 from helix.app import create_app
 from helix.receipts.receipt import receipt_of
-from helix.storage.storable import storable_json
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
+from helix.storage.storable import storable_json
 
 ADDED_MS = 5
 TEXTS, QUICK_TEXTS = 1000, 200
@@ -67,7 +67,7 @@ def _question(text: str) -> str:
 
 
 @asynccontextmanager
-async def _client(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+async def asgi_client(application: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """Of the application with its lifespan, whose state each request is to find."""
     async with application.router.lifespan_context(application) as state:
 
@@ -85,7 +85,7 @@ async def _in_turn(url: str, asked: Sequence[str]) -> dict[str, list[Took]]:
         clients = {}
         for name, days in ((_WITHOUT, 0), (_WITH, 30)):
             application = create_app(_settings(url, days))
-            clients[name] = await stack.enter_async_context(_client(application))
+            clients[name] = await stack.enter_async_context(asgi_client(application))
         for client in clients.values():
             for question in asked[:20]:
                 await _ask(client, question, [])

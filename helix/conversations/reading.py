@@ -150,7 +150,7 @@ async def get_conversation(library: Library, conversation_id: str) -> Row:
 
 
 async def get_path(
-    library: Library, conversation_id: str, limit: int = 50, before: int | None = None
+    library: Library, conversation_id: str, limit: int = 10, before: int | None = None
 ) -> Row:
     """The conversation with the last ``messages`` of its active path, oldest first.
 

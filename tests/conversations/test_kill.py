@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from helix.conversations.turns import LAST_EVENTS
-from tests.conversations.test_routes import QUESTION, begun, frames_of
-from tests.support.query_service import a_client, a_store, store_documents
+from tests.conversations.test_routes import begun, frames_of
+from tests.support.query_service import QUESTION, a_client, a_store, store_documents
 from tests.support.server_processes import served
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 from tests.support.wire.gemini_replies import Answer

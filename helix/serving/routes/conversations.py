@@ -136,14 +136,14 @@ async def conversation(
     view: Annotated[
         Literal["path", "tree"], Query(description="The messages that are told")
     ] = "path",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: Annotated[int | None, Query(ge=1, le=1000, description="10; of a tree 1,000")] = None,
     before: Annotated[int | None, Query(description="`earlier` of the page before")] = None,
     after: Annotated[int | None, Query(description="`next` of the tree's page before")] = None,
 ) -> Response:
     """The last messages of the active path; with `view=tree` where each message stands."""
     if view == "tree":
-        return TextJson(await get_tree(caller.library, conversation_id, limit, after))
-    return TextJson(await get_path(caller.library, conversation_id, limit, before))
+        return TextJson(await get_tree(caller.library, conversation_id, limit or 1000, after))
+    return TextJson(await get_path(caller.library, conversation_id, limit or 10, before))
 
 
 @router.patch(

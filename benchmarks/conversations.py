@@ -1,0 +1,108 @@
+"""Conversations: what the length of one costs to open it, to switch in it, and to ask in it.
+
+A conversation of 10 turns and one of 1,000 are opened, switched and asked in turn, over ASGI in
+this process with the offline models; each is asked below its same leaf, so that neither grows.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import httpx
+import psycopg
+
+from benchmarks import corpus
+from benchmarks.corpus import fill_embedded
+from benchmarks.database import server
+from benchmarks.harness import Options, Report, main, p50, percentiles
+from benchmarks.receipts import asgi_client
+from helix.app import create_app
+from helix.conversations import tree
+from helix.conversations.tree import NewMessage
+from helix.library.access import Connected
+from helix.settings import load_settings
+
+SHORT, LONG, QUICK_LONG = 10, 1000, 200
+ROUNDS, QUICK_ROUNDS = 60, 10
+TEXTS = 200
+MOST_RATIO = 1.2
+Steps = dict[str, list[float]]
+
+
+async def run(options: Options, report: Report) -> None:
+    """Fill, then one step of each conversation after the other."""
+    texts = corpus.load_or_generate(options.data, TEXTS).texts
+    rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    lengths = (SHORT, QUICK_LONG if options.quick else LONG)
+    with server() as postgres, postgres.database() as url:
+        await fill_embedded(url, texts)
+        settings = load_settings(
+            database_url=url, llm="offline", embedder="offline", workers=0, log_level="error"
+        )
+        application = create_app(settings)
+        async with asgi_client(application) as client:
+            leaves = {length: _fill(url, length, texts) for length in lengths}
+            taken: dict[int, Steps] = {length: {} for length in lengths}
+            for n in range(rounds):
+                for length in lengths:
+                    await _steps(client, length, leaves[length], texts[n], taken[length])
+    _report(report, taken)
+
+
+def _fill(url: str, turns: int, texts: list[str]) -> int:
+    """Make a conversation of so many turns; its leaf."""
+
+    def add(connection: Connected) -> int:
+        tree.create(connection, "default", f"c-{turns}", "", {})
+        leaf = None
+        for n in range(turns):
+            text = texts[n % len(texts)]
+            answer = {"answer": text[:300], "citations": [], "abstained": False}
+            new = NewMessage(_question(text), "0" * 32, status="done", response=answer)
+            leaf = tree.add_message(connection, "default", f"c-{turns}", new, leaf).message_id
+        return leaf or 0
+
+    with psycopg.connect(url) as connection:
+        return add(connection)
+
+
+def _question(text: str) -> str:
+    return f"What is known of {' '.join(text.split()[:12])}?"
+
+
+async def _steps(
+    client: httpx.AsyncClient, length: int, leaf: int, text: str, taken: Steps
+) -> None:
+    address = f"/v1/conversations/c-{length}"
+    body = {"question": _question(text), "stream": False, "parent_id": leaf}
+    switching = partial(client.patch, address, json={"active": leaf})
+    for name, request in (
+        ("ask", partial(client.post, f"{address}/messages", json=body)),
+        ("switch", switching),
+        ("open", partial(client.get, address)),
+    ):
+        began = time.perf_counter()
+        response: Any = await request()
+        taken.setdefault(name, []).append(time.perf_counter() - began)
+        assert response.status_code == 200, response.text
+
+
+def _report(report: Report, taken: dict[int, Steps]) -> None:
+    short, long = taken
+    report.table(
+        f"conversations: {len(taken[short]['open'])} rounds",
+        ["what", "p50 ms", "p99 ms"],
+        [[f"{name}, {length} turns", *percentiles(seconds)]
+         for length, steps in taken.items() for name, seconds in steps.items()],
+    )  # fmt: skip
+    for name in taken[short]:
+        report.at_most(
+            f"{name}: {long} turns by {short}, p50",
+            p50(taken[long][name]) / p50(taken[short][name]), MOST_RATIO,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main({"conversations": run})
