@@ -50,6 +50,7 @@ serve: $(RUN) ## Serve on http://127.0.0.1:8080
 eval: $(ALL) ## Ask the golden set over samples/; ARGS="--suite squad2 --data DIR" and the like
 	@$(BIN)/python -m evals.run $(ARGS)
 	@$(BIN)/python -m evals.documents
+	@$(BIN)/python -m evals.conversations
 
 redteam: $(ALL) ## Attack a service with the offline provider; fails where a probe gets through
 	@$(BIN)/python -m evals.redteam

@@ -1,6 +1,7 @@
-"""Follow-ups and turn types: ``python -m evals.conversations --data DIR`` prints Markdown.
+"""Follow-ups and turn types: ``python -m evals.conversations`` asks conversations of ``samples/``.
 
-Every turn of MTRAG and MTRAG-UN whose judgements are complete is asked of the pooled passages as
+It ends with 1 where a turn is not as it must be. With ``--data DIR`` it prints Markdown instead:
+every turn of MTRAG and MTRAG-UN whose judgements are complete is asked of the pooled passages as
 it stands, as Helix understands it, with its whole history, and as a person rewrote it.
 """
 
@@ -8,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from pathlib import Path
 
 from evals.conversations.report import tables
 from evals.conversations.searches import Found, search_turns, store_pool
-from evals.database import temporary_databases
+from evals.conversations.suite import bring_in_samples, outcomes, report
+from evals.database import settings_of_run, temporary_databases
 from evals.datasets.mtrag import ConversationTurn, load_mtrag
 from helix.providers import build_embedder
 from helix.settings import load_settings
@@ -32,16 +35,28 @@ async def asked(url: str, data: Path) -> tuple[list[ConversationTurn], list[dict
         await store.close()
 
 
-def main() -> None:
-    """Ask everything, and print the tables."""
+def ask_samples() -> int:
+    """Print how the conversations over ``samples/`` went; 1 where a turn did not go well."""
+    with settings_of_run() as settings:
+        bring_in_samples(settings)
+        found = asyncio.run(outcomes(settings))
+    print("\n".join(report(found)))
+    return int(any(one.faults for one in found))
+
+
+def main() -> int:
+    """Ask everything, and print what came of it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of the public sets")
+    parser.add_argument("--data", type=Path, help="folder of the public sets")
     arguments = parser.parse_args()
+    if arguments.data is None:
+        return ask_samples()
     with temporary_databases() as created:
         turns, found = asyncio.run(asked(created("mtrag"), arguments.data))
     for line in tables(turns, found):
         print(line)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -40,16 +40,23 @@ class Adversary(MockLLM):
     reply: str = ""
     failure: str = ""
     _sent: list[str] = PrivateAttr(default_factory=list)
+    _prompts: list[list[str]] = PrivateAttr(default_factory=list)
 
     @property
     def sent(self) -> list[str]:
         """The user turns, oldest first."""
         return self._sent
 
+    @property
+    def prompts(self) -> list[list[str]]:
+        """The texts of all messages of each prompt, oldest prompt first."""
+        return self._prompts
+
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **_: Any
     ) -> AsyncGenerator[ChatResponse, None]:
         self._sent.append(messages[-1].content or "")
+        self._prompts.append([message.content or "" for message in messages])
         return self._deltas()
 
     async def _deltas(self) -> AsyncGenerator[ChatResponse, None]:

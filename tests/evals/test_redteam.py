@@ -25,6 +25,7 @@ SOME = {
     "by question", "by document id", "by answer id", "row-level security alone",
     "predicates alone, hybrid", "in a model's error", "image", "HTML put together",
     "marker without a source", "foreign question", "in any response or log line",
+    "closed history", "speaker",
 }  # fmt: skip
 WALLED = ("documents", "chunks", "chunk_terms", "answers", "feedback")
 
@@ -139,3 +140,11 @@ async def test_what_is_known_does_not_fail_the_build_and_a_broken_probe_does(
     assert "| test | broken | fail | the probe broke (ZeroDivisionError: oh) |" in (
         capsys.readouterr().out
     )
+
+
+async def test_a_history_that_is_not_defused_is_got_through(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helix.domain.memory.defused", lambda text: text)
+    names = {"closed history", "speaker", "a carriage return"}
+    assert through(await run_probes(target, some(*names))) == names

@@ -1,0 +1,75 @@
+"""Conversations over ``samples/``: what each turn must say, or why it must not be answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evals.database import ingest
+from evals.suites import ROOT, Suite
+from helix.answering.answer import Answer, Question
+from helix.answering.pipeline import AnswerRequest
+from helix.domain.history import EarlierTurn, History
+from helix.domain.scope import Scope
+from helix.services import open_services
+from helix.settings import Settings
+
+CONVERSATIONS = Path(__file__).with_name("samples.json")
+SUITE = Suite("conversations", ROOT, "samples", [])
+
+
+@dataclass(frozen=True)
+class TurnOutcome:
+    """A turn of a conversation, and what is wrong with its answer; nothing where it went well."""
+
+    conversation: str
+    question: str
+    faults: list[str]
+
+
+async def outcomes(settings: Settings) -> list[TurnOutcome]:
+    """Ask every conversation, each turn after the answers before it; the samples are stored."""
+    found: list[TurnOutcome] = []
+    async with open_services(settings) as services:
+        for conversation in json.loads(CONVERSATIONS.read_text("utf-8")):
+            turns: list[EarlierTurn] = []
+            for expected in conversation["turns"]:
+                question = Question(
+                    expected["question"], Scope(SUITE.tenant), history=History(tuple(turns))
+                )
+                request = AnswerRequest(services.answering, question, recorded=False)
+                answer = await request.run()
+                asked, faults = expected["question"], list(_faults(expected, answer))
+                found.append(TurnOutcome(conversation["id"], asked, faults))
+                turns.append(EarlierTurn(asked, answer.text, abstained=answer.abstained))
+    return found
+
+
+def bring_in_samples(settings: Settings) -> None:
+    """Store ``samples/`` for the tenant of the suite; raises as evals.database.ingest does."""
+    ingest(settings, SUITE)
+
+
+def report(found: list[TurnOutcome]) -> Iterator[str]:
+    """How many turns went well, and what is wrong with the others."""
+    wrong = [one for one in found if one.faults]
+    right = len(found) - len(wrong)
+    yield f"{right} of {len(found)} turns of conversations over samples/ are right"
+    for one in wrong:
+        yield f"- {one.conversation}: {one.question} ({', '.join(one.faults)})"
+
+
+def _faults(expected: dict[str, Any], answer: Answer) -> Iterator[str]:
+    kind = answer.turn.kind if answer.turn else None
+    if kind != expected["type"]:
+        yield f"is {kind}, not {expected['type']}"
+    if answer.reason != expected.get("refusal"):
+        yield f"reason is {answer.reason}"
+    for words in expected.get("keywords", ()):
+        if words.casefold() not in answer.text.casefold():
+            yield f"does not say {words}"
+    if answer.reason == "underspecified" and not answer.clarifying_question:
+        yield "asks nothing back"
