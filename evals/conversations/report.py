@@ -38,16 +38,16 @@ def tables(
         later = [each for each in every if len(each[0].asked) > 1]
         yield from _table(f"{source}, all turns", every)
         yield from _table(f"{source}, turns after the first", later)
-        for name, half in (("the half it was tuned on", True), ("the other half", False)):
+        for name, half in (("one half", True), ("the other half", False)):
             yield from _table(
                 f"{source}, turns after the first, {name}",
-                [each for each in later if _tuned_on(each[0]) is half],
+                [each for each in later if _in_one_half(each[0]) is half],
             )
     yield from kind_table([each for each in zip(turns, found, strict=True) if each[0].kind])
     yield _times([each for each in judged if len(each[0].asked) > 1])
 
 
-def _tuned_on(turn: ConversationTurn) -> bool:
+def _in_one_half(turn: ConversationTurn) -> bool:
     return sha256(turn.conversation.encode()).digest()[0] % 2 == 0
 
 

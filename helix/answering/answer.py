@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from helix.answering.clarification import clarifying_question
 from helix.answering.debug import debug_block
 from helix.answering.engine import AnswerStream
+from helix.answering.from_history import from_history
 from helix.answering.guardrails import Flag
 from helix.answering.proof import Proof, Support, prove, with_relevance
 from helix.answering.refusal import Passage, closest_passages, reason_text
@@ -100,6 +101,15 @@ class Answer:
     verdict: Verdict | None = None
     judged: bool = False
     turn: Turn | None = None
+
+    @property
+    def turn_json(self) -> dict[str, Any] | None:
+        """The ``turn`` of its JSON; None outside of a conversation."""
+        history = self.question.history
+        if self.turn is None or history is None:
+            return None
+        rests = from_history(self.text, self.proof, history)
+        return self.turn.to_json() | {"from_history": rests}
 
     @property
     def abstained(self) -> bool:

@@ -249,8 +249,8 @@ class AnswerRequest:
             "reason_text": answer.reason_text,
             "closest": answer.closest,
         }
-        if answer.turn:
-            summary["turn"] = answer.turn.to_json()
+        if turn := answer.turn_json:
+            summary["turn"] = turn
         if with_verdict:
             summary["verdict"] = answer.verdict_json()
         summary |= {"answer_id": self.question.answer_id, "trace_id": self.question.trace_id}

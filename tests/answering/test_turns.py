@@ -123,3 +123,28 @@ async def test_a_turn_that_names_nothing_is_asked_back(opened: Services) -> None
     )  # fmt: skip
     assert answer.turn is not None and answer.turn.kind == "underspecified"
     assert (await ask(opened, asked)).reason != "underspecified", "outside of a conversation"
+
+
+async def test_a_statement_that_rests_on_an_earlier_answer_alone_is_marked(
+    database_url: str,
+) -> None:
+    cited = {"n": 1, "title": "Kettles", "document_id": 7, "quote": "within 14 days"}
+    before = EarlierTurn("Kettles?", "Opened kettles go back within 14 days [1].", (cited,))
+    refused = EarlierTurn("Pumps?", "Heat pumps cost 900 euros.", abstained=True)
+    said = (
+        "Heat pumps are repaired within 21 days of the report. [1] "
+        "Opened kettles go back within 14 days. Opened kettles go back within 99 days. "
+        "Heat pumps cost 900 euros."
+    )
+    async with services(database_url, llm=saying(said)) as found:
+        await bring_in(found, record("b.txt", PARCELS, "B"))
+        history = History((before, refused))
+        answer = await ask(found, "And when are heat pumps repaired?", history=history)
+    told = answer.turn_json
+    assert told is not None
+    (one,) = told["from_history"]
+    assert answer.text[one["start"] : one["end"]] == "Opened kettles go back within 14 days."
+    assert one["turns_before"] == 2
+    assert [each["title"] for each in one["citations"]] == ["Kettles"] and "n" not in one[
+        "citations"
+    ][0]
