@@ -7,8 +7,8 @@ from importlib import import_module
 from benchmarks.harness import main
 
 NAMES = (
-    "ingest", "search", "hybrid", "serving", "receipts", "page", "reading", "formats", "costs",
-    "workers", "memory", "library", "start", "conversations",
+    "ingest", "search", "hybrid", "serving", "overload", "receipts", "page", "reading", "formats",
+    "costs", "workers", "memory", "library", "start", "conversations",
 )  # fmt: skip
 
 if __name__ == "__main__":

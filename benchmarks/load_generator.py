@@ -1,9 +1,9 @@
 """The load generator, in a process of its own: ``python -m benchmarks.load_generator``.
 
-Each line on stdin is a round as JSON, ``{"port", "concurrent", "streams", "first_tag"}``; each line
-on stdout its result, ``{"cpu": seconds, "streams": [Stream...]}``. A stream is read as bare bytes
-with two looks at the clock, and taken apart only when the whole round has ended, so that the
-generator is not what is measured.
+Each line on stdin is a round as JSON, with the keys of Round; each line on stdout its result,
+``{"cpu": seconds, "streams": [Stream...]}``. A stream is read as bare bytes with two looks at the
+clock, and taken apart only when the whole round has ended, so that the generator is not what is
+measured.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 import uvloop
 
@@ -36,12 +36,16 @@ class Stream:
 
 
 class Round(TypedDict):
-    """What to do: ``streams`` in all, ``concurrent`` at a time."""
+    """What to do: ``streams`` in all, ``concurrent`` at a time.
+
+    With a ``rate`` so many begin a second, however many are under way.
+    """
 
     port: int
     concurrent: int
     streams: int
     first_tag: int
+    rate: NotRequired[float]
 
 
 class _Client(asyncio.Protocol):
@@ -88,13 +92,26 @@ async def play(wanted: Round) -> dict[str, Any]:
     waiting = iter(tags)
     played: list[tuple[str, _Client, float, float]] = []
 
+    async def ask(tag: str) -> None:
+        one = await _one(wanted["port"], tag)
+        played.append((tag, *one))
+
     async def work() -> None:
         for tag in waiting:
-            one = await _one(wanted["port"], tag)
-            played.append((tag, *one))
+            await ask(tag)
+
+    async def at_rate(rate: float) -> None:
+        started = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            for number, tag in enumerate(tags):
+                await asyncio.sleep(max(0.0, started + number / rate - time.perf_counter()))
+                group.create_task(ask(tag))
 
     cpu = time.process_time()
-    await asyncio.gather(*(work() for _ in range(wanted["concurrent"])))
+    if rate := wanted.get("rate"):
+        await at_rate(rate)
+    else:
+        await asyncio.gather(*(work() for _ in range(wanted["concurrent"])))
     cpu = time.process_time() - cpu
     return {"cpu": cpu, "streams": [asdict(_judged(*one)) for one in played]}
 

@@ -2,7 +2,8 @@
 
 Its one argument is JSON. With a ``database_url`` it is Helix's real application over that
 database with known models; without, the floor: a bare Starlette route that streams the same
-frames. It listens on a free loopback port, which it prints. Both run under uvicorn as installed.
+frames. It listens on a free loopback port, which it prints. Both run under uvicorn as
+installed; where places for answers are given, with the limits that ``helix serve`` has.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from starlette.types import ASGIApp
 from benchmarks.known_models import TimedStore, deltas, known_models
 from helix import services
 from helix.app import create_app
+from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.settings import load_settings
 
 _CITATIONS = (
@@ -56,7 +58,10 @@ def helix(given: dict[str, Any]) -> ASGIApp:
     vars(services)["TenantStore"] = TimedStore
     vectors = np.load(given["vectors"]).tolist()
     embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
-    settings = load_settings(database_url=given["database_url"], llm="offline", embedder="offline")
+    limits = {name: given[name] for name in ("answers", "answers_waiting") if name in given}
+    settings = load_settings(
+        database_url=given["database_url"], llm="offline", embedder="offline", **limits
+    )
     return create_app(settings, embedder=embedder, llm=llm)
 
 
@@ -83,7 +88,9 @@ def main() -> None:
     application = helix(given) if "database_url" in given else bare()
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     print(listener.getsockname()[1], flush=True)
-    config = uvicorn.Config(application, log_level="warning")
+    allow_descriptors()
+    protocol = LimitedConnection if "answers" in given else "auto"
+    config = uvicorn.Config(application, log_level="warning", http=protocol)
     uvicorn.Server(config).run(sockets=[listener])
 
 

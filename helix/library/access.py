@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -22,6 +22,8 @@ Item = TypeVar("Item")
 
 _WRITERS = 3
 """Transactions at once; fewer than the store's connections for it, which others need too."""
+LARGE_BYTES = 16 * 2**20
+"""A file from this size on is in memory alone: storing it takes three times its size."""
 _TRIES = 3
 _AT_ONCE = 50
 """Items that ``change_each`` deals with on one turn of a connection."""
@@ -64,6 +66,7 @@ class Library:
         self._store = store
         self._writers = asyncio.Semaphore(_WRITERS)
         self._aside = asyncio.Semaphore(_WRITERS)
+        self._large = asyncio.Lock()
         self.watches: dict[str, Watch] = {}
         """What is being watched for changes, by tenant (helix/library/watching.py)."""
 
@@ -153,6 +156,10 @@ class Library:
         with connection.transaction():
             become(connection, self.tenant)
             return action(connection)
+
+    def turn(self, size: int) -> AbstractAsyncContextManager[object]:
+        """A block that has so many bytes in memory; of large ones there is one at a time."""
+        return self._large if size >= LARGE_BYTES else nullcontext()
 
     async def aside(self, action: Callable[[], Result]) -> Result:
         """Run ``action``, which takes time and memory, in a thread, few at once."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 
 from helix.contract import OPEN_FILE
 from helix.library.access import Library, Row, compose
@@ -48,10 +49,16 @@ SELECT row_to_json(x) FROM (
     WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s) x
 """
 _FILE = """
-SELECT d.source_uri, d.media, f.data FROM documents d
+SELECT d.source_uri, d.media, f.content_hash, octet_length(f.data) AS size FROM documents d
 JOIN files f ON f.tenant_id = d.tenant_id AND f.content_hash = d.file_hash
 WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 """
+_PART = """
+SELECT substring(data FROM %(start)s::int FOR %(most)s::int) AS part FROM files
+WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
+"""
+PART_BYTES = 2**20
+"""Of a file that is downloaded, as much is in memory for each client that reads it slowly."""
 # not updated_at, which says when the version was stored
 _TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND id = %s"
 # or the version that is on its way would bring back those it was sent with
@@ -89,8 +96,18 @@ async def get_chunk(library: Library, chunk_id: int) -> Row:
     return found
 
 
-async def get_file(library: Library, document_id: int) -> tuple[str, str, bytes]:
-    """(source_uri, media, bytes) of a document whose source is kept.
+@dataclass(frozen=True)
+class KeptFile:
+    """A document's file as it was uploaded: ``size`` bytes, stored under their SHA-256 in hex."""
+
+    source_uri: str
+    media: str
+    content_hash: str
+    size: int
+
+
+async def get_file(library: Library, document_id: int) -> KeptFile:
+    """The file of a document whose source is kept; ``file_parts`` gives its bytes.
 
     Raises:
         NotFound: no such document, or its source is not kept.
@@ -101,7 +118,23 @@ async def get_file(library: Library, document_id: int) -> tuple[str, str, bytes]
             f"no file is kept for document {document_id}: uploads are, and what was ingested with"
             " --keep-files"
         )
-    return found["source_uri"], found["media"], bytes(found["data"])
+    return KeptFile(**found)
+
+
+async def file_parts(library: Library, file: KeptFile) -> AsyncGenerator[bytes, None]:
+    """The bytes of ``file``, a part at a time, read when it is asked for.
+
+    They are those of one version, for they lie under their hash.
+
+    Raises:
+        NotFound: the document was deleted meanwhile.
+    """
+    for start in range(1, file.size + 1, PART_BYTES):
+        wanted = {"content_hash": file.content_hash, "start": start, "most": PART_BYTES}
+        found = await library.data(_PART, wanted)
+        if found is None:
+            raise NotFound(DELETED)
+        yield bytes(found["part"])
 
 
 def tag_document(connection: Connected, document_id: int, tags: Sequence[str], tenant: str) -> None:

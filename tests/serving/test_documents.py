@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,6 +12,9 @@ import httpx
 import psycopg
 import pytest
 
+from helix.library import documents
+from helix.library.access import Library, Row
+from helix.library.errors import NotFound
 from helix.library.run_files import set_file
 from tests.support.live_server import (
     count,
@@ -124,15 +128,37 @@ def test_what_is_not_there(client: httpx.Client, path: str) -> None:
     assert client.get("/v1/documents/abc").status_code == 400
 
 
-def test_the_file_comes_back_as_it_was(client: httpx.Client, sql: psycopg.Connection) -> None:
+@pytest.mark.parametrize("part_bytes", [7, documents.PART_BYTES])
+def test_the_file_comes_back_as_it_was(
+    part_bytes: int, client: httpx.Client, sql: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "PART_BYTES", part_bytes)  # the server runs in this process
     html = b"<!doctype html><title>T</title><script>alert(1)</script><p>Words of a page.</p>"
     document_id = upload(client, html, "a 'q'; ü.html").json()["documents"][0]["id"]
     response = client.get(f"/v1/documents/{document_id}/file")
     assert response.content == html
+    assert response.headers["content-length"] == str(len(html))
     assert response.headers["content-disposition"] == (
         "attachment; filename*=UTF-8''a%20%27q%27%3B%20%C3%BC.html"
     )
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_file_that_is_deleted_while_it_is_read_is_cut_short() -> None:
+    class Deleted(Library):
+        def __init__(self) -> None:
+            self.left = [{"part": b"abc"}]
+
+        async def data(self, statement: str, values: Mapping[str, Any]) -> Row | None:
+            return self.left.pop() if self.left else None
+
+    async def read() -> None:
+        parts = documents.file_parts(Deleted(), documents.KeptFile("s", "text", "hash", 2**21))
+        assert await anext(parts) == b"abc"
+        with pytest.raises(NotFound):
+            await anext(parts)
+
+    asyncio.run(read())
 
 
 def test_deleting_removes_all_of_it(client: httpx.Client, sql: psycopg.Connection) -> None:

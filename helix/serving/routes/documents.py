@@ -7,7 +7,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.facts import EDITABLE
@@ -18,6 +18,7 @@ from helix.library.access import Row
 from helix.library.document_edits import edit_document
 from helix.library.document_list import Order, Page, Sort, list_documents
 from helix.library.documents import (
+    file_parts,
     get_chunk,
     get_document,
     get_file,
@@ -99,15 +100,16 @@ async def file(
     inline: Annotated[bool, Query(description="To be shown: PDF, and text as text")] = False,
 ) -> Response:
     """The bytes as they were uploaded."""
-    source_uri, media, data = await get_file(caller.library, document_id)
-    name = quote(source_uri.rpartition("/")[2], safe="") or "file"
-    shown = inline and media in SHOWN
+    kept = await get_file(caller.library, document_id)
+    name = quote(kept.source_uri.rpartition("/")[2], safe="") or "file"
+    shown = inline and kept.media in SHOWN
     way = "inline" if shown else "attachment"
-    mime = KINDS[media].mime if media in KINDS else "application/octet-stream"
-    return Response(
-        data,
-        media_type=SHOWN[media] if shown else mime,
+    mime = KINDS[kept.media].mime if kept.media in KINDS else "application/octet-stream"
+    return StreamingResponse(
+        file_parts(caller.library, kept),
+        media_type=SHOWN[kept.media] if shown else mime,
         headers={
+            "Content-Length": str(kept.size),
             "Content-Disposition": f"{way}; filename*=UTF-8''{name}",
             "X-Content-Type-Options": "nosniff",
             # the browser's viewer of PDFs does not open in a sandbox, and runs nothing of this site

@@ -101,7 +101,8 @@ async def _store(caller: Caller, uploads: list[Upload]) -> Stored:
         partial(store_uploads, uploads=uploads, tenant=library.tenant),
         grows=lambda stored: stored.run_id is not None,
     )  # fmt: skip
-    stored = await library.change(action)
+    async with library.turn(sum(each.size for each in uploads)):
+        stored = await library.change(action)
     if stored.run_id is not None:
         caller.state.changed = f"run {stored.run_id}"
         caller.services.on_run_created()
@@ -169,7 +170,8 @@ async def _examine(
     refused: list[tuple[str, HelixError]] = []
     for file in files:
         try:
-            found = await library.aside(partial(_inspect, file))
+            async with library.turn(file.size or 0):
+                found = await library.aside(partial(_inspect, file))
             uploads.append(replace(found, title=title, source_uri=source_uri, tags=tags))
         except HelixError as error:
             refused.append((clean_name(file.filename or ""), error))
