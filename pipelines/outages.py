@@ -18,11 +18,11 @@ T = TypeVar("T")
 OUTAGE_SECONDS = 600.0
 """How long an operation waits for the database, all its pauses together, before it is given up."""
 
-# of psycopg's operational errors those that waiting does not mend: a limit of the server's own
+# of psycopg's operational errors those that waiting does not mend: a limit of the server's own; a
+# full disk is none, for somebody makes room
 _LASTING = (
     psycopg.errors.ProgramLimitExceeded,
     psycopg.errors.QueryCanceled,
-    psycopg.errors.DiskFull,
     psycopg.errors.OutOfMemory,
 )
 

@@ -58,6 +58,8 @@ def unavailable(error: psycopg.Error) -> StoreUnavailable:
     """The driver's error as Helix's: what happened and what to do, never a statement's values."""
     if isinstance(error, psycopg.errors.UndefinedTable):
         return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
+    if isinstance(error, psycopg.errors.DiskFull):
+        return StoreUnavailable("the database's disk is full: make room there, then try again")
     if isinstance(error, psycopg.OperationalError):
         return StoreUnavailable(
             "the database did not answer: check that it is running and DATABASE_URL is right"
