@@ -296,6 +296,7 @@ def test_postgres_crashes_and_restarts_in_the_middle(tmp_path: Path, wire: Gemin
         shutil.rmtree(directory, ignore_errors=True)
 
 
+@pytest.mark.timeout(300)
 def test_an_interrupted_run_says_so_and_is_gone_on_with(
     tmp_path: Path, database_url: str, wire: GeminiWire
 ) -> None:
