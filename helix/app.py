@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -53,6 +54,7 @@ from helix.telemetry.logs import configure_logging, silence_access_log
 from helix.telemetry.metrics import Metrics
 
 _logger = logging.getLogger(__name__)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
@@ -119,7 +121,9 @@ def _register_errors(application: FastAPI) -> None:
     async def helix_error(_: Request, error: HelixError) -> JSONResponse:
         if error.status >= 500:
             _logger.warning("no answer: %s", error)
-        return JSONResponse({"error": str(error)}, status_code=error.status)
+        # an id of the request that it names may hold anything: a failure is one line all the same
+        told = _CONTROLS.sub(" ", str(error))
+        return JSONResponse({"error": told}, status_code=error.status)
 
     @application.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:

@@ -149,6 +149,8 @@ class ApiRoute(APIRoute):
 
         async def authenticated(request: Request) -> Response:
             await authenticate(request, scope, public)
+            if any("\0" in str(value) for value in request.path_params.values()):
+                raise BadRequest("the address holds a null character, which no id has")
             if limit is not None:
                 reason = f"the body is larger than {limit // MEGABYTE} MB, the limit"
                 too_long = HTTPException(400, reason, {"Connection": "close"})

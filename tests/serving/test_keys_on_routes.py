@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -142,6 +143,14 @@ def test_requests_made_at_random_are_answered_or_refused(keyed: Keyed) -> None:
     statuses = _fuzz(keyed, 1, 300)
     assert {200, 400, 401, 403, 404} <= set(statuses)
     assert keyed.client.get("/readyz").json() == {"ready": True}
+
+
+def test_a_failure_is_one_line_whatever_the_id(keyed: Keyed) -> None:
+    asks = keyed.keys[TENANTS[0], "ask"]
+    told = keyed.send("GET", "/v1/conversations/a%0Ab%1B%5B31m", asks)
+    assert told.status_code == 404
+    assert keyed.send("DELETE", "/v1/conversations/%00", asks).status_code == 400
+    assert not [c for c in told.json()["error"] if unicodedata.category(c) == "Cc"]
 
 
 def _resident() -> int:
