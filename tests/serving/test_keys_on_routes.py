@@ -125,11 +125,9 @@ def _value(draw: random.Random) -> str:
 def _fuzz(keyed: Keyed, seed: int, count: int) -> Counter[int]:
     draw, statuses = random.Random(seed), Counter[int]()
     kinds = [*keyed.keys.values(), None, "hx_", "🦆".encode().hex()]
-    # what is followed for ever would be waited for
-    skipped = ("/v1/library/events",)
     for _ in range(count):
         method, path, more = _fuzzed(draw)
-        if path.startswith(skipped):
+        if "/events" in path:  # what is followed until it ends would be waited for
             continue
         told = keyed.send(method, path, draw.choice(kinds), **more)
         assert told.status_code < 500 or told.status_code == 501, (method, path, more, told.text)
