@@ -17,7 +17,8 @@ TITLE, FILE_NAME, FACTS = "title", "file_name", "facts"
 """The keys of ``documents.edits``."""
 PERIOD_END = "period_end"
 """The fact that the newest of several documents is told by: a day as 2023-07-01."""
-_LINE = ("company", "parties", "author", "kind", "period", "fiscal", "ticker")
+# A paper's dozen authors would drown each of its chunks: who names one is led by document_names.
+_LINE = ("company", "parties", "kind", "period", "fiscal", "ticker")
 _LONGEST = 160  # characters of a fact in the line
 
 

@@ -3,8 +3,8 @@
 READERS = "5"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
-SPLITTERS = "4"
-"""Raise it when the same text gives other chunks."""
+SPLITTERS = "5"
+"""Raise it when the same text gives other chunks, or something else in front of them."""
 
 RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"
 """A document of another recipe is read and split again."""

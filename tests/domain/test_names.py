@@ -53,9 +53,10 @@ def test_a_question_without_capitals_may_have_proper_names() -> None:
     assert not any(each.proper for each in asked_names("What is the target").called[5:])
 
 
-def test_the_line_of_facts_has_only_what_the_title_has_not() -> None:
+def test_the_line_of_facts_has_only_what_the_title_has_not_and_no_authors() -> None:
+    assert "author" in FACTS
     assert facts_line("Meridian Harbor, Inc. 10-Q, quarter ended July 1, 2023", FACTS) == (
-        "Chen, Pei-Jer; T. Wu | Q3 2023 | MHBR"
+        "Q3 2023 | MHBR"
     )
 
 
