@@ -32,6 +32,7 @@ from helix.serving.routes import (
     about,
     ask,
     ask_image,
+    attachments,
     batches,
     conversations,
     documents,
@@ -59,7 +60,7 @@ _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
     pages.router, runs.router, suggestions.router, operations.router, about.router,
-    conversations.router, messages.router,
+    conversations.router, messages.router, attachments.router,
 )  # fmt: skip
 
 

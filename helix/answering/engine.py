@@ -233,7 +233,13 @@ class CitationQueryEngine(BaseQueryEngine):
         """
         hits = [hit for source in retrieval.sources for hit in source.hits]
         store = self.retriever.store.of(scope.tenant) if scope else self.retriever.store
-        return not hits or await store.holds(hits)
+        own = [hit for hit in hits if not hit.attached]
+        if own and not await store.holds(own):
+            return False
+        attached = [hit for hit in hits if hit.attached]
+        if not attached or scope is None or scope.attached is None:
+            return not attached
+        return await store.of(scope.attached).holds(attached)
 
     async def _model_deltas(self, messages: list[ChatMessage]) -> AsyncGenerator[str, None]:
         """The model's non-empty deltas.

@@ -9,6 +9,7 @@ from typing import Any
 from helix.answering.answer import Question
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.conversations.attachments import attached_space
 from helix.conversations.liveness import MessageRow
 from helix.conversations.production import Production
 from helix.conversations.tree import Begun, NewMessage, active_leaf, add_message, create, hold
@@ -85,8 +86,10 @@ class Conversing:
             self.llm.identity,
         )  # fmt: skip
         new, begun = await library.change(lambda connection: asking.add(connection, new))
+        space = await attached_space(library, asking.conversation_id)
+        scope = replace(read_scope(begun.scope, library.tenant), attached=space)
         question = replace(
-            question, text=new.question, scope=read_scope(begun.scope, library.tenant),
+            question, text=new.question, scope=scope,
             top_k=new.top_k, history=begun.history,
         )  # fmt: skip
         turn = self._turn(library, asking, begun, question, leave)

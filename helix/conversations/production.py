@@ -50,4 +50,6 @@ def documents_in(retrieval: Retrieval) -> list[int]:
     if retrieval.reason or not found:
         found += retrieval.hits
     named = suggested_scope(retrieval) or []
-    return sorted({hit.document_id for hit in found} | {row["document_id"] for row in named})
+    # what was put to the conversation goes with that, and is no document of the library
+    library = {hit.document_id for hit in found if not hit.attached}
+    return sorted(library | {row["document_id"] for row in named})

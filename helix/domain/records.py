@@ -103,7 +103,8 @@ class Hit:
     ``content`` is ``documents.text[start_char:end_char]``; both are None for chunks written by
     other LlamaIndex code that did not mark them. ``page``, ``heading_path`` and ``label`` say where
     in the document it lies, as ``Section`` does. ``facts`` are the document's: texts by name, such
-    as company, period, kind, author and date.
+    as company, period, kind, author and date. ``attached``: of a document that is put to one
+    conversation, not of the library.
     """
 
     chunk_id: int
@@ -120,6 +121,7 @@ class Hit:
     heading_path: tuple[str, ...] = ()
     label: str = ""
     facts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    attached: bool = False
 
     @property
     def place(self) -> Place:

@@ -52,6 +52,8 @@ class Scope:
     ``tags``: documents that have all of these. ``since`` and ``until`` bound, both included, when
     the stored version of a document was stored (``documents.updated_at``). ``company`` (names that
     it goes by) and ``kind`` are of a document's facts, as ``document_names`` has them.
+    ``attached`` names where the documents of the question's conversation are, which are searched
+    too, whatever the other fields say; None where it has none.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -62,6 +64,7 @@ class Scope:
     until: datetime | None = None
     company: tuple[str, ...] | None = None
     kind: str | None = None
+    attached: str | None = None
 
     @property
     def narrowed(self) -> bool:

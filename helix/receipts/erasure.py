@@ -22,7 +22,13 @@ _COUNTED = {
     "runs": "DELETE FROM runs WHERE tenant_id = %s",
     "keys": "DELETE FROM api_keys WHERE tenant_id = %s",
 }
+# where the documents of a tenant's conversations are (helix/conversations/attachments.py)
+_SPACES = """
+SELECT tenant_id FROM documents WHERE starts_with(tenant_id, %s || '/')
+GROUP BY tenant_id ORDER BY tenant_id
+"""
 _LEFT = (
+    "DELETE FROM runs WHERE tenant_id = %s",
     "DELETE FROM files WHERE tenant_id = %s",
     "DELETE FROM term_changes WHERE tenant_id = %s",
     "DELETE FROM term_counts WHERE tenant_id = %s",
@@ -59,10 +65,16 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
             f"run {number} of {tenant} has not ended: wait, or stop it with"
             f" `helix runs --tenant {tenant} cancel {number}`"
         )
+    for (space,) in connection.execute(_SPACES, whose).fetchall():
+        _delete_all(connection, space)
     counts = {name: connection.execute(sql, whose).rowcount for name, sql in _COUNTED.items()}
     ((documents,),) = connection.execute(_COUNT_DOCUMENTS, whose).fetchall()
-    delete_everything(connection, tenant)
-    for statement in _LEFT:
-        connection.execute(statement, whose)
+    _delete_all(connection, tenant)
     return {"answers": counts["answers"], "documents": documents, "runs": counts["runs"],
             "keys": counts["keys"]}  # fmt: skip
+
+
+def _delete_all(connection: Connected, tenant: str) -> None:
+    delete_everything(connection, tenant)
+    for statement in _LEFT:
+        connection.execute(statement, (tenant,))

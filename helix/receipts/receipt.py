@@ -102,7 +102,8 @@ def documents_of(answer: Answer) -> list[int]:
         hits = (hit for source in answer.retrieval.sources for hit in source.hits)
     elif answer.clarifying_question:
         hits = answer.retrieval.hits
-    return sorted({hit.document_id for hit in hits})
+    # what was put to a conversation goes with that, and is no document of the library
+    return sorted({hit.document_id for hit in hits if not hit.attached})
 
 
 def _source_json(n: int, source: Source) -> Json:

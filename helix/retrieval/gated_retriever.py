@@ -152,6 +152,8 @@ class GatedRetriever(BaseRetriever):
             searches.append(_search_terms(space, store, trace.terms, scope, limit))
         results = [result for result in await asyncio.gather(*searches) if result]
         used = fuse([result.first(depth) for result in results])
+        if scope.attached:
+            used = await _with_attached(used, space, store, asked, scope.attached, depth)
         known = {candidate.hit.chunk_id for candidate in used.candidates}
         further = fuse(results).candidates if deep else []
         trace.candidates = used.candidates + [
@@ -250,6 +252,25 @@ async def _search_named(
     if everything is None or theirs is None:
         return everything
     return preferring(named, everything, theirs, space.fusion, limit)
+
+
+async def _with_attached(
+    own: SearchResult, space: Space, store: TenantStore, asked: FollowUp, attached: str, limit: int
+) -> SearchResult:
+    """``own`` and what the documents of the conversation have, each hit of them marked as theirs.
+
+    In the order of what either search ordered by: the same sum of nearness and words.
+    """
+    theirs = await _search(space, store, asked, Scope(attached), limit, Trace())
+    if theirs is None:
+        return own
+    marked = [
+        replace(candidate, hit=replace(candidate.hit, attached=True))
+        for candidate in theirs.candidates
+    ]
+    joined = sorted([*marked, *own.candidates], key=lambda candidate: -candidate.fused)
+    distances = [each.nearest for each in (own, theirs) if each.nearest is not None]
+    return replace(own, candidates=joined[:limit], nearest=min(distances, default=None))
 
 
 async def _search_terms(

@@ -120,6 +120,7 @@ def test_a_kill_leaves_no_half_answer(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(7200)
 def test_two_hundred_kills_leave_no_half_answer(
     tmp_path: Path, module_database_url: str, wire: GeminiWire, surviving: httpx.Client
 ) -> None:

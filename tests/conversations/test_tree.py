@@ -191,6 +191,7 @@ async def test_random_operations_keep_the_tree(database_url: str) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3600)
 async def test_ten_thousand_random_operations_keep_the_tree(database_url: str) -> None:
     await operate(database_url, 10_000, 20, seed=2)
 

@@ -56,6 +56,7 @@ class Ids:
 
 
 MESSAGE = "/v1/conversations/{conversation_id}/messages/{message_id}"
+ATTACHED = "/v1/conversations/{conversation_id}/attachments"
 Sent = dict[str, Any]
 """What httpx sends: params, json, data, files."""
 ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
@@ -109,6 +110,11 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", f"{MESSAGE}/regenerate"): lambda _: {"json": {"stream": False}},
     ("GET", f"{MESSAGE}/events"): lambda _: {},
     ("POST", f"{MESSAGE}/stop"): lambda _: {},
+    ("POST", f"{ATTACHED}"): lambda _: {"files": {"file": ("n.txt", b"words")}, "data": {}},
+    ("GET", f"{ATTACHED}"): lambda _: {},
+    ("GET", f"{ATTACHED}/{{document_id}}"): lambda _: {},
+    ("DELETE", f"{ATTACHED}/{{document_id}}"): lambda _: {},
+    ("POST", f"{ATTACHED}/{{document_id}}/library"): lambda _: {},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
     ("GET", "/v1/about"): lambda _: {},

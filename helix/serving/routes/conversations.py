@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from helix.conversations.attachments import detach_all
 from helix.conversations.names import checked_id, new_id
 from helix.conversations.reading import (
     Page,
@@ -175,6 +176,7 @@ async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Re
     """With all its messages; an answer that is under way in it is stopped."""
     library = caller.library
     await library.change(partial(delete, tenant=library.tenant, conversation_id=conversation_id))
+    await detach_all(library, conversation_id)
     return Response(status_code=204)
 
 

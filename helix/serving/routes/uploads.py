@@ -70,11 +70,11 @@ async def upload(
     """
     services = caller.services
     await asker(request, caller).check_upload(_declared(request))
-    form = await read_form(request, _limits(services.settings.max_file_mb * MEGABYTE))
+    form = await read_form(request, upload_limits(services.settings.max_file_mb * MEGABYTE))
     try:
-        caller = caller.for_tenant(_tenant_id(form))
+        caller = caller.for_tenant(named_tenant(form))
         library, counted = caller.library, asker(request, caller)
-        uploads, refused = await _examine(library, form)
+        uploads, refused = await examine(library, form)
         if refused and not partial_:
             error = type(refused[0][1])
             raise error("; ".join(str(problem) for _, problem in refused))
@@ -131,24 +131,26 @@ async def samples(caller: CurrentCaller) -> JSONResponse:
     return _answer(await _store(caller, uploads))
 
 
-def _limits(file_bytes: int) -> FormLimits:
+def upload_limits(file_bytes: int, files: int = MAX_FILES) -> FormLimits:
+    """What a form with so many files of so many bytes at most is held to."""
     return FormLimits(
         file_bytes,
-        files=MAX_FILES,
+        files=files,
         request_bytes=file_bytes * REQUEST_FILES,
         usage="them as multipart/form-data, field file",
         remedy="nothing of this request was stored; split the file, or raise HELIX_MAX_FILE_MB",
     )
 
 
-def _tenant_id(form: FormData) -> str | None:
+def named_tenant(form: FormData) -> str | None:
+    """The tenant that ``form`` names; raises BadRequest where it names two."""
     named = {value for value in form.getlist("tenant_id") if isinstance(value, str)}
     if len(named) > 1:
         raise BadRequest("tenant_id is given twice, and not the same")
     return named.pop() if named else None
 
 
-async def _examine(
+async def examine(
     library: Library, form: FormData
 ) -> tuple[list[Upload], list[tuple[str, HelixError]]]:
     """The files of ``form``, each read once in a thread: its kind and its hash.

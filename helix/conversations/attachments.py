@@ -1,0 +1,117 @@
+"""Documents put to one conversation: stored as a tenant of its own, whose name no caller can say.
+
+Both walls between tenants so are walls around each conversation's documents too: no route, search
+or list of the tenant sees them, and a turn of their conversation searches them beside the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from hashlib import sha256
+
+from psycopg.types.json import Jsonb
+
+from helix.conversations.tree import hold
+from helix.errors import BadRequest
+from helix.library.access import Connected, Library, Row
+from helix.library.document_list import Page, Wanted, list_documents
+from helix.library.documents import get_file, remove_document
+from helix.library.uploads import Stored, Upload, clean_name, store_uploads
+
+MOST = 5
+"""Documents of one conversation."""
+
+_ANY = "SELECT EXISTS (SELECT FROM documents WHERE tenant_id = %(tenant)s) AS found"
+_IDS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s ORDER BY id"
+_HASHES = "SELECT content_hash FROM documents WHERE tenant_id = %s"
+# An answer that cites a document which is taken away loses its words, as where one is deleted.
+_FORGET = """
+WITH changed AS (
+    UPDATE messages m SET response = response_without(m.response, ARRAY[%(document)s::bigint]),
+        summary = '', summarised = 0
+    WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
+        AND m.response -> 'citations' @> %(cited)s::jsonb
+    RETURNING m.id)
+DELETE FROM message_events e USING changed c
+WHERE e.tenant_id = %(tenant)s AND e.conversation_id = %(id)s AND e.message_id = c.id
+"""
+
+
+def space_of(tenant: str, conversation_id: str) -> str:
+    """The tenant that a conversation's documents are stored as; ``tenant_name`` refuses it."""
+    return f"{tenant}/{sha256(conversation_id.encode()).hexdigest()[:32]}"
+
+
+async def attached_space(library: Library, conversation_id: str) -> str | None:
+    """``space_of`` the conversation where there are documents in it; else None."""
+    space = space_of(library.tenant, conversation_id)
+    row = await library.of(space).data(_ANY, {})
+    return space if row and row["found"] else None
+
+
+async def list_attached(library: Library, conversation_id: str) -> list[Row]:
+    """The conversation's documents, as GET /v1/documents has them."""
+    space = library.of(space_of(library.tenant, conversation_id))
+    listed = await list_documents(space, Wanted(), Page(MOST))
+    return list(listed["documents"])
+
+
+async def attach(library: Library, conversation_id: str, uploads: Sequence[Upload]) -> Stored:
+    """Store ``uploads`` for the conversation, and start the run that reads them.
+
+    Raises:
+        NotFound: there is no such conversation.
+        BadRequest: it would have more than MOST documents.
+    """
+    await library.change(partial(hold, tenant=library.tenant, conversation_id=conversation_id))
+    space = space_of(library.tenant, conversation_id)
+
+    def store(connection: Connected) -> Stored:
+        known = {row[0] for row in connection.execute(_HASHES, (space,)).fetchall()}
+        if len(known | {upload.content_hash for upload in uploads}) > MOST:
+            raise BadRequest(f"a conversation takes {MOST} documents: remove one, or add to the"
+                             " library what is to stay")  # fmt: skip
+        return store_uploads(connection, uploads, space)
+
+    return await library.of(space).change(store)
+
+
+async def detach(library: Library, conversation_id: str, document_id: int) -> None:
+    """Delete a document of the conversation, and its words in the conversation's answers.
+
+    Raises:
+        NotFound: the conversation has no such document.
+    """
+    space = space_of(library.tenant, conversation_id)
+    await library.of(space).change(partial(remove_document, document_id=document_id, tenant=space))
+    values = {
+        "tenant": library.tenant, "id": conversation_id, "document": document_id,
+        "cited": Jsonb([{"document_id": document_id}]),
+    }  # fmt: skip
+    await library.change(lambda connection: connection.execute(_FORGET, values))
+
+
+async def detach_all(library: Library, conversation_id: str) -> None:
+    """Delete the documents of a conversation that is gone."""
+    space = library.of(space_of(library.tenant, conversation_id))
+    for row in await space.all_data(_IDS, {}):
+        await space.change(partial(remove_document, document_id=row["id"], tenant=space.tenant))
+
+
+async def add_to_library(library: Library, conversation_id: str, document_id: int) -> Stored:
+    """Bring a document of the conversation into the library, and take it from the conversation.
+
+    Answers that cite it stay as they are.
+
+    Raises:
+        NotFound: the conversation has no such document.
+    """
+    space = library.of(space_of(library.tenant, conversation_id))
+    source_uri, media, data = await get_file(space, document_id)
+    upload = Upload(
+        clean_name(source_uri), media, len(data), sha256(data).hexdigest(), lambda: data
+    )
+    stored = await library.change(partial(store_uploads, uploads=[upload], tenant=library.tenant))
+    await space.change(partial(remove_document, document_id=document_id, tenant=space.tenant))
+    return stored
