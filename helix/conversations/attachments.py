@@ -16,7 +16,7 @@ from helix.conversations.tree import hold
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
 from helix.library.document_list import Page, Wanted, list_documents
-from helix.library.documents import get_file, remove_document
+from helix.library.documents import file_parts, get_file, remove_document
 from helix.library.uploads import Stored, Upload, clean_name, store_uploads
 
 MOST = 5
@@ -108,9 +108,10 @@ async def add_to_library(library: Library, conversation_id: str, document_id: in
         NotFound: the conversation has no such document.
     """
     space = library.of(space_of(library.tenant, conversation_id))
-    source_uri, media, data = await get_file(space, document_id)
+    file = await get_file(space, document_id)
+    data = b"".join([part async for part in file_parts(space, file)])
     upload = Upload(
-        clean_name(source_uri), media, len(data), sha256(data).hexdigest(), lambda: data
+        clean_name(file.source_uri), file.media, len(data), sha256(data).hexdigest(), lambda: data
     )
     stored = await library.change(partial(store_uploads, uploads=[upload], tenant=library.tenant))
     await space.change(partial(remove_document, document_id=document_id, tenant=space.tenant))
