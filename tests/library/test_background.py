@@ -9,7 +9,7 @@ import pytest
 from helix.library.background import in_background
 from helix.services import open_services
 from helix.settings import load_settings
-from helix.store import ChunkStore
+from helix.storage.tenant_store import TenantStore
 from tests.support.live_server import OFFLINE
 
 
@@ -51,11 +51,11 @@ async def test_services_wait_for_what_they_cancel(
 ) -> None:
     work = Work()
 
-    async def fill_terms(_: ChunkStore) -> int:
+    async def fill_terms(_: TenantStore) -> int:
         await work.run()
         return 0
 
-    monkeypatch.setattr(ChunkStore, "fill_terms", fill_terms)
+    monkeypatch.setattr(TenantStore, "fill_terms", fill_terms)
     async with open_services(load_settings(database_url=database_url, **OFFLINE)):
         await work.began.wait()
     assert work.ended
