@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from helix.domain.asked import STOP_WORDS, read_question
 from helix.domain.history import History
+from helix.domain.intents import courtesy
 from helix.language.periods import Period, periods
 from helix.language.terms import question_words
 from helix.language.word_lists import tables, word_lists
@@ -21,6 +22,8 @@ TERM_WEIGHT = 0.3
 """What a word of the question just before weighs, where a word of the turn weighs 1."""
 VECTOR_WEIGHT = 0.25
 """The same of its vector."""
+BARE = 3.0
+"""By which the vectors weigh more for a turn of one content word, which says hardly anything."""
 DECAY = 0.6
 """By which both fall with each question further back."""
 EARLIER = 4
@@ -43,6 +46,7 @@ _ELLIPSIS = re.compile(
 )
 _NAME = re.compile(r"(?<=\S\s)[A-ZÀ-Þ][\w&.'’-]*(?:\s+(?:(?:of|and|the|&)\s+)?[A-ZÀ-Þ][\w&'’-]*)*")
 _ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
+_RATE = re.compile(r"\b(?:per|a|each|every) (?:hour|day|night|week|month|quarter|year)\b", re.I)
 _POSSESSIVE = re.compile(r"['’]s\Z")
 
 
@@ -64,11 +68,22 @@ class FollowUp:
 
 def follow_up(question: str, history: History) -> FollowUp:
     """``question`` as it follows the questions of ``history``."""
-    asked = [turn.question for turn in history.turns[-EARLIER:]]
-    if not asked or not depends(question):
+    asked = [turn.question for turn in history.turns if not courtesy(turn.question)]
+    if not asked or courtesy(question) or not depends(question):
         return FollowUp(question)
-    understood = in_full(question, asked)
-    return FollowUp(understood, True, _earlier_terms(understood, asked), _earlier_vectors(asked))
+    told = _on_this_topic(asked)
+    understood = in_full(question, told)
+    earlier = [in_full(text, told[:place]) for place, text in enumerate(told)]
+    return FollowUp(
+        understood, True, _earlier_terms(understood, earlier), _earlier_vectors(understood, earlier)
+    )
+
+
+def _on_this_topic(asked: Sequence[str]) -> Sequence[str]:
+    """The last EARLIER questions, from the last one on that could stand alone."""
+    last = asked[-EARLIER:]
+    alone = (place for place in range(len(last) - 1, -1, -1) if not depends(last[place]))
+    return last[next(alone, 0) :]
 
 
 def depends(question: str) -> bool:
@@ -79,11 +94,16 @@ def depends(question: str) -> bool:
     return len({word for word in found if word not in STOP_WORDS}) <= FEW_WORDS
 
 
+def _is_bare(question: str) -> bool:
+    return len(set(words(question)) - STOP_WORDS - _POINTING) <= 1
+
+
 def in_full(question: str, asked: Sequence[str]) -> str:
     """``question`` with what its speaker left out, of the questions ``asked`` before it in order.
 
     `And in 2023?` takes the question before with its period changed, `What about Apple?` with its
-    name changed. Otherwise it is unchanged: what a pronoun stands for is too often another name.
+    name changed, `And per month?` with `per year`. Otherwise it is unchanged: what a pronoun stands
+    for is too often another name.
     """
     before = ""
     for text in (*asked, question):
@@ -98,15 +118,17 @@ def _completed(question: str, before: str) -> str:
 
 
 def _moved(question: str, before: str) -> str | None:
-    """The question before, of another period or of another name; None where neither is asked."""
+    """The question before, of another period, name or rate; None where neither is asked."""
     left = _ELLIPSIS.fullmatch(question)
-    if left is None or left["rest"] == question.strip(" ?"):
+    if left is None or left["rest"] == question.strip(" ?!."):
         return None
     rest, asked, known = left["rest"], periods(left["rest"]), periods(before)
     if len(asked) == 1 and known and _is_all(asked[0], rest):
         head, tail = before[: known[-1].start], before[known[-1].end :]
         head = _ARTICLE.sub("", head) if rest[0].isdigit() or left["article"] else head
         return f"{head}{left['article'] or ''}{rest}{tail}"
+    if _RATE.fullmatch(rest) and _RATE.search(before):
+        return _RATE.sub(rest, before, count=1)
     names = list(_NAME.finditer(before))
     if names and not asked and _NAME.fullmatch(f"a {rest}", 2):
         last = names[-1]
@@ -131,5 +153,6 @@ def _earlier_terms(question: str, asked: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _earlier_vectors(asked: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    return tuple((text, VECTOR_WEIGHT * DECAY**age) for age, text in enumerate(reversed(asked)))
+def _earlier_vectors(question: str, asked: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    first = VECTOR_WEIGHT * (BARE if _is_bare(question) else 1)
+    return tuple((text, first * DECAY**age) for age, text in enumerate(reversed(asked)))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.domain.followups import (
+    BARE,
     DECAY,
     EARLIER,
     MOST_TERMS,
@@ -55,6 +56,8 @@ def test_which_turns_depend(question: str, expected: bool) -> None:
         ("What about Boreal Heating", REVENUE.replace("Apple", "Boreal Heating")),
         ("And why did it rise in 2023?", "And why did it rise in 2023?"),
         ("Microsoft", "Microsoft"),
+        ("Thanks!", "Thanks!"),
+        ("And per month?", "And per month?"),
         ("and shipping?", "and shipping?"),
     ],
 )
@@ -74,16 +77,30 @@ def test_a_turn_that_can_stand_alone_gets_nothing() -> None:
     found = follow_up(question, _after(REFUNDS))
     assert (found.question, found.depends, found.terms, found.earlier) == (question, False, {}, ())
     assert follow_up("And why?", History()).earlier == ()
+    assert follow_up("Ok, thanks!", _after(REFUNDS)).earlier == ()
 
 
 def test_earlier_questions_weigh_less_the_older_they_are_and_answers_nothing() -> None:
-    found = follow_up("Does it apply to gifts?", _after("Who pays customs duty?", REFUNDS))
-    assert found.terms["kettl"] == found.terms["kettles"] == TERM_WEIGHT
-    assert found.terms["custom"] == pytest.approx(TERM_WEIGHT * DECAY)
-    assert "zebra" not in found.terms
-    assert found.earlier == (
-        (REFUNDS, VECTOR_WEIGHT), ("Who pays customs duty?", VECTOR_WEIGHT * DECAY)
-    )  # fmt: skip
+    asked = ("Which insurance covers damaged heat pumps?", "Who pays?", REFUNDS, "And duty?", "Ok!")
+    found = follow_up("Does it apply to wrapped gifts?", _after(*asked))
+    assert found.terms["duti"] == TERM_WEIGHT
+    assert found.terms["kettl"] == found.terms["kettles"] == pytest.approx(TERM_WEIGHT * DECAY)
+    assert not {"zebra", "pump", "pay"} & found.terms.keys(), "of an answer, or of another topic"
+    assert found.earlier == (("And duty?", VECTOR_WEIGHT), (REFUNDS, VECTOR_WEIGHT * DECAY))
+
+
+def test_a_turn_of_hardly_a_word_is_searched_mostly_by_what_came_before() -> None:
+    found = follow_up("And what does it not cover?", _after(REFUNDS))
+    assert found.earlier == ((REFUNDS, VECTOR_WEIGHT * BARE),)
+    assert VECTOR_WEIGHT * BARE < 1
+    assert in_full("And per month?", ["What does Sprout cost per year?"]) == (
+        "What does Sprout cost per month?"
+    )
+
+
+def test_earlier_turns_are_searched_as_they_were_understood() -> None:
+    found = follow_up("And why did it rise?", _after(REVENUE, "And in 2023?"))
+    assert found.earlier[0][0] == "What was Apple's revenue in 2023?"
 
 
 @given(st.lists(WORDS, max_size=9), WORDS)
