@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 
 from fastapi import HTTPException, Request
@@ -12,12 +13,14 @@ from helix.conversations.asking import Asking, Conversing
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.turns import Turn
+from helix.errors import HelixError
 from helix.serving.admission import Place, place_for
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.query_request import scope_of_stored
 from helix.serving.sse import TextJson
 
+_logger = logging.getLogger(__name__)
 WAIT_SECONDS = 120.0
 """Longest that a question waits for the one before it in its conversation."""
 _LOOK_SECONDS = 0.1
@@ -54,13 +57,19 @@ def turn_stream(
     *,
     with_ids: bool = True,
 ) -> Response:
-    """The events of a message after number ``after``, then those to come."""
+    """The events of a message after number ``after``, then those to come.
+
+    Where reading them fails, or the conversation is deleted, the stream ends without its last.
+    """
     events = caller.services.turns.follow(row, after)
 
     async def frames() -> AsyncGenerator[bytes, None]:
-        async for event in events:
-            if with_ids or event.name not in _OF_CONVERSATIONS:
-                yield event_bytes(event, numbered=with_ids)
+        try:
+            async for event in events:
+                if with_ids or event.name not in _OF_CONVERSATIONS:
+                    yield event_bytes(event, numbered=with_ids)
+        except HelixError as error:
+            _logger.warning("stream cut: %s", error)
 
     return event_stream(frames(), events.aclose, headers)
 

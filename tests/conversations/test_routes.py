@@ -203,6 +203,18 @@ def test_stopping_closes_the_models_stream(client: httpx.Client, wire: GeminiWir
     assert client.post(f"{address}/stop").status_code == 409
 
 
+def test_deleting_a_conversation_stops_its_answer(client: httpx.Client, wire: GeminiWire) -> None:
+    conversation = begun(client)
+    message = started(client, wire, conversation)
+    events = f"/v1/conversations/{conversation}/messages/{message}/events"
+    with client.stream("GET", events) as response:
+        assert client.delete(f"/v1/conversations/{conversation}").status_code == 204
+        told = b"".join(response.iter_raw())
+    assert b"event: done" not in told
+    assert wire.wait_until(lambda wire: wire.open_streams == 0, 10)
+    assert client.get(events).status_code == 404
+
+
 def test_a_turn_that_another_process_makes_is_stopped_and_followed(
     client: httpx.Client, wire: GeminiWire, module_database_url: str
 ) -> None:
