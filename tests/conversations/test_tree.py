@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 
 from helix.conversations import tree
 from helix.conversations.errors import Busy
+from helix.conversations.liveness import Ending, MessageRow
 from helix.conversations.reading import (
     Page,
     all_messages,
@@ -67,7 +69,9 @@ class World:
         self.asked = 0
 
     async def step(self) -> None:
-        kinds = ["begin", "ask", "ask", "ask", "beside", "beside", "switch", "delete", "foreign"]
+        kinds = [
+            "begin", "ask", "ask", "ask", "beside", "beside", "race", "switch", "delete", "foreign",
+        ]  # fmt: skip
         kind = self.random.choice(kinds)
         if kind == "begin" or not self.models:
             await self.begin()
@@ -108,6 +112,32 @@ class World:
         if messages := list(self.models[tenant, name].parents):
             chosen = self.random.choice(messages)
             await self.add(tenant, name, self.models[tenant, name].parents[chosen])
+
+    async def race(self, tenant: str, name: str) -> None:
+        """Two clients ask at once: one is answered, the other is told to wait."""
+        model, library = self.models[tenant, name], self.libraries[tenant]
+        leaf, owner = model.leaf, "here"
+        questions = [f"race {self.asked} of {client}" for client in "ab"]
+        asked = await asyncio.gather(
+            *(
+                library.change(
+                    partial(tree.add_message, tenant=tenant, conversation_id=name, parent_id=leaf,
+                            new=NewMessage(question, "0" * 32, owner=owner))
+                )
+                for question in questions
+            ),
+            return_exceptions=True,
+        )  # fmt: skip
+        ((place, begun),) = [
+            (place, each) for place, each in enumerate(asked) if isinstance(each, tree.Begun)
+        ]
+        assert sum(isinstance(each, Busy) for each in asked) == 1
+        row = MessageRow(library, name, begun.message_id, owner)
+        assert await row.finish(Ending("done", {"answer": "a", "citations": []}), [])
+        assert not await row.finish(Ending("failed", {}), [])
+        model.parents[begun.message_id] = leaf
+        model.questions[begun.message_id] = questions[place]
+        model.leaf = begun.message_id
 
     async def switch(self, tenant: str, name: str) -> None:
         model = self.models[tenant, name]
