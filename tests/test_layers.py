@@ -165,10 +165,12 @@ def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
-def test_a_question_loads_no_index_memory_or_agent_of_llama_index_and_no_sqlalchemy() -> None:
+def test_a_question_loads_only_what_it_has_a_use_for() -> None:
     parts = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
-    unwanted = ("sqlalchemy", "psycopg2", *(f"llama_index.core.{part}" for part in parts))
-    asked = loaded("import helix.services, helix.providers.offline", unwanted)
+    vendors = ("sqlalchemy", "psycopg2", "httpx", "rich")
+    unwanted = (*vendors, *(f"llama_index.core.{part}" for part in parts))
+    needed = "helix.commands.ask, helix.commands.service.in_database"
+    asked = loaded(f"import helix.services, helix.providers.offline, {needed}", unwanted)
     assert asked.stdout.strip() == "[]", asked.stderr
 
 

@@ -7,11 +7,6 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
-
 from helix.settings import load_settings
 
 if TYPE_CHECKING:
@@ -62,6 +57,12 @@ def one_line(text: str) -> str:
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """Print ``rows`` under ``columns``; long cells are folded, none is cut."""
+    # here, for a question has no table: a tenth of a second
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
     table = Table(
         *(Column(name, overflow="fold") for name in columns), box=SIMPLE_HEAD, pad_edge=False
     )

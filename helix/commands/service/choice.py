@@ -1,4 +1,7 @@
-"""Whom a command asks: the server that is named, one that is found, or the database itself."""
+"""Whom a command asks: the server that is named, one that is found, or the database itself.
+
+Each is imported where it is the one: a client of HTTP takes a tenth of a second to load.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from contextlib import AbstractAsyncContextManager
 from helix.commands.server_record import recorded_address
 from helix.commands.service.address import Server, named_server
 from helix.commands.service.base import AnswerService, LibraryService
-from helix.commands.service.over_http import server_answers
 from helix.errors import HelixError
 from helix.settings import Settings, load_settings
 
@@ -19,6 +21,8 @@ async def found_server(settings: Settings, tenant: str) -> Server | None:
     address = recorded_address(settings.database_url)
     if address is None:
         return None
+    from helix.commands.service.over_http import server_answers
+
     server = Server(address, settings.api_key)
     try:
         async with server_answers(server, tenant, _PROBE_SECONDS) as answers:
@@ -34,6 +38,8 @@ async def library_service(
     """The tenant's documents and runs, to be opened; raises as ``named_server`` does."""
     asked = await _server_or_settings(option, tenant)
     if isinstance(asked, Server):
+        from helix.commands.service.over_http import server_answers
+
         return server_answers(asked, tenant)
     from helix.commands.service.in_database import database_library
 
@@ -46,6 +52,8 @@ async def answer_service(
     """The tenant's documents, and answers from them, to be opened; raises as ``named_server``."""
     asked = await _server_or_settings(option, tenant)
     if isinstance(asked, Server):
+        from helix.commands.service.over_http import server_answers
+
         return server_answers(asked, tenant)
     from helix.commands.service.in_database import database_answers
 
