@@ -47,13 +47,18 @@ _GET = compose(
     "SELECT {conversation} FROM conversations c WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s",
     conversation=_CONVERSATION,
 )
+# Siblings in two ways: no index is looked into for IS NOT DISTINCT FROM.
 # The words of a document that is gone are not shown, whether or not they are out of the row yet. A
 # quote of a changed document is looked for where it was, then anywhere.
 _MESSAGE = """
 m.id, m.parent_id, m.status, m.error, m.question, m.scope, m.top_k, m.model, m.attachments,
 m.answer_id, m.created_at, m.finished_at,
-(SELECT array_agg(s.id ORDER BY s.id) FROM messages s WHERE s.tenant_id = %(tenant)s
-    AND s.conversation_id = %(id)s AND s.parent_id IS NOT DISTINCT FROM m.parent_id) AS siblings,
+CASE WHEN m.parent_id IS NULL THEN (
+    SELECT array_agg(s.id ORDER BY s.id) FROM messages s WHERE s.tenant_id = %(tenant)s
+    AND s.conversation_id = %(id)s AND s.parent_id IS NULL)
+ELSE (
+    SELECT array_agg(s.id ORDER BY s.id) FROM messages s WHERE s.tenant_id = %(tenant)s
+    AND s.conversation_id = %(id)s AND s.parent_id = m.parent_id) END AS siblings,
 CASE WHEN missing.ids = '{{}}' THEN m.response ELSE response_without(m.response, missing.ids) END
     AS response,
 (SELECT coalesce(jsonb_agg(jsonb_build_object(
