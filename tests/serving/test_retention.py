@@ -38,11 +38,12 @@ async def test_what_is_old_goes_and_nothing_else(database_url: str) -> None:
         for days in (40, 5):
             connection.execute(_FEEDBACK, (answer, days))
         async with opened(database_url) as store:
-            assert drop_old(store, _settings(database_url)) == {}
+            untouched = {"audit_events": 0, "usage_counts": 0}
+            assert drop_old(store, _settings(database_url)) == untouched
             assert count(connection, "runs") == 48
             kept = _settings(database_url, feedback_days=30, run_days=30)
-            assert drop_old(store, kept) == {"feedback": 1, "runs": 46}
-            assert drop_old(store, kept) == {"feedback": 0, "runs": 0}
+            assert drop_old(store, kept) == {**untouched, "feedback": 1, "runs": 46}
+            assert drop_old(store, kept) == {**untouched, "feedback": 0, "runs": 0}
         left = connection.execute("SELECT status FROM runs ORDER BY id").fetchall()
         assert left == [("done",), ("running",)]
         assert count(connection, "run_files") == 2

@@ -155,6 +155,8 @@ def _serve(control: socket.socket) -> str | None:
         if (pid := os.fork()) == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            # A shell's background job ignores it, and so would whatever a test starts there.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             for end in (control, woken, wake, status, *running.values()):
                 end.close()
             return _become(*asked, *files)
