@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed
 ALL    := $(VENV)/.installed-dev
+TOOLS  := build/tools/.installed
 
-.PHONY: help install demo test test-browser lint types check migrate seed serve eval redteam bench soak docs clean
+.PHONY: help install demo test test-browser test-node node lint types check migrate seed serve eval redteam bench bench-peers soak sbom audit lock docs clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,10 +26,19 @@ demo: $(RUN) ## From a file to a cited, streamed answer and a refusal: no key, n
 	@$(BIN)/helix demo
 
 test: $(ALL) ## Every test
-	@$(BIN)/python -m pytest -m 'not soak' --ignore tests/browser -n 4 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak and not node' --ignore tests/browser -n 4 --dist loadfile
 
 test-browser: $(ALL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
+
+PACKAGES = edge tests/protocols/node
+node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	@npm ci --prefix $* --no-audit --no-fund
+
+test-node: $(ALL) node ## What wants packages of npm: the worker of edge/ in Cloudflare's runtime
+	@$(BIN)/python -m pytest -m 'node and not soak'
 
 lint: $(ALL) ## Ruff, rules and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -51,6 +61,7 @@ eval: $(ALL) ## Ask the golden set over samples/; ARGS="--suite squad2 --data DI
 	@$(BIN)/python -m evals.run $(ARGS)
 	@$(BIN)/python -m evals.documents
 	@$(BIN)/python -m evals.conversations
+	@$(BIN)/python -m evals.agent
 
 redteam: $(ALL) ## Attack a service with the offline provider; fails where a probe gets through
 	@$(BIN)/python -m evals.redteam
@@ -62,9 +73,28 @@ soak: $(ALL) ## The full counts: kills, fuzz, load; and a model in the process (
 	@PYTHON=$(PYTHON) scripts/install $(VENV) dev,cross-encoder
 	@$(BIN)/python -m pytest -m 'soak and not browser' --timeout 1800 --durations=10
 
+bench-peers: $(ALL) ## Helix beside LlamaIndex, LangChain, Haystack and LanceDB, in an environment of their own
+	@test -x build/peers/bin/python || $(PYTHON) -m venv build/peers
+	@build/peers/bin/pip install -q -r benchmarks/peers/requirements.txt
+	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(if $(DATA),--data $(DATA))
+
+sbom: $(RUN) $(TOOLS) ## What .venv is made of, as a CycloneDX bill of materials in build/sbom.json
+	@build/tools/bin/cyclonedx-py environment $(VENV) --output-format JSON -o build/sbom.json
+
+audit: $(TOOLS) ## Known vulnerabilities of the versions in constraints.txt (asks pypi.org)
+	@build/tools/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
+
+lock: $(TOOLS) ## What the image installs, with hashes: requirements.lock from constraints.txt
+	@build/tools/bin/uv pip compile pyproject.toml --extra s3 -c constraints.txt --python-version 3.12 \
+	  --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet -o requirements.lock
+
+$(TOOLS): scripts/tools.txt
+	@$(PYTHON) -m venv build/tools && build/tools/bin/pip install -q -r scripts/tools.txt
+	@touch $@
+
 docs: $(ALL) ## The documentation as a site in build/site; a broken link fails
 	@rm -rf build/docs && mkdir -p build/docs
-	@tar cf - *.md LICENSE docs evals/*.md benchmarks/*.md tests/*.md | tar xf - -C build/docs
+	@tar cf - *.md LICENSE docs evals/*.md benchmarks/*.md tests/*.md edge/README.md examples/README.md | tar xf - -C build/docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 clean: ## Remove the virtual environment and caches

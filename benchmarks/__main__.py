@@ -8,7 +8,7 @@ from benchmarks.harness import main
 
 NAMES = (
     "ingest", "search", "hybrid", "serving", "overload", "receipts", "page", "reading", "formats",
-    "costs", "workers", "memory", "library", "start", "conversations",
+    "costs", "workers", "memory", "library", "start", "conversations", "progress", "protocols",
 )  # fmt: skip
 
 if __name__ == "__main__":

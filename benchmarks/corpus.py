@@ -37,7 +37,7 @@ Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 IDENTITY = "benchmark:minilm:1536"
 ABSTRACTS = 5_183
-_NOISE = 0.2  # length of what is added to a repeated vector, whose own length is 1
+NOISE = 0.2  # length of what is added to a repeated vector, whose own length is 1
 _LEAST, _MOST = 20, 50  # chunks a document
 _SEPARATOR = "\n\n"
 
@@ -152,13 +152,16 @@ def load_or_generate(data: Path, rows: int) -> Corpus:
     return _grown(texts, own, own[:300] + centres[:1], rows)
 
 
-def documents(corpus: Corpus) -> Iterator[Paper]:
-    """The whole corpus in documents of 20 to 50 chunks, the last one smaller."""
+def documents(corpus: Corpus, first: int = 0) -> Iterator[Paper]:
+    """The whole corpus in documents of 20 to 50 chunks, the last one smaller.
+
+    Its chunks are the rows from ``first`` on of a larger one, which it is a part of.
+    """
     random = np.random.default_rng(11)
     start = 0
     while start < len(corpus.texts):
         stop = start + int(random.integers(_LEAST, _MOST + 1))
-        yield _paper(corpus.texts[start:stop], corpus.vectors[start:stop], start)
+        yield _paper(corpus.texts[start:stop], corpus.vectors[start:stop], first + start)
         start = stop
 
 
@@ -183,9 +186,13 @@ def _grown(texts: list[str], own: Matrix, queries: Matrix, rows: int) -> Corpus:
     vectors = _unit(own)[source]
     repeated = max(0, rows - len(texts))
     if repeated:
-        noise = random.standard_normal((repeated, own.shape[1]), dtype=np.float32)
-        vectors[len(texts) :] += _NOISE * _unit(noise)
+        vectors[len(texts) :] += NOISE * noise(random, repeated, own.shape[1])
     return Corpus([texts[i] for i in source], _padded(_unit(vectors)), _padded(_unit(queries)))
+
+
+def noise(random: np.random.Generator, rows: int, width: int) -> Matrix:
+    """``rows`` directions of ``width`` numbers, each as likely as any other."""
+    return _unit(random.standard_normal((rows, width), dtype=np.float32))
 
 
 def _unit(vectors: Matrix) -> Matrix:

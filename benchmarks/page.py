@@ -176,9 +176,7 @@ async def _endless(page: Page, address: str) -> list[Row]:
 
 async def _asked(page: Page, address: str, question: str) -> tuple[float, float, float]:
     await page.goto("about:blank")
-    await page.goto(f"{address}/")
-    await page.evaluate("sessionStorage.clear(); localStorage.clear()")
-    await page.reload()
+    await page.goto(f"{address}/#/ask")
     await page.wait_for_selector(".welcome h1")
     await page.fill("#question", question)
     await page.evaluate(_WATCH)

@@ -18,18 +18,47 @@ CREATE TABLE schema_version (
 -- security is on for each such table, and its policy is in db/repeatable.sql.
 
 -- The bytes of a source while a run needs them, and of an upload for as long as its document is
--- there: any worker on any machine can read them, and deleting them is part of a transaction.
+-- there: any worker on any machine can read them, and deleting them is part of a transaction. With
+-- HELIX_FILES those that no run needs are moved to an object of a bucket.
 CREATE TABLE files (
     tenant_id    text        NOT NULL CHECK (tenant_id <> '')
                  DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
     content_hash text        NOT NULL CHECK (content_hash <> ''),
-    data         bytea       NOT NULL,
-    size         bigint      GENERATED ALWAYS AS (octet_length(data)) STORED,
+    data         bytea,
+    size         bigint      NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (tenant_id, content_hash)
+    place        text        CHECK (place <> ''),
+    PRIMARY KEY (tenant_id, content_hash),
+    CONSTRAINT files_kept_once CHECK ((data IS NULL) <> (place IS NULL)),
+    CONSTRAINT files_size CHECK (size = octet_length(data))
 );
 ALTER TABLE files ENABLE ROW LEVEL SECURITY;
-COMMENT ON COLUMN files.content_hash IS 'SHA-256 of data, in hex';
+CREATE UNIQUE INDEX files_place ON files (place) WHERE place IS NOT NULL;
+CREATE INDEX files_in_rows ON files (created_at) WHERE data IS NOT NULL;
+COMMENT ON COLUMN files.content_hash IS 'SHA-256 of the bytes, in hex';
+COMMENT ON COLUMN files.place IS 'the object with the bytes, s3://bucket/key; null: they are in data';
+
+-- Objects that no row of `files` names: about to be put and not taken up yet, or let go of. One that
+-- is due is deleted (helix/storage/file_moves.py), so none is lost track of, whoever dies when.
+CREATE TABLE loose_objects (
+    place        text        PRIMARY KEY CHECK (place <> ''),
+    tenant_id    text        NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    content_hash text        NOT NULL,
+    due_at       timestamptz NOT NULL DEFAULT now()
+);
+ALTER TABLE loose_objects ENABLE ROW LEVEL SECURITY;
+CREATE INDEX loose_objects_due ON loose_objects (due_at);
+CREATE INDEX loose_objects_file ON loose_objects (tenant_id, content_hash);
+
+CREATE FUNCTION let_go_of_object() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO loose_objects (place, tenant_id, content_hash)
+        VALUES (OLD.place, OLD.tenant_id, OLD.content_hash);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER files_object_let_go AFTER DELETE ON files
+    FOR EACH ROW WHEN (OLD.place IS NOT NULL) EXECUTE FUNCTION let_go_of_object();
 
 -- What was read from a source. `text` is kept whole, so that a citation can be checked and a
 -- corpus split again without the original files.
@@ -428,7 +457,8 @@ CREATE TABLE runs (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_id   text        NOT NULL CHECK (tenant_id <> '')
                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
-    kind        text        NOT NULL CHECK (kind IN ('paths', 'upload', 'url', 'crawl', 'reembed')),
+    kind        text        NOT NULL CHECK (
+        kind IN ('paths', 'upload', 'url', 'crawl', 'reembed', 'study')),
     status      text        NOT NULL DEFAULT 'queued' CHECK (
         status IN ('queued', 'running', 'done', 'failed', 'cancelling', 'cancelled')),
     stage       text        NOT NULL DEFAULT '',
@@ -516,9 +546,9 @@ COMMENT ON COLUMN api_keys.used_at IS 'to the minute: it is not written at every
 
 -- What a key opens now; no row where it opens nothing, or no longer.
 CREATE FUNCTION opened_by_key(hashed text)
-RETURNS TABLE (id bigint, tenant text, scopes text[])
+RETURNS TABLE (id bigint, tenant text, scopes text[], name text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    SELECT k.id, k.tenant_id, k.scopes FROM api_keys k
+    SELECT k.id, k.tenant_id, k.scopes, k.name FROM api_keys k
     WHERE k.key_hash = hashed AND k.revoked_at IS NULL
         AND (k.expires_at IS NULL OR k.expires_at > now())
 $$;
@@ -613,7 +643,8 @@ ALTER TABLE feedback ENABLE ROW LEVEL SECURITY;
 CREATE INDEX feedback_answer ON feedback (tenant_id, answer_id);
 
 -- A receipt without the words of the documents `gone`: its answer, made of all its sources, goes
--- whole (a refusal says nothing and stays), of citations and spans those of these documents.
+-- whole (a refusal says nothing and stays), of citations and spans those of these documents, and of
+-- an agent's calls what a model wrote after it had read them.
 CREATE FUNCTION without_documents(receipt jsonb, gone bigint[]) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
     SELECT receipt || jsonb_build_object(
@@ -634,6 +665,13 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
                 '[]')
             FROM jsonb_array_elements(receipt #> '{support,statements}')
                 WITH ORDINALITY AS x (s, n))))
+        || CASE WHEN jsonb_typeof(receipt #> '{agent,calls}') = 'array'
+            THEN jsonb_build_object('agent', receipt -> 'agent' || jsonb_build_object('calls', (
+                SELECT coalesce(jsonb_agg(c || '{"arguments": null, "failure": null}' ORDER BY n),
+                    '[]')
+                FROM jsonb_array_elements(receipt #> '{agent,calls}')
+                    WITH ORDINALITY AS x (c, n))))
+            ELSE '{}' END
 $$;
 
 -- Deleting a document takes its words out of the answers too, in the same transaction: of so many
@@ -776,6 +814,60 @@ END $$;
 CREATE TRIGGER documents_forgotten_in_messages AFTER DELETE ON documents
     REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_in_messages();
 
+-- --- prompts and progress ------------------------------------------------------------------------
+
+-- What a tenant put in place of prompts that Helix ships. The highest version of a name counts;
+-- none is changed or taken away, for receipts name them.
+CREATE TABLE prompt_versions (
+    tenant_id  text        NOT NULL CHECK (tenant_id <> '')
+               DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    name       text        NOT NULL CHECK (name ~ '^[a-z][a-z_]*$'),
+    version    integer     NOT NULL CHECK (version > 0),
+    text       text,
+    author     text        NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, name, version)
+);
+ALTER TABLE prompt_versions ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN prompt_versions.text IS 'null: the shipped prompt counts again';
+COMMENT ON COLUMN prompt_versions.author IS 'the key or command that wrote it, for people';
+
+-- When somebody was at it: actions that follow each other within the idle gap are one session.
+CREATE TABLE progress_sessions (
+    tenant_id  text        NOT NULL CHECK (tenant_id <> '')
+               DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    learner    text        NOT NULL,
+    started_at timestamptz NOT NULL,
+    ended_at   timestamptz NOT NULL CHECK (ended_at >= started_at),
+    PRIMARY KEY (tenant_id, learner, started_at)
+);
+ALTER TABLE progress_sessions ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN progress_sessions.learner IS
+    'the name of the API key that was used; empty: everybody of the tenant whose key has none';
+
+-- How often somebody did what, by the quarter of an hour: every time zone's days begin at one.
+CREATE TABLE progress_counts (
+    tenant_id  text        NOT NULL CHECK (tenant_id <> '')
+               DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    learner    text        NOT NULL,
+    quarter    timestamptz NOT NULL,
+    action     text        NOT NULL CHECK (action <> ''),
+    n          bigint      NOT NULL CHECK (n > 0),
+    PRIMARY KEY (tenant_id, learner, quarter, action)
+);
+ALTER TABLE progress_counts ENABLE ROW LEVEL SECURITY;
+
+-- The same, of all time.
+CREATE TABLE progress_totals (
+    tenant_id  text        NOT NULL CHECK (tenant_id <> '')
+               DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    learner    text        NOT NULL,
+    action     text        NOT NULL CHECK (action <> ''),
+    n          bigint      NOT NULL CHECK (n > 0),
+    PRIMARY KEY (tenant_id, learner, action)
+);
+ALTER TABLE progress_totals ENABLE ROW LEVEL SECURITY;
+
 -- --- fits of the gate ---------------------------------------------------------------------------
 
 -- What `python -m evals.calibrate --apply` found for a tenant's documents; the latest one counts.
@@ -798,6 +890,140 @@ COMMENT ON COLUMN gate_fits.max_distance IS 'recommended RETRIEVAL_MAX_DISTANCE'
 COMMENT ON COLUMN gate_fits.model IS
     'as helix/retrieval/calibration/model.py writes it; null: none fitted';
 COMMENT ON COLUMN gate_fits.chunks IS 'of the corpus it was made on, with documents';
+
+-- --- study --------------------------------------------------------------------------------------
+
+-- Something made to learn with, of some of a tenant's documents; a run makes it, passage by passage.
+CREATE TABLE study_sets (
+    id           bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    tenant_id    text        NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    kind         text        NOT NULL CHECK (kind IN ('quiz', 'cards', 'workshop', 'map')),
+    title        text        NOT NULL DEFAULT '',
+    scope        jsonb       NOT NULL DEFAULT '{}',
+    document_ids bigint[],
+    difficulty   text        NOT NULL DEFAULT 'normal'
+                 CHECK (difficulty IN ('easy', 'normal', 'advanced')),
+    wanted       integer     NOT NULL CHECK (wanted > 0),
+    run_id       bigint,
+    plan         bigint[],
+    at           integer     NOT NULL DEFAULT 0 CHECK (at >= 0),
+    dropped      jsonb       NOT NULL DEFAULT '{}',
+    model        text        NOT NULL DEFAULT '',
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (tenant_id, id)
+);
+ALTER TABLE study_sets ENABLE ROW LEVEL SECURITY;
+CREATE INDEX study_sets_kind ON study_sets (tenant_id, kind, id);
+COMMENT ON COLUMN study_sets.title IS 'given by a person; empty: its documents'' titles are shown';
+COMMENT ON COLUMN study_sets.scope IS 'document_ids and filters as they were asked for';
+COMMENT ON COLUMN study_sets.document_ids IS 'what the scope came to; null: all documents';
+COMMENT ON COLUMN study_sets.run_id IS 'the run that makes it; null: brought in from a file';
+COMMENT ON COLUMN study_sets.plan IS 'chunks that it is made from, in their order; null: not chosen';
+COMMENT ON COLUMN study_sets.at IS 'steps of the plan that are done; whoever goes on begins there';
+COMMENT ON COLUMN study_sets.dropped IS 'how many items were dropped, by reason';
+
+-- A question, card, lesson or node. Its words are those of its sources, and go with the first of
+-- them that is deleted.
+CREATE TABLE study_items (
+    id        bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    tenant_id text    NOT NULL CHECK (tenant_id <> '')
+              DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    set_id    bigint  NOT NULL,
+    n         integer NOT NULL CHECK (n > 0),
+    kind      text    NOT NULL CHECK (kind IN ('choice', 'true_false', 'card', 'lesson', 'node')),
+    body      jsonb   NOT NULL,
+    UNIQUE (tenant_id, id),
+    UNIQUE (tenant_id, set_id, n),
+    FOREIGN KEY (tenant_id, set_id) REFERENCES study_sets (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE study_items ENABLE ROW LEVEL SECURITY;
+
+-- The spans that an item rests on: documents.text[start_char:end_char] was `quote` in the version of
+-- the document that `content_hash` and `recipe` name. Another version makes the item stale.
+CREATE TABLE study_sources (
+    tenant_id    text    NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    item_id      bigint  NOT NULL,
+    n            integer NOT NULL CHECK (n > 0),
+    document_id  bigint  NOT NULL,
+    chunk_id     bigint  NOT NULL,
+    start_char   integer NOT NULL CHECK (start_char >= 0),
+    end_char     integer NOT NULL,
+    quote        text    NOT NULL,
+    page         integer CHECK (page > 0),
+    label        text    NOT NULL DEFAULT '',
+    heading_path jsonb   NOT NULL DEFAULT '[]',
+    content_hash text    NOT NULL,
+    recipe       text    NOT NULL,
+    PRIMARY KEY (tenant_id, item_id, n),
+    FOREIGN KEY (tenant_id, item_id) REFERENCES study_items (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE,
+    CHECK (end_char - start_char = char_length(quote) AND quote <> '')
+);
+ALTER TABLE study_sources ENABLE ROW LEVEL SECURITY;
+CREATE INDEX study_sources_document ON study_sources (tenant_id, document_id);
+
+CREATE FUNCTION retire_items() RETURNS trigger
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    DELETE FROM study_items i USING (SELECT DISTINCT tenant_id, item_id FROM gone) g
+    WHERE i.tenant_id = g.tenant_id AND i.id = g.item_id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER study_sources_deleted AFTER DELETE ON study_sources
+    REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION retire_items();
+
+-- One learner's way through a set: what was answered, or which lessons are done.
+CREATE TABLE study_attempts (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    tenant_id   text        NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    set_id      bigint      NOT NULL,
+    learner     text        NOT NULL DEFAULT '',
+    answers     jsonb       NOT NULL DEFAULT '{}',
+    right_count integer     NOT NULL DEFAULT 0 CHECK (right_count >= 0),
+    asked_count integer     NOT NULL DEFAULT 0 CHECK (asked_count >= right_count),
+    started_at  timestamptz NOT NULL DEFAULT now(),
+    finished_at timestamptz,
+    FOREIGN KEY (tenant_id, set_id) REFERENCES study_sets (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE study_attempts ENABLE ROW LEVEL SECURITY;
+CREATE UNIQUE INDEX study_attempts_open ON study_attempts (tenant_id, set_id, learner)
+    WHERE finished_at IS NULL;
+CREATE INDEX study_attempts_set ON study_attempts (tenant_id, set_id, id);
+COMMENT ON COLUMN study_attempts.answers IS
+    'by item id: given (an option''s number, true or false, or done), is_right, at';
+COMMENT ON COLUMN study_attempts.asked_count IS 'of a finished one, how many questions there were';
+
+-- Where a learner is with a card, as py-fsrs keeps it; a card without a row is new.
+CREATE TABLE study_cards (
+    tenant_id text        NOT NULL CHECK (tenant_id <> '')
+              DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    item_id   bigint      NOT NULL,
+    learner   text        NOT NULL DEFAULT '',
+    card      jsonb       NOT NULL,
+    due_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, item_id, learner),
+    FOREIGN KEY (tenant_id, item_id) REFERENCES study_items (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE study_cards ENABLE ROW LEVEL SECURITY;
+CREATE INDEX study_cards_due ON study_cards (tenant_id, learner, due_at);
+
+CREATE TABLE study_reviews (
+    id          bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    tenant_id   text        NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    item_id     bigint      NOT NULL,
+    learner     text        NOT NULL DEFAULT '',
+    rating      text        NOT NULL CHECK (rating IN ('again', 'hard', 'good', 'easy')),
+    before      jsonb,
+    reviewed_at timestamptz NOT NULL DEFAULT now(),
+    FOREIGN KEY (tenant_id, item_id) REFERENCES study_items (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE study_reviews ENABLE ROW LEVEL SECURITY;
+CREATE INDEX study_reviews_learner ON study_reviews (tenant_id, learner, id);
+COMMENT ON COLUMN study_reviews.before IS 'the card before it, to undo it; null: it was new';
 
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION

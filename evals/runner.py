@@ -13,7 +13,7 @@ from evals.judges import AnswerJudge, Judgement
 from evals.metrics.retrieval import expected_ids, retrieval_scores
 from evals.metrics.wording import forbidden_said, hallucinated_markers, has_gold, keyword_coverage
 from evals.suites import Suite
-from helix.answering.engine import AnswerStream
+from helix.answering.stream import AnswerStream
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason
 from helix.language.sentences import sentences

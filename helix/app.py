@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from helix import __version__
 from helix.errors import HelixError
+from helix.library.background import in_background
 from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import open_services
@@ -24,6 +25,7 @@ from helix.serving.audit_trail import AuditTrail
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
 from helix.serving.housekeeping import housekeeping
 from helix.serving.limits import LimitReached
+from helix.serving.mcp_endpoint import McpEndpoint
 from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
 from helix.serving.network.security_headers import SecurityHeaders
@@ -37,13 +39,22 @@ from helix.serving.routes import (
     conversations,
     documents,
     library,
+    mcp,
     messages,
+    openai,
     operations,
     pages,
+    progress,
+    prompts,
     query,
     receipts,
     runs,
+    study,
+    study_files,
+    study_learning,
     suggestions,
+    transcribe,
+    ui_chat,
     uploads,
     web,
     web_imports,
@@ -60,7 +71,10 @@ _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
     pages.router, runs.router, suggestions.router, operations.router, about.router,
-    conversations.router, messages.router, attachments.router,
+    conversations.router, messages.router, attachments.router, openai.router, ui_chat.router,
+    prompts.router,
+    study_learning.router, study_files.form_router, study_files.router, study.router,
+    progress.router, transcribe.router,
 )  # fmt: skip
 
 
@@ -84,8 +98,13 @@ def create_app(
         ):
             settle()
             state = request_state(services)
-            async with housekeeping(services), state["books"].kept(services.store):
-                yield {**state}
+            async with (
+                housekeeping(services),
+                in_background(state["vitals"].watch()),
+                state["books"].kept(services.store),
+                McpEndpoint(services) as mcp_endpoint,
+            ):
+                yield {**state, "mcp": mcp_endpoint}
 
     application = FastAPI(
         title="Helix",
@@ -98,14 +117,20 @@ def create_app(
     )
     for router in _ROUTERS:
         application.include_router(router)
-    application.routes.extend(web.routes(settings))
+    application.routes.extend([*mcp.routes, *web.routes(settings)])
     _register_errors(application)
     if settings.cors_origins:
         application.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "traceparent"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Last-Event-ID",
+                "traceparent",
+                "Mcp-Protocol-Version",
+            ],
             expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)

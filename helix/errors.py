@@ -21,6 +21,12 @@ class BadRequest(HelixError):
     status = 400
 
 
+class NotFound(HelixError):
+    """There is no such document, chunk, run or stored file."""
+
+    status = 404
+
+
 class Unavailable(HelixError):
     """Something Helix depends on did not answer; the same request may work later."""
 
@@ -29,6 +35,10 @@ class Unavailable(HelixError):
 
 class StoreUnavailable(Unavailable):
     """The database is down, unreachable, refusing us, or without Helix's schema."""
+
+
+class BucketUnavailable(StoreUnavailable):
+    """The bucket that keeps original files did not answer."""
 
 
 class UpstreamError(Unavailable):

@@ -7,8 +7,10 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TypeVar
 
+from helix.agent.building import build_agent
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.judging import Judge, build_judge
 from helix.answering.pipeline import AnswerPipeline
@@ -19,7 +21,9 @@ from helix.domain.memory import Budget
 from helix.errors import HelixError, SettingsError
 from helix.library.access import Library
 from helix.library.background import in_background
+from helix.library.prompt_versions import PromptBook
 from helix.library.worker_processes import WorkerProcesses
+from helix.progress.log import ProgressLog
 from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel
 from helix.receipts.receipt import Configuration
@@ -31,12 +35,13 @@ from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.reranking import build_reranker
 from helix.retrieval.reranking.stage import Reranking
 from helix.retrieval.rewriting import build_rewriter
-from helix.retrieval.understanding import INSTRUCTIONS, Understanding
+from helix.retrieval.understanding import Understanding
 from helix.retrieval.vector_space import Space, current_embedder, gate_ceiling, spaces
 from helix.settings import Settings
 from helix.storage.database import open_url
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.metrics import Metrics
+from helix.voice.transcribing import Transcriber, build_transcriber
 
 __all__ = ["Services", "gate_ceiling", "open_services", "open_store", "open_url"]
 
@@ -52,6 +57,9 @@ class Services:
         answering: the pipeline that every question goes through.
         receipts: where receipts are stored; None where none are (HELIX_RECEIPT_DAYS=0).
         configuration: the models and settings that answers are made with.
+        prompts: the prompts of tenants; an answer reads none where its models are offline.
+        progress: where it is noted what learners do.
+        transcriber: makes text of speech; None where nothing here does.
         on_run_created: is called when a run was committed for which there may be no worker;
             returns whether it started one.
     """
@@ -64,6 +72,9 @@ class Services:
     configuration: Configuration
     library: Library
     llm: LanguageModel
+    prompts: PromptBook
+    progress: ProgressLog
+    transcriber: Transcriber | None
     on_run_created: Callable[[], bool] = lambda: False
     metrics: Metrics = field(default_factory=Metrics)
     page_images: PageImages = field(default_factory=PageImages)
@@ -89,9 +100,12 @@ async def open_store(
     """
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(open_url(settings))
+        pooler = settings.database_pooler_url
         store = kind(
-            url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size
-        )
+            url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size,
+            replica_urls=[url.get_secret_value() for url in settings.database_replica_urls],
+            pooler_url=pooler.get_secret_value() if pooler else None,
+        )  # fmt: skip
         stack.push_async_callback(store.close)
         await store.check_role()
         await current_embedder(store, [embedder, following] if following else [embedder])
@@ -126,25 +140,20 @@ async def open_services(
         known = [embedder, following] if following else [embedder]
         search_spaces = spaces(settings, known)
         store = await stack.enter_async_context(open_store(TenantStore, settings, *known))
-        first, *others = (_cached(space, store, settings) for space in search_spaces)
         reranking = await _reranking(settings, stack)
         rewriter = build_rewriter(llm, enabled=settings.rewrite, timeout=settings.rewrite_timeout)
         if rewriter:
             stack.push_async_callback(rewriter.aclose)
-        understanding = _understanding(settings, llm, stack)
         await asyncio.to_thread(count_tokens, "")  # loads the tokenizer, for the first question
+        first, *others = (_cached(space, store, settings) for space in search_spaces)
         retriever = GatedRetriever(
             store, first, top_k=settings.retrieval_top_k, following=others, rewriter=rewriter,
             reranking=reranking, calibration=build_calibration(settings),
         )  # fmt: skip
+        engine = _engine(settings, retriever, llm, stack)
         await stack.enter_async_context(in_background(_fill_terms(store)))
         workers = WorkerProcesses(settings)
         stack.push_async_callback(workers.stop)
-        budget = Budget(settings.history_chars, settings.history_messages)
-        engine = CitationQueryEngine(
-            retriever, llm, hygiene="hygiene" in settings.guards,
-            turns=TurnReader(understanding, budget),
-        )  # fmt: skip
         judge = await _judge(settings, llm, stack)
         configuration = Configuration.of(
             settings, llm=llm.identity, judge=judge.identity,
@@ -154,18 +163,45 @@ async def open_services(
         metrics = metrics or Metrics()
         metrics.watch(store.url, store.pool_stats, rewriter)
         await stack.enter_async_context(in_background(metrics.keep_shared()))
+        prompts = PromptBook(store)
+        offline = {_kind(llm.identity), _kind(judge.identity)} <= {"offline"}
+        library = Library(store)
         answering = AnswerPipeline(
-            engine, judge, frozenset(settings.guards), settings.withhold, receipts, metrics=metrics
-        )
+            engine, judge, frozenset(settings.guards), settings.withhold, receipts,
+            metrics=metrics, prompts=None if offline else prompts,
+            agent=build_agent(settings, llm, retriever, library),
+        )  # fmt: skip
         stack.push_async_callback(answering.aclose)
+        progress = ProgressLog(
+            library, timedelta(seconds=settings.study_idle_seconds), kept=settings.progress == "on"
+        )
+        stack.push_async_callback(progress.write)  # what was noted in the last second
+        await stack.enter_async_context(in_background(progress.keep()))
+        if transcriber := build_transcriber(settings, llm):
+            stack.push_async_callback(transcriber.aclose)
         page_images = PageImages()  # its process starts with the first image
         stack.push_async_callback(page_images.aclose)
         turns = Turns()
         stack.push_async_callback(turns.aclose)
         yield Services(
-            settings, store, engine, answering, receipts, configuration, Library(store), llm,
-            workers.ensure, metrics, page_images, turns,
+            settings, store, engine, answering, receipts, configuration, library, llm,
+            prompts, progress, transcriber, workers.ensure, metrics, page_images, turns,
         )  # fmt: skip
+
+
+def _kind(identity: str) -> str:
+    return identity.partition(":")[0]
+
+
+def _engine(
+    settings: Settings, retriever: GatedRetriever, llm: LanguageModel, stack: AsyncExitStack
+) -> CitationQueryEngine:
+    """The engine over ``retriever``; what it opens is closed with ``stack``."""
+    budget = Budget(settings.history_chars, settings.history_messages)
+    return CitationQueryEngine(
+        retriever, llm, hygiene="hygiene" in settings.guards,
+        turns=TurnReader(_understanding(settings, llm, stack), budget),
+    )  # fmt: skip
 
 
 def _understanding(
@@ -176,7 +212,7 @@ def _understanding(
         return None
     rewriter = build_rewriter(
         llm, enabled=settings.history_retrieval == "model", timeout=settings.rewrite_timeout,
-        instructions=INSTRUCTIONS,
+        task="standalone_question",
     )  # fmt: skip
     if rewriter:
         stack.push_async_callback(rewriter.aclose)

@@ -42,6 +42,10 @@ HostName = Annotated[
     str, StringConstraints(pattern=r"^(\*|(\*\.)?[A-Za-z0-9_.-]+)$", to_lower=True)
 ]
 """A host name, ``*.`` and its ending, or ``*`` for any."""
+Bucket = Annotated[
+    str, StringConstraints(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*$")
+]
+"""A bucket of an S3-compatible server, with or without a prefix."""
 Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
 
 LIMITS = {
@@ -54,6 +58,12 @@ LIMITS = {
 
 _REMEDIES = {
     "DATABASE_URL": "set it to postgresql://user:password@host:5432/name, or to embedded",
+    "DATABASE_REPLICA_URLS": (
+        "set it to postgresql://user:password@host:5432/name of each read replica, with commas"
+    ),
+    "DATABASE_POOLER_URL": (
+        "set it to postgresql://user:password@host:6432/name of PgBouncer, or leave it out"
+    ),
     "GEMINI_API_KEY": (
         "get a free key at https://aistudio.google.com/apikey,"
         " or set HELIX_LLM=offline and HELIX_EMBEDDER=offline"
@@ -70,10 +80,14 @@ _REMEDIES = {
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
     "HELIX_HOSTS": "set it to host names such as docs.example.com, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
+    "HELIX_URL": "set it to the address that clients use, such as https://docs.example.com",
+    "HELIX_TAG_MODELS": "set it to tags of documents, separated by commas",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
     "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",
+    "HELIX_FILES": "set it to s3://bucket or s3://bucket/prefix, or leave it out",
     "HELIX_PUBLIC": "set it to some of metrics, docs, privacy, evals, with commas, or leave it out",
+    "HELIX_VOICE_MODEL": "set it to the folder of a Whisper model, or leave it out",
     "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
 }
 """How to set the variables whose type and bounds do not say it all."""
@@ -96,6 +110,12 @@ class Settings(ClientSettings):
     """Everything a process is configured by. Distances are cosine distances, 0 to 2."""
 
     database_url: str = Field(repr=False)  # it may hold a password
+    database_replica_urls: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    """Read replicas of the database, which answer searches where they have all that is written."""
+    database_pooler_url: SecretStr | None = None
+    """A pooler in transaction mode in front of the database: reads and writes go through it."""
+    files: Bucket | None = Field(None, alias="HELIX_FILES")
+    """Where original files are moved to; None: they stay in the database."""
     gemini_api_key: SecretStr | None = None
     gemini_model: str = Field("gemini-2.5-flash", pattern=r"^\S+$")
     embed_model: str = Field("gemini-embedding-001", pattern=r"^\S+$")
@@ -120,6 +140,16 @@ class Settings(ClientSettings):
     """Room in a prompt for the conversation so far."""
     history_messages: int = Field(40, ge=0, le=100, alias="HELIX_HISTORY_MESSAGES")
     """Questions and answers that a prompt has in full at most; a summary stands for the others."""
+    mode: Literal["answer", "agent"] = Field("answer", alias="HELIX_MODE")
+    """Who gathers the sources of a question that does not say: one search, or the agent's tools."""
+    agent_steps: int = Field(8, ge=1, le=50, alias="HELIX_AGENT_STEPS")
+    """Turns that the agent has to gather sources; then the answer is written from what there is."""
+    agent_seconds: float = Field(60.0, ge=1, le=600, alias="HELIX_AGENT_SECONDS")
+    """Longest that it may gather."""
+    agent_tokens: int = Field(120_000, ge=1000, le=10**7, alias="HELIX_AGENT_TOKENS")
+    """Tokens that its model may be sent and say while it gathers."""
+    agent_fetch: bool = Field(False, alias="HELIX_AGENT_FETCH")
+    """Whether the agent may read pages of the web whose address the user wrote in the question."""
     reranker: str = Field("none", pattern=r"^[a-z-]+(:\S+)?$", alias="HELIX_RERANKER")
     rerank_min_score: float | None = Field(None, ge=0, le=1, alias="HELIX_RERANK_MIN_SCORE")
     """Below it nothing is relevant enough to answer; None: the reranker's own default."""
@@ -186,6 +216,10 @@ class Settings(ClientSettings):
     cors_origins: Annotated[tuple[Origin, ...], NoDecode] = Field((), alias="HELIX_CORS_ORIGINS")
     hosts: Annotated[tuple[HostName, ...], NoDecode] = Field((), alias="HELIX_HOSTS")
     """Names under which the server is asked, beside those of this machine."""
+    url: Server | None = Field(None, alias="HELIX_URL")
+    """The server's address as its clients know it, in front of links; None: as a request has it."""
+    tag_models: Annotated[tuple[str, ...], NoDecode] = Field((), alias="HELIX_TAG_MODELS")
+    """Tags that the OpenAI-compatible routes have a model each for: ``helix:TAG``."""
     open_network: bool = Field(False, alias="HELIX_OPEN_NETWORK")
     """Whether the server may listen on other addresses than loopback without API keys."""
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
@@ -194,6 +228,11 @@ class Settings(ClientSettings):
     """How long feedback is kept; 0: as long as the receipt of its answer."""
     run_days: int = Field(0, ge=0, le=3650, alias="HELIX_RUN_DAYS")
     """How long an ended run is kept, with the list of its files; 0: for ever."""
+    study_retention: float = Field(0.9, ge=0.7, le=0.97, alias="HELIX_STUDY_RETENTION")
+    """The probability with which a card should be remembered when it comes again."""
+    progress: Literal["on", "off"] = Field("on", alias="HELIX_PROGRESS")
+    study_idle_seconds: int = Field(900, ge=60, le=86400, alias="HELIX_STUDY_IDLE_SECONDS")
+    voice_model: str | None = Field(None, alias="HELIX_VOICE_MODEL")
     guards: Annotated[tuple[Guard, ...], NoDecode] = Field(
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )
@@ -222,16 +261,31 @@ class Settings(ClientSettings):
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, url: str) -> str:
-        if url == "embedded" or re.match(r"^embedded:.+", url):
-            return url
-        parts = urlsplit(url)
-        if parts.scheme not in ("postgresql", "postgres") or not url.partition("://")[2]:
-            raise ValueError("malformed")
-        if "," not in parts.netloc:  # libpq takes several hosts, urlsplit does not
-            _ = parts.port  # checked only when it is asked for
+        if url != "embedded" and not re.match(r"^embedded:.+", url):
+            _check_url(url)
         return url
 
-    @field_validator("cors_origins", "allow_hosts", "hosts", "guards", "public", mode="before")
+    @field_validator("database_pooler_url", mode="before")
+    @classmethod
+    def _known_pooler(cls, value: object) -> object:
+        if isinstance(value, str):
+            _check_url(value)
+        return value
+
+    @field_validator("database_replica_urls", mode="before")
+    @classmethod
+    def _split_urls(cls, value: object) -> object:
+        """At commas before a URL, for the hosts of one URL have commas between them too."""
+        if not isinstance(value, str):
+            return value
+        urls = re.split(r"[,\s]+(?=postgres(?:ql)?://)", value.strip())
+        for url in urls:
+            _check_url(url)
+        return tuple(urls)
+
+    @field_validator(
+        "cors_origins", "allow_hosts", "hosts", "guards", "public", "tag_models", mode="before"
+    )
     @classmethod
     def _split_list(cls, value: object, info: ValidationInfo) -> object:
         if not isinstance(value, str):
@@ -248,6 +302,7 @@ class Settings(ClientSettings):
         "suggestions",
         "retrieval",
         "history_retrieval",
+        "mode",
         "gate",
         "tracing",
         "log_format",
@@ -266,6 +321,15 @@ class Settings(ClientSettings):
         if "gemini" in needs and not key.strip():
             raise SettingsError(_line("GEMINI_API_KEY", "is not set"))
         return self
+
+
+def _check_url(url: str) -> None:
+    """Raise ValueError where it is no libpq URL."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres") or not url.partition("://")[2]:
+        raise ValueError("malformed")
+    if "," not in parts.netloc:  # libpq takes several hosts, urlsplit does not
+        _ = parts.port  # checked only when it is asked for
 
 
 def variable_of(name: str, field: FieldInfo) -> str:

@@ -31,10 +31,20 @@ class ChunkStore(TenantStore, SafePGVectorStore):
     _staged: dict[str, StagedDocument] = PrivateAttr(default_factory=dict)
 
     def __init__(
-        self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
+        self,
+        database_url: str,
+        identity: str,
+        *,
+        ef_search: int = 100,
+        pool_size: int = 10,
+        replica_urls: Sequence[str] = (),
+        pooler_url: str | None = None,
     ) -> None:
         SafePGVectorStore.__init__(self, database_url, ef_search)
-        TenantStore.__init__(self, database_url, identity, ef_search=ef_search, pool_size=pool_size)
+        TenantStore.__init__(
+            self, database_url, identity, ef_search=ef_search, pool_size=pool_size,
+            replica_urls=replica_urls, pooler_url=pooler_url,
+        )  # fmt: skip
 
     @classmethod
     def class_name(cls) -> str:

@@ -1,4 +1,4 @@
-"""Waiting for a database that does not answer."""
+"""Waiting for a database, or a bucket, that does not answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from helix.errors import StoreUnavailable
+from helix.errors import BucketUnavailable, StoreUnavailable
 from helix.providers.retries import RetryPolicy
 from helix.store import ChunkStore
 
@@ -37,11 +37,11 @@ def _asked_delay(error: Exception) -> float | None:
     cause = error.__cause__
     is_silent = isinstance(cause, (psycopg.OperationalError, TimeoutError))
     is_away = isinstance(error, StoreUnavailable) and is_silent and not isinstance(cause, _LASTING)
-    return 0.0 if is_away else None
+    return 0.0 if is_away or isinstance(error, BucketUnavailable) else None
 
 
 async def through_outages(operation: Callable[[], Awaitable[T]]) -> T:
-    """What ``operation`` gives, tried again while the database is away.
+    """What ``operation`` gives, tried again while the database, or the bucket of files, is away.
 
     Raises:
         StoreUnavailable: it stayed away for OUTAGE_SECONDS, or answered with a refusal.

@@ -32,9 +32,16 @@ class Package:
     licence: str
     files: dict[str, str]
     replaced: tuple[tuple[str, str], ...] = field(default=())
-    """What is changed in its text: a browser finds no module by a bare name."""
+    """What is changed in its text, so that it is a module whose own a browser finds."""
     licence_file: str = "LICENSE"
 
+
+_UNIVERSAL = (
+    "(function(e,t){typeof exports==`object`&&typeof module<`u`?module.exports=t():"
+    "typeof define==`function`&&define.amd?define([],t):"
+    "(e=typeof globalThis<`u`?globalThis:e||self,e.DOMPurify=t())})(this,function(){"
+)
+"""How DOMPurify's smallest file begins, for whatever loads it."""
 
 PACKAGES = (
     Package(
@@ -45,15 +52,21 @@ PACKAGES = (
     Package("htm", "3.1.1", "Apache-2.0", {"dist/htm.mjs": "htm.mjs"}),
     Package("marked", "18.2.1", "MIT", {"lib/marked.esm.js": "marked.mjs"}),
     Package(
-        "dompurify", "3.4.18", "MPL-2.0 OR Apache-2.0", {"dist/purify.es.mjs": "dompurify.mjs"}
+        "dompurify", "3.4.18", "MPL-2.0 OR Apache-2.0", {"dist/purify.min.js": "dompurify.mjs"},
+        # half of what its module is, but no module
+        ((_UNIVERSAL, "export default (function(){"), ("}return nt()});", "}return nt()})();")),
     ),
     Package(
         "@fontsource-variable/inter", "5.3.0", "OFL-1.1",
         {"files/inter-latin-wght-normal.woff2": "inter.woff2"},
     ),
     Package(
-        "@fontsource-variable/source-serif-4", "5.3.1", "OFL-1.1",
-        {"files/source-serif-4-latin-wght-normal.woff2": "source-serif.woff2"},
+        # one weight: the file with all of them is two and a half times as large
+        "@fontsource/source-serif-4", "5.3.1", "OFL-1.1",
+        {"files/source-serif-4-latin-400-normal.woff2": "source-serif.woff2"},
+    ),
+    Package(
+        "d3-hierarchy", "3.1.3", "ISC", {"dist/d3-hierarchy.min.mjs": "d3-hierarchy.mjs"},
     ),
 )  # fmt: skip
 API_DOCS_PACKAGES = (
@@ -118,6 +131,8 @@ def _text(path: Path, package: Package) -> bytes:
     lines = data.decode().rstrip("\n").split("\n")  # splitlines() would cut strings at U+2028
     text = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL=")) + "\n"
     for old, new in package.replaced:
+        if old not in text and len(package.files) == 1:
+            raise SystemExit(f"vendor_web: {path.name} of {package.name} has no {old[:60]}")
         text = text.replace(old, new)
     return text.encode()
 

@@ -14,8 +14,8 @@ DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 LINKED = sorted(
     page
-    for pattern in ("*.md", "docs/**/*.md", "evals/*.md", "benchmarks/*.md", "tests/*.md")
-    for page in ROOT.glob(pattern)
+    for folder in ("", "docs/**/", "evals/", "benchmarks/", "tests/", "edge/", "examples/")
+    for page in ROOT.glob(f"{folder}*.md")
 )
 
 

@@ -50,6 +50,9 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("DATABASE_URL", "embeddedx"),
         ("DATABASE_URL", "postgresql://u:hunter2@h:port/d"),
         ("DATABASE_URL", "postgresql://"),
+        ("DATABASE_REPLICA_URLS", "embedded"),
+        ("DATABASE_REPLICA_URLS", "postgresql://h/d,postgresql://u:hunter2@h:port/d"),
+        ("DATABASE_POOLER_URL", "u:hunter2@h:6432/d"),
         ("GEMINI_API_KEY", ""),
         ("GEMINI_API_KEY", "   "),
         ("GEMINI_MODEL", "two words"),
@@ -94,6 +97,9 @@ def test_lists_are_split_and_checked(environment: pytest.MonkeyPatch) -> None:
     assert settings.allow_hosts == ("wiki.example", "[::1]")
     assert settings.cors_origins == ("https://a.example", "*")
     assert settings.guards == ("verdict", "hygiene")
+    environment.setenv("DATABASE_REPLICA_URLS", "postgresql://a:1,b:2/d, postgres://c/d")
+    urls = [url.get_secret_value() for url in load_settings().database_replica_urls]
+    assert urls == ["postgresql://a:1,b:2/d", "postgres://c/d"]
     environment.setenv("HELIX_GUARDS", "None")
     assert load_settings().guards == ()
 

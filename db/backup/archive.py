@@ -41,6 +41,7 @@ class Manifest:
         scripts: the same of the SQL that makes the schema, for a newer Helix.
         columns: by table, the columns of its rows, in their order.
         sequences: by name, the last value and whether it was given out.
+        files_elsewhere: original files whose bytes are objects of a bucket, and not in the backup.
     """
 
     format: int
@@ -52,6 +53,7 @@ class Manifest:
     scripts: dict[str, Contents]
     columns: dict[str, list[str]]
     sequences: dict[str, tuple[int, bool]]
+    files_elsewhere: int = 0
 
     def rows(self, table: str) -> int:
         """The rows of ``table``; 0 where the backup has no such table."""

@@ -26,6 +26,7 @@ from db.url import redact
 
 # A staged change of the embedder has one row that says so; without its vectors it is none.
 _WHERE = {"embedding_change": sql.SQL(" WHERE settled IS NOT NULL")}
+_ELSEWHERE = "SELECT count(*) FROM files WHERE place IS NOT NULL"
 _SEQUENCE = "SELECT last_value, is_called FROM {}"
 
 
@@ -79,6 +80,7 @@ def _save(connection: psycopg.Connection, writer: Writer, made_by: str) -> Manif
         },
         columns=columns,
         sequences=sequences,
+        files_elsewhere=_files_elsewhere(connection),
     )
     writer.finish(manifest)
     return manifest
@@ -121,6 +123,12 @@ def _copy_out(
         with cursor.copy(query) as copied:
             contents = writer.add(member_of(table), copied)
         return replace(contents, rows=cursor.rowcount)
+
+
+def _files_elsewhere(connection: psycopg.Connection) -> int:
+    row = connection.execute(_ELSEWHERE).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _position(connection: psycopg.Connection, sequence: str) -> tuple[int, bool]:

@@ -66,7 +66,7 @@ def visit(browser: Browser, site: str, question: str, picture: Path | None = Non
     try:
         page = context.new_page()
         page.goto(f"{site}/")
-        with page.expect_response("**/v1/query") as response:
+        with page.expect_response("**/messages") as response:
             page.fill("#question", question)
             page.press("#question", "Enter")
         page.locator(".turn[aria-busy=false] .actions").wait_for()

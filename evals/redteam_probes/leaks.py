@@ -100,7 +100,7 @@ def _predicate_alone(fusion: Fusion | None) -> Attempt:
         class Owner:
             """Reads as nobody in particular."""
 
-            async def fetch(
+            async def read(
                 self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
             ) -> list[Any]:
                 return await asyncio.to_thread(self._fetch, statement, values)

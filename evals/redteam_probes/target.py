@@ -16,6 +16,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import Document, NodeRelationship, TextNode
 
+from evals.redteam_probes.caller import ObedientCaller
 from helix.app import create_app
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.providers import build_embedder
@@ -84,7 +85,7 @@ class Target:
     """Everything a probe may use. ``said`` are the bodies of all responses so far.
 
     ``client`` asks the application with the offline model, ``hostile`` the same with the
-    adversary, ``keyed`` one where API keys are asked for.
+    adversary, ``calling`` with ``caller``, ``keyed`` one where API keys are asked for.
     """
 
     services: Services
@@ -92,6 +93,8 @@ class Target:
     client: httpx.AsyncClient
     hostile: httpx.AsyncClient
     keyed: httpx.AsyncClient
+    caller: ObedientCaller
+    calling: httpx.AsyncClient
     logged: list[str]
     said: list[str] = field(default_factory=list)
 
@@ -149,12 +152,18 @@ async def open_target(settings: Settings) -> AsyncIterator[Target]:
         services = await stack.enter_async_context(open_services(settings, embedder))
         model = LanguageModel(adversary, "scripted:adversary")
         other = await stack.enter_async_context(open_services(settings, embedder, model))
+        caller = ObedientCaller()
+        obedient = LanguageModel(caller, "scripted:obedient")
+        agents = await stack.enter_async_context(open_services(settings, embedder, obedient))
         locked = replace(services, settings=settings.model_copy(update={"auth": "keys"}))
-        plain, hostile, keyed = [
-            await stack.enter_async_context(_client(one)) for one in (services, other, locked)
+        plain, hostile, keyed, calling = [
+            await stack.enter_async_context(_client(one))
+            for one in (services, other, locked, agents)
         ]
         stack.enter_context(_captured_logs(lines))
-        yield Target(services, adversary, plain, hostile, keyed, lines.lines)
+        yield Target(
+            services, adversary, plain, hostile, keyed, caller, calling, lines.lines
+        )  # fmt: skip
 
 
 @contextmanager

@@ -13,11 +13,12 @@ from typing import Any, TypedDict
 
 from helix.answering.clarification import clarifying_question
 from helix.answering.debug import debug_block
-from helix.answering.engine import AnswerStream
 from helix.answering.from_history import from_history
+from helix.answering.gathering import Mode
 from helix.answering.guardrails import Flag
 from helix.answering.proof import Proof, Support, prove, with_relevance
 from helix.answering.refusal import Passage, closest_passages, reason_text
+from helix.answering.stream import AnswerStream
 from helix.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite, snippet
@@ -27,6 +28,7 @@ from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.scope import Scope
 from helix.domain.turns import Turn
+from helix.prompts import Prompts
 from helix.telemetry.tracing import request_trace_id
 
 NOTHING_TO_PROVE = Proof(())
@@ -60,6 +62,7 @@ class Question:
     ``top_k`` is the most chunks to answer from; None leaves that to the retriever. ``history`` is
     what came before in its conversation; None where it is asked outside of one. Both ids are 32
     hex characters; ``trace_id`` is the current request's, a random one outside of a request.
+    ``mode`` says who gathers the sources; ``time_zone`` is the asker's, an IANA name.
     """
 
     text: str
@@ -68,6 +71,8 @@ class Question:
     history: History | None = None
     answer_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     trace_id: str = field(default_factory=lambda: request_trace_id() or secrets.token_hex(16))
+    mode: Mode = "answer"
+    time_zone: str = "UTC"
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,12 @@ class Answer:
         debug: the ``debug`` block of POST /v1/query.
         prompt: the user's turn that the model was sent; None where the model was not asked.
         removed: how many links and images the hygiene guard took out.
+        dropped: how many numbers of its markers no source has, of an agent's answer.
         seconds: from the question to the end of the text; ``retrieval.trace`` has the stages.
         verdict: the judge's; None where no judge was asked, or it failed.
         judged: whether a judge was asked.
         turn: what the question is in its conversation; None outside of one.
+        prompts: those that it was made with, and which of them were used.
     """
 
     question: Question
@@ -101,6 +108,14 @@ class Answer:
     verdict: Verdict | None = None
     judged: bool = False
     turn: Turn | None = None
+    prompts: Prompts = field(default_factory=Prompts)
+    dropped: int = 0
+
+    @property
+    def agent_json(self) -> dict[str, Any] | None:
+        """The ``agent`` of its JSON: how its sources were gathered; None where by one search."""
+        gathered = self.retrieval.gathered
+        return gathered.to_json() | {"dropped": self.dropped} if gathered else None
 
     @property
     def turn_json(self) -> dict[str, Any] | None:
@@ -175,7 +190,10 @@ def answer_of(
     proof = NOTHING_TO_PROVE
     if reason is None and not retrieval.is_reply:
         proof = with_relevance(
-            prove(text, retrieval.sources), question.text, text, retrieval.sources
+            prove(text, retrieval.sources, calculations=retrieval.calculations),
+            question.text,
+            text,
+            retrieval.sources,
         )
     debug = debug_block(retrieval, stream.answer, seconds)
     return Answer(
@@ -193,6 +211,8 @@ def answer_of(
         stream.removed,
         seconds,
         turn=stream.turn,
+        prompts=stream.prompts,
+        dropped=stream.dropped,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -14,110 +14,30 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingR
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
+from helix.answering.gathering import Assignment, Event, Gathering
 from helix.answering.guardrails import Hygiene
+from helix.answering.numbering import KnownMarkers, rewritten
+from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.turns import TurnReader, clarified
-from helix.contract import REFUSAL, Citation
+from helix.contract import REFUSAL
 from helix.domain.attribution import attribute_citations
-from helix.domain.citations import cite, is_refusal
+from helix.domain.citations import cite
+from helix.domain.findings import findings
 from helix.domain.followups import FollowUp
 from helix.domain.history import History
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
-from helix.domain.prompt import chat_messages
-from helix.domain.records import Hit
-from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.prompt import FINDINGS, chat_messages
+from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.domain.turns import Turn
 from helix.errors import HelixError, UpstreamError
+from helix.prompts import prompt
 from helix.providers.base import LanguageModel
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
 from helix.retrieval.overview import bare_retrieval, library_reply, overview
 from helix.telemetry.tracing import stream_span, within
 
 _logger = logging.getLogger(__name__)
-
-
-class AnswerStream:
-    """One answer as it arrives: iterate for its deltas, then read ``citations``.
-
-    Closing it, or leaving an ``async with aclosing(stream)``, closes the model's stream.
-
-    ``hygiene`` is the filter that the ``deltas`` come through. ``prompt`` is the user's turn that
-    the model was sent; None where the model was not asked. ``turn`` is what the question is in its
-    conversation; ``asked`` the wording that was put to the model, where it is another.
-    """
-
-    def __init__(
-        self,
-        deltas: AsyncGenerator[str, None],
-        retrieval: Retrieval,
-        hygiene: Hygiene | None = None,
-        prompt: str | None = None,
-        turn: Turn | None = None,
-        asked: str | None = None,
-    ) -> None:
-        self.retrieval = retrieval
-        self.turn = turn
-        self.asked = asked
-        self.prompt = prompt
-        self._hygiene = hygiene
-        self._deltas = deltas
-        self._parts: list[str] = []
-        self._first: str | None = None
-        self._ended = False
-
-    async def prime(self) -> None:
-        """Wait for the first delta, so that a failure before it is still an error, not a stream."""
-        try:
-            self._first = await self._next()
-        except BaseException:
-            await self.aclose()
-            raise
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        if self._first is not None:
-            self._parts.append(self._first)
-            yield self._first
-            while (delta := await self._next()) is not None:
-                self._parts.append(delta)
-                yield delta
-        self._ended = True
-
-    async def _next(self) -> str | None:
-        # the model's time alone, without the time that the reader of the stream takes
-        with self.retrieval.trace.stage("model", spanned=False):
-            return await anext(self._deltas, None)
-
-    async def aclose(self) -> None:
-        """Close the model's stream, whether or not it has ended."""
-        await self._deltas.aclose()
-
-    @property
-    def answer(self) -> str:
-        """The text so far."""
-        return "".join(self._parts)
-
-    @property
-    def removed(self) -> int:
-        """How many links and images hygiene took out so far."""
-        return self._hygiene.removed if self._hygiene else 0
-
-    @property
-    def citations(self) -> list[Citation]:
-        """The citations of the whole answer; may only be read when the stream has ended."""
-        assert self._ended, "an answer has its citations when it has ended"
-        return cite(self.answer, self.cited)
-
-    @property
-    def cited(self) -> list[Hit]:
-        """For source n, at index n - 1: the chunk that a citation of the source names."""
-        return attribute_citations(self.answer, self.retrieval.sources)
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why nothing was answered; None for an answer. Known when the stream has ended."""
-        if self.retrieval.reason:
-            return self.retrieval.reason
-        return "model_refused" if is_refusal(self.answer) else None
 
 
 class CitationQueryEngine(BaseQueryEngine):
@@ -159,11 +79,14 @@ class CitationQueryEngine(BaseQueryEngine):
         *,
         deep: bool = False,
         history: History | None = None,
+        gathering: Gathering | None = None,
     ) -> AnswerStream:
         """Retrieve, gate, and start the answer; its first delta is in hand on return.
 
         ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them. ``history`` is what
-        came before in the question's conversation; None where it is asked outside of one.
+        came before in the question's conversation; None where it is asked outside of one. With
+        ``gathering`` its gatherer brings the sources in place of one search, and what is in hand
+        on return is the first event.
 
         Raises:
             UpstreamError: embedding or model failed before the first delta.
@@ -181,6 +104,10 @@ class CitationQueryEngine(BaseQueryEngine):
         retrieval = None
         if (topic := summary_topic(asked)) is not None:
             retrieval = await overview(self.retriever, topic, within)
+        if retrieval is None and gathering:
+            before = turn.memory.before if turn else None
+            assignment = Assignment(asked, question, within, gathering.time_zone, follow_up, before)
+            return await self._gathered(gathering.gatherer.gather(assignment), asked, turn)
         if retrieval is None:
             retrieval = await self.retriever.search(
                 asked, scope, top_k, deep=deep, follow_up=follow_up
@@ -188,6 +115,21 @@ class CitationQueryEngine(BaseQueryEngine):
             if turn and history is not None:
                 turn, retrieval = clarified(asked, history, turn, retrieval)
         return await self.answer_from(asked, retrieval, turn)
+
+    async def _gathered(
+        self, found: AsyncGenerator[Event | Retrieval, None], asked: str, turn: Turn | None
+    ) -> AnswerStream:
+        """The stream whose sources are being ``found``; its first event is in hand on return."""
+        nothing = bare_retrieval(self.retriever)
+        stream = GatheringStream(
+            found,
+            lambda retrieval: self._written_from(asked, retrieval, turn),
+            nothing,
+            turn,
+            asked,
+        )
+        await stream.prime()
+        return stream
 
     async def _reply(self, text: str, turn: Turn | None) -> AnswerStream:
         """What Helix says of itself and the library: no model is asked, and nothing is claimed."""
@@ -207,21 +149,35 @@ class CitationQueryEngine(BaseQueryEngine):
         Raises:
             UpstreamError: the model failed before the first delta.
         """
-        hygiene, prompt = None, None
-        if retrieval.reason:
-            deltas = _said(REFUSAL)
-        else:
-            places = [source.place for source in retrieval.sources] if self._reads_places else None
-            before = turn.memory.before if turn else None
-            messages = chat_messages(question, retrieval.sources, places, before)
-            prompt = messages[-1].content
-            deltas = self._model_deltas(messages)
-            if self._hygienic:
-                hygiene = Hygiene(retrieval.sources)
-                deltas = _filtered(deltas, hygiene)
-        stream = AnswerStream(deltas, retrieval, hygiene, prompt, turn, question)
+        stream = self._written_from(question, retrieval, turn)
         await stream.prime()
         return stream
+
+    def _written_from(self, question: str, retrieval: Retrieval, turn: Turn | None) -> AnswerStream:
+        """The stream of ``answer_from``, before the model was asked."""
+        if retrieval.reason:
+            return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=question)
+        places = [source.place for source in retrieval.sources] if self._reads_places else None
+        before = turn.memory.before if turn else None
+        found = findings(retrieval.calculations, retrieval.calls, retrieval.sources)
+        messages = chat_messages(
+            question,
+            retrieval.sources,
+            places,
+            before,
+            prompt("answering_style"),
+            found.before,
+            {FINDINGS: found} if self._reads_places and found else None,
+        )
+        deltas, hygiene, markers = self._model_deltas(messages), None, None
+        if retrieval.gathered:  # its reader knows the numbers, and nobody knows another
+            markers = KnownMarkers(len(retrieval.sources))
+            deltas = rewritten(deltas, markers)
+        if self._hygienic:
+            hygiene = Hygiene(retrieval.sources)
+            deltas = _filtered(deltas, hygiene)
+        sent = messages[-1].content
+        return AnswerStream(deltas, retrieval, hygiene, sent, turn, question, markers)
 
     async def still_holds(self, retrieval: Retrieval, scope: Scope | None = None) -> bool:
         """Whether every source of an answer is still stored as it was retrieved.
@@ -267,7 +223,7 @@ class CitationQueryEngine(BaseQueryEngine):
         if self._streaming:
             stream = await self.ask(query_bundle.query_str)
             nodes = as_nodes(stream.retrieval)
-            return AsyncStreamingResponse(aiter(stream), source_nodes=nodes)  # type: ignore[arg-type]
+            return AsyncStreamingResponse(aiter(stream), source_nodes=nodes)
         stream = await self._read_answer(query_bundle.query_str)
         return _response(stream.answer, stream.retrieval)
 

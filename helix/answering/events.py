@@ -8,13 +8,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from helix.answering.engine import AnswerStream
-from helix.answering.numbering import renumbered
+from helix.answering.gathering import Event as Event
+from helix.answering.numbering import Renumbering, rewritten
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
 
-Event = tuple[str, Any]
-"""An event's name, and its payload, which is JSON."""
 TOLD_BEFORE = ("answer", "citations")
 """What ``done`` leaves out: it was told by ``token`` and ``citations``."""
 _logger = logging.getLogger(__name__)
@@ -23,15 +22,21 @@ _logger = logging.getLogger(__name__)
 async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[Event, None]:
     """``token`` events, then ``citations``, ``verdict`` if the answer is judged, and ``done``.
 
-    In a conversation ``memory`` comes first, which tells how full the prompt's history is. One
-    ``error`` event takes the place of the last three. Sources are numbered for readers.
+    What is told of the gathering of sources comes before them all; in a conversation ``memory``
+    follows it, which tells how full the prompt's history is. One ``error`` event takes the place of
+    whatever did not come yet. Sources are numbered for readers.
     """
     async with aclosing(stream):
         with request.outcome:
-            if stream.turn:
-                yield "memory", stream.turn.memory.to_json()
             try:
-                async for delta in renumbered(stream, len(stream.retrieval.sources)):
+                async with aclosing(stream.events()) as events:
+                    async for event in events:
+                        yield event
+                if request.recorded:
+                    request.outcome.first_token()  # of a gathered answer it is in hand by now
+                if stream.turn:
+                    yield "memory", stream.turn.memory.to_json()
+                async for delta in for_readers_of(stream):
                     yield "token", {"t": delta}
                 answer = await request.conclude(stream)
             except HelixError as error:
@@ -45,6 +50,11 @@ async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGen
             if request.has_verdict:
                 yield "verdict", answer.verdict_json()
             yield "done", without_told(request.told(answer, with_verdict=False))
+
+
+def for_readers_of(stream: AnswerStream) -> AsyncGenerator[str, None]:
+    """The deltas of ``stream``, whose events are told, with the readers' numbers."""
+    return rewritten(stream.__aiter__(), Renumbering(stream.renumbered))
 
 
 def without_told(response: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from operator import itemgetter
 from typing import Any
 
@@ -17,19 +18,14 @@ _LONGEST = 80  # characters that are held back where they may begin a marker
 Json = dict[str, Any]
 
 
-class Renumbering:
-    """Takes an answer as it streams; a number beyond its ``sources`` stays as the model wrote it.
+class MarkerRewriting:
+    """Takes an answer as it streams and rewrites its markers, of which none is ever half there.
 
-    ``numbers`` has for each number of the prompt the reader's. Feeding all deltas, then ``end``,
-    gives the whole text, however it was cut.
+    Feeding all deltas, then ``end``, gives the whole text, however it was cut.
     """
 
-    def __init__(self, sources: int) -> None:
-        self.numbers: dict[int, int] = {}
-        self._sources = sources
+    def __init__(self) -> None:
         self._held = ""
-        self._read = 0
-        self._shifts: list[tuple[int, int]] = [(0, 0)]  # where text from there on moved, and by
 
     def feed(self, delta: str) -> str:
         """What of the text so far is certain; what may be half a marker is held back."""
@@ -37,12 +33,29 @@ class Renumbering:
         begun = _MAY_BE_MARKER.search(text)
         cut = begun.start() if begun and len(text) - begun.start() <= _LONGEST else len(text)
         self._held = text[cut:]
-        return self._renumbered(text[:cut])
+        return self._rewritten(text[:cut])
 
     def end(self) -> str:
         """What was held back."""
         held, self._held = self._held, ""
-        return self._renumbered(held)
+        return self._rewritten(held)
+
+    def _rewritten(self, text: str) -> str:
+        raise NotImplementedError
+
+
+class Renumbering(MarkerRewriting):
+    """Numbers sources for readers; a number beyond its ``sources`` stays as the model wrote it.
+
+    ``numbers`` has for each number of the prompt the reader's.
+    """
+
+    def __init__(self, sources: int) -> None:
+        super().__init__()
+        self.numbers: dict[int, int] = {}
+        self._sources = sources
+        self._read = 0
+        self._shifts: list[tuple[int, int]] = [(0, 0)]  # where text from there on moved, and by
 
     def number(self, n: int) -> int:
         """The reader's number of the prompt's ``n``."""
@@ -53,7 +66,7 @@ class Renumbering:
         at = bisect_right(self._shifts, offset, key=itemgetter(0)) - 1
         return offset + self._shifts[at][1]
 
-    def _renumbered(self, text: str) -> str:
+    def _rewritten(self, text: str) -> str:
         parts, position = [], 0
         for marker in MARKER.finditer(text):
             new = _DIGITS.sub(self._one, marker[0])
@@ -71,28 +84,51 @@ class Renumbering:
         return str(n)
 
 
+class KnownMarkers(MarkerRewriting):
+    """Takes numbers out of markers that none of the ``sources`` has; ``dropped`` counts them."""
+
+    def __init__(self, sources: int) -> None:
+        super().__init__()
+        self.dropped = 0
+        self._sources = sources
+
+    def _rewritten(self, text: str) -> str:
+        return MARKER.sub(self._known, text)
+
+    def _known(self, marker: re.Match[str]) -> str:
+        numbers = marker[1].split(",")
+        known = [number for number in numbers if 1 <= int(number) <= self._sources]
+        self.dropped += len(numbers) - len(known)
+        if len(known) == len(numbers):
+            return marker[0]
+        return f"[{', '.join(number.strip() for number in known)}]" if known else ""
+
+
+async def rewritten(
+    deltas: AsyncGenerator[str, None], markers: MarkerRewriting
+) -> AsyncGenerator[str, None]:
+    """``deltas`` as ``markers`` rewrites them, none of them empty; closes them too."""
+    async with aclosing(deltas):
+        async for delta in deltas:
+            if ready := markers.feed(delta):
+                yield ready
+        if ready := markers.end():
+            yield ready
+
+
 def renumbering_of(text: str, sources: int) -> tuple[str, Renumbering]:
     """A whole text for readers, and how it was renumbered."""
     made = Renumbering(sources)
     return made.feed(text) + made.end(), made
 
 
-async def renumbered(deltas: AsyncIterable[str], sources: int) -> AsyncGenerator[str, None]:
-    """The deltas of an answer for readers, none of them empty."""
-    made = Renumbering(sources)
-    async for delta in deltas:
-        if ready := made.feed(delta):
-            yield ready
-    if ready := made.end():
-        yield ready
-
-
 def for_readers(told: Mapping[str, Any], sources: int) -> Json:
     """The JSON of an answer (``answer``, ``citations``, ``support``) with the readers' numbers.
 
-    A text that is null, or gone with its document, leaves all as it is.
+    A text that is null, or gone with its document, leaves all as it is; so does an agent's answer,
+    whose reader was told each source under its number before the answer began.
     """
-    if not told["answer"] or told["abstained"]:
+    if not told["answer"] or told["abstained"] or told.get("agent"):
         return dict(told)
     text, made = renumbering_of(told["answer"], sources)
     citations = [{**one, "n": made.number(one["n"])} for one in told["citations"]]

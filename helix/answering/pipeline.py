@@ -8,21 +8,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 from helix.answering.answer import Answer, Question, answer_of
-from helix.answering.engine import AnswerStream, CitationQueryEngine
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.gathering import Gatherer, Gathering
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
+from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.suggested_scope import suggested_scope
 from helix.contract import Verdict
 from helix.errors import Unavailable
+from helix.prompts import Prompts
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import span
 
@@ -49,6 +52,18 @@ class ReceiptStore(Protocol):
         ...
 
 
+class PromptSource(Protocol):
+    """Where the prompts of tenants are."""
+
+    async def of(self, tenant: str) -> Prompts:
+        """Those of ``tenant`` as they are now; raises StoreUnavailable."""
+        ...
+
+    async def at(self, tenant: str, used: Sequence[Mapping[str, Any]]) -> Prompts:
+        """Those of a receipt's ``prompts``, of the versions named; raises StoreUnavailable."""
+        ...
+
+
 Observer = Callable[[Answer], None]
 """Is called in the event loop with each finished answer; what it raises is logged."""
 
@@ -66,6 +81,8 @@ class AnswerPipeline:
         receipts: where receipts are stored; None stores none.
         observers: called with each finished answer, in order.
         metrics: where answers are counted.
+        prompts: where a tenant's own prompts are; None where models read none.
+        agent: gathers the sources of questions whose mode is ``agent``; None: one search does.
     """
 
     engine: CitationQueryEngine
@@ -75,7 +92,13 @@ class AnswerPipeline:
     receipts: ReceiptStore | None = None
     observers: list[Observer] = field(default_factory=list)
     metrics: Metrics = field(default_factory=Metrics)
+    prompts: PromptSource | None = None
+    agent: Gatherer | None = None
     _background: set[asyncio.Task[Answer]] = field(default_factory=set)
+
+    async def prompts_of(self, tenant: str) -> Prompts:
+        """The prompts that ``tenant`` is answered with now; raises StoreUnavailable."""
+        return await self.prompts.of(tenant) if self.prompts else Prompts()
 
     def hold(self, task: asyncio.Task[Answer]) -> None:
         """Keep a reference to ``task`` until it is done; it may outlive its client."""
@@ -103,6 +126,8 @@ class AnswerRequest:
         extra: further keys for the JSON, given back as they are.
         recorded: False for an answer that leaves no receipt and is not counted, such as a replay.
         started: the ``time.perf_counter()`` at which the question came.
+        prompts: those to answer with; None: the tenant's, as they are when the answer begins.
+        gatherer: gathers the sources in place of the pipeline's agent, such as a replay.
     """
 
     pipeline: AnswerPipeline
@@ -112,6 +137,8 @@ class AnswerRequest:
     extra: dict[str, Any] = field(default_factory=dict)
     recorded: bool = True
     started: float = field(default_factory=time.perf_counter)
+    prompts: Prompts | None = None
+    gatherer: Gatherer | None = None
 
     @cached_property
     def outcome(self) -> OutcomeRecorder:
@@ -159,21 +186,34 @@ class AnswerRequest:
     async def start(self) -> AnswerStream:
         """Retrieve and ask the model; the answer's first delta is in hand on return.
 
+        Of a gathered answer that is its first event.
+
         Raises:
             UpstreamError, StoreUnavailable, EmbedderMismatch: as CitationQueryEngine.ask does.
         """
         asked = self.question
         try:
-            stream = await self.pipeline.engine.ask(
-                asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history
-            )
+            prompts = self.prompts or await self.pipeline.prompts_of(asked.scope.tenant)
+            with prompts.active():
+                stream = await self.pipeline.engine.ask(
+                    asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history,
+                    gathering=self._gathering(),
+                )  # fmt: skip
         except BaseException as error:
             if self.recorded:
                 self.outcome.fail(error)
             raise
-        if self.recorded:
+        stream.prompts = prompts
+        if self.recorded and not isinstance(stream, GatheringStream):
             self.outcome.first_token()
         return stream
+
+    def _gathering(self) -> Gathering | None:
+        """Who gathers the sources; None: one search does."""
+        gatherer = self.gatherer
+        if gatherer is None and self.question.mode == "agent":
+            gatherer = self.pipeline.agent
+        return Gathering(gatherer, self.question.time_zone) if gatherer else None
 
     async def conclude(self, stream: AnswerStream) -> Answer:
         """The answer of ``stream``, which was read to its end: proved and screened, not yet judged.
@@ -232,7 +272,7 @@ class AnswerRequest:
     async def _verdict_on(self, answer: Answer) -> Verdict | None:
         judge = self.pipeline.judge
         try:
-            with span("judge", model=judge.identity):
+            with span("judge", model=judge.identity), answer.prompts.active():
                 return await judge.judge(self.question.text, answer.text, answer.retrieval.sources)
         except Exception as error:  # noqa: BLE001  a failed judge costs no answer
             _logger.warning("judge %s failed: %s", judge.identity, type(error).__name__)
@@ -251,6 +291,8 @@ class AnswerRequest:
         }
         if turn := answer.turn_json:
             summary["turn"] = turn
+        if agent := answer.agent_json:
+            summary["agent"] = agent
         if with_verdict:
             summary["verdict"] = answer.verdict_json()
         summary |= {"answer_id": self.question.answer_id, "trace_id": self.question.trace_id}

@@ -12,7 +12,14 @@ import typer
 
 from helix.commands.document_names import find_documents
 from helix.commands.refusals import check_scope, refusal_lines
-from helix.commands.rendering import AnswerPrinter, citation_lines, doubt_lines, draws_markdown
+from helix.commands.rendering import (
+    AnswerPrinter,
+    call_lines,
+    citation_lines,
+    doubt_lines,
+    draws_markdown,
+)
+from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
 from helix.commands.service.choice import answer_service
@@ -28,31 +35,19 @@ def ask(
         list[str],
         typer.Argument(metavar="QUESTION", help="What to ask the documents; - reads it."),
     ],
-    document: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--document",
-            "-d",
-            metavar="NAME",
-            help="From this document: its title, file name or path; may be given again.",
-        ),
-    ] = None,
+    document: DocumentOption = None,
     document_id: Annotated[
         int | None, typer.Option(min=1, help="From the document of this number.")
     ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tag", "-t", metavar="TAG", help="From documents with this label; may be given again."
-        ),
-    ] = None,
+    tag: TagOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as POST /v1/query has it.")
     ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="With the numbers of passages and answer.")
     ] = False,
-    tenant: Annotated[str, typer.Option(help="Whose documents to ask.")] = DEFAULT_TENANT,
+    mode: ModeOption = None,
+    tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
 ) -> None:
     """Ask the documents; the answer streams to the terminal, its citations follow.
@@ -67,7 +62,7 @@ def ask(
 
     async def connected() -> None:
         async with await answer_service(server, tenant_name(tenant)) as answers:
-            query = Query(text, await _documents(answers, names), tags)
+            query = Query(text, await _documents(answers, names), tags, mode=mode)
             if as_json:
                 told = await _answer(answers, query, tenant)
                 typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
@@ -122,4 +117,6 @@ def _print(told: Row, *, verbose: bool) -> None:
     if told["abstained"] and (lines := refusal_lines(told)):
         typer.echo("\n".join(["", *lines]), err=True)
     if verbose:
+        for line in call_lines(told):
+            typer.echo(line, err=True)
         typer.echo(f"\nanswer {told['answer_id']}", err=True)

@@ -34,18 +34,18 @@ def backup(
 
     Documents with their vectors and original files, answers, keys, runs: of all tenants. Servers
     and workers go on meanwhile. FILE is whole or not there, and only its owner may read it.
-    Settings are not in it.
+    Settings are not in it, nor the objects of HELIX_FILES' bucket.
     """
     from db.backup.archive import checked
     from db.backup.saving import save
     from db.migrate import migrate
     from db.url import is_embedded
 
-    with _told():
+    with database_errors_told():
         if check:
             typer.echo(f"{file} is whole: {_described(checked(file))}")
             return
-        with _database() as (configured, url):
+        with configured_database() as (configured, url):
             if is_embedded(configured):  # it has nobody else to bring it up to date
                 migrate(url)
             manifest = save(url, file, f"Helix {__version__}")
@@ -69,16 +69,16 @@ def restore(
     from db.backup.restoring import restore as put_back
     from db.url import redact
 
-    with _told():
+    with database_errors_told():
         if replace and not yes:
             typer.confirm("Delete all that the database holds of Helix?", abort=True)
-        with _database() as (configured, url):
+        with configured_database() as (configured, url):
             manifest = put_back(url, file, replace=replace, place=redact(configured))
         typer.echo(f"{file} is restored: {_described(manifest)}")
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def database_errors_told() -> Iterator[None]:
     """Errors of the database's own modules as Helix's, which are told in one line."""
     try:
         yield
@@ -87,7 +87,7 @@ def _told() -> Iterator[None]:
 
 
 @contextmanager
-def _database() -> Iterator[tuple[str, str]]:
+def configured_database() -> Iterator[tuple[str, str]]:
     """The value of DATABASE_URL, and the URL of its database, which runs while the block lasts."""
     from db.migrate import database_url
     from db.url import open_database
@@ -99,6 +99,7 @@ def _database() -> Iterator[tuple[str, str]]:
 
 def _described(manifest: Manifest) -> str:
     counts = ", ".join(f"{table} {manifest.rows(table):,}" for table in _COUNTED)
-    return (
-        f"{counts}; made {manifest.made_at} by {manifest.made_by}, schema {manifest.schema_version}"
-    )
+    made = f"made {manifest.made_at} by {manifest.made_by}, schema {manifest.schema_version}"
+    if not manifest.files_elsewhere:
+        return f"{counts}; {made}"
+    return f"{counts}; {manifest.files_elsewhere:,} original files are in the bucket; {made}"

@@ -6,6 +6,7 @@ import asyncio
 import sys
 import uuid
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ import typer
 from helix.commands.document_names import find_documents
 from helix.commands.refusals import refusal_lines
 from helix.commands.rendering import AnswerPrinter, citation_lines, doubt_lines, draws_markdown
+from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
 from helix.commands.service.choice import answer_service
@@ -30,22 +32,10 @@ def chat(
         str | None,
         typer.Option("--conversation", "-c", metavar="ID", help="Go on with this conversation."),
     ] = None,
-    document: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--document",
-            "-d",
-            metavar="NAME",
-            help="From this document: its title, file name or path; may be given again.",
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tag", "-t", metavar="TAG", help="From documents with this label; may be given again."
-        ),
-    ] = None,
-    tenant: Annotated[str, typer.Option(help="Whose documents to ask.")] = DEFAULT_TENANT,
+    document: DocumentOption = None,
+    tag: TagOption = None,
+    mode: ModeOption = None,
+    tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
 ) -> None:
     """Talk with the documents: each line is a question, which may rest on those before it.
@@ -59,7 +49,8 @@ def chat(
         async with await answer_service(server, tenant_name(tenant)) as answers:
             found = await find_documents(answers, document) if document else None
             ids = None if found is None else tuple(row["id"] for row in found)
-            return await _talk(answers, Query("", ids, tags, conversation or uuid.uuid4().hex))
+            begun = Query("", ids, tags, conversation or uuid.uuid4().hex, mode)
+            return await _talk(answers, begun)
 
     last = asyncio.run(connected())
     typer.echo(f"\nconversation {last}: go on with `helix chat -c {last}`", err=True)
@@ -78,7 +69,7 @@ async def _talk(answers: AnswerService, query: Query) -> str:
             case "/quit" | "/exit":
                 return query.conversation_id
             case "/new":
-                query = Query("", query.document_ids, query.tags, uuid.uuid4().hex)
+                query = replace(query, conversation_id=uuid.uuid4().hex)
                 continue
             case "/help":
                 typer.echo(_HELP, err=True)
@@ -87,9 +78,7 @@ async def _talk(answers: AnswerService, query: Query) -> str:
             return query.conversation_id
         if is_blank(line):
             continue
-        await _answer(
-            answers, Query(line.strip(), query.document_ids, query.tags, query.conversation_id)
-        )
+        await _answer(answers, replace(query, question=line.strip()))
 
 
 async def _answer(answers: AnswerService, query: Query) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import psycopg
 import typer
+from psycopg.rows import dict_row
 
 from db.errors import DatabaseError
 from db.migrate import schema_ready
@@ -21,8 +23,11 @@ from helix.commands.setting_sources import missing_files, setting_sources
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError
-from helix.settings import load_settings
+from helix.settings import Settings, load_settings
+from helix.storage.file_moves import counts
 from helix.storage.indexes import INDEX_NAME
+from helix.storage.objects import delete_objects, put_object, read_object
+from helix.storage.replicas import IDENTITY, LAG, POSITION, problem_of
 from helix.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 _PROBE = "How long do I have to request a refund?"
 _NORM_TOLERANCE = 1e-3
 _SERVER_SECONDS = 5.0
+_VARIABLES = "DATABASE_URL", "DATABASE_REPLICA_URLS"
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,8 @@ class Check:
     name: str
     ok: bool
     finding: str
+    needed: bool = True
+    """Whether the checks after it are for nothing where it fails."""
 
 
 def doctor() -> None:
@@ -83,9 +91,8 @@ async def examine() -> AsyncGenerator[Check, None]:
             database = open_database(settings.database_url)
             url = await asyncio.to_thread(database.__enter__)
             stack.push(database.__exit__)
-            embedded = is_embedded(settings.database_url)
-            for check in await asyncio.to_thread(_database, url, embedded=embedded):
-                database_ok = database_ok and check.ok
+            for check in await asyncio.to_thread(_database, url, settings):
+                database_ok = database_ok and (check.ok or not check.needed)
                 yield check
         except DatabaseError as error:
             database_ok = False
@@ -138,14 +145,68 @@ def _sources() -> list[Check]:
     return found
 
 
-def _database(url: str, *, embedded: bool) -> list[Check]:
+def _database(url: str, settings: Settings) -> list[Check]:
+    embedded = is_embedded(settings.database_url)
     try:
         with psycopg.connect(url, connect_timeout=5) as connection:
             version = connection.info.server_version // 10_000
             checks = _schema(connection, embedded=embedded)
-            return [Check("database", True, f"Postgres {version}"), *checks]
+            found = [Check("database", True, f"Postgres {version}"), *checks]
+            if settings.files and schema_ready(connection):
+                found.append(bucket_check(connection, settings.files))
     except psycopg.Error as error:
         raise explain(url, error) from None
+    replicas = [each.get_secret_value() for each in settings.database_replica_urls]
+    return found + replica_checks(url, replicas)
+
+
+def replica_checks(url: str, replicas: Sequence[str]) -> list[Check]:
+    """Whether each is a read replica of the database at ``url`` and how far behind it is.
+
+    Raises:
+        DatabaseError: the database itself does not answer.
+    """
+    if not replicas:
+        return []
+    try:
+        with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
+            whose = connection.execute(IDENTITY).fetchone()
+            now = connection.execute(POSITION).fetchone()
+    except psycopg.Error as error:
+        raise explain(url, error) from None
+    assert whose is not None and now is not None
+    identity = (whose["cluster"], whose["name"])
+    return [
+        _replica(f"replica-{number}", replica, identity, now)
+        for number, replica in enumerate(replicas, 1)
+    ]
+
+
+def _replica(name: str, url: str, identity: tuple[str, str], now: dict[str, str]) -> Check:
+    try:
+        with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
+            found = connection.execute(IDENTITY).fetchone()
+            if problem := problem_of(found, identity, connection.info.backend_pid):
+                return Check(name, False, f"{problem}: mend DATABASE_REPLICA_URLS", needed=False)
+            lag = connection.execute(LAG, now).fetchone()
+    except psycopg.Error as error:
+        return Check(name, False, str(explain(url, error)).replace(*_VARIABLES), needed=False)
+    assert lag is not None
+    return Check(name, True, f"{lag['bytes']} bytes behind the primary")
+
+
+def bucket_check(connection: psycopg.Connection, address: str) -> Check:
+    """Whether the bucket of HELIX_FILES can be written, read and deleted from."""
+    found = counts(connection)
+    told = f"{found['moved']} files there, {found['waiting']} wait, {found['loose']} to be deleted"
+    probe = f"{address}/helix-doctor-{token_hex(8)}"
+    try:
+        put_object(probe, _PROBE.encode())
+        whole = read_object(probe, len(_PROBE)) == _PROBE.encode()
+        delete_objects([probe])
+    except HelixError as error:
+        return Check("files", False, f"{address}: {error}; {told}", needed=False)
+    return Check("files", whole, f"{address}: {told}", needed=False)
 
 
 def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:

@@ -107,3 +107,17 @@ def doubt_lines(told: Mapping[str, Any]) -> list[str]:
     if verdict := told.get("verdict"):
         lines += ["", f"The judge finds it {'' if verdict['grounded'] else 'not '}grounded."]
     return lines
+
+
+def call_lines(told: Mapping[str, Any]) -> list[str]:
+    """What an agent called for an answer, a line each; none where one search was made."""
+    calls = (told.get("agent") or {}).get("calls") or []
+    lines = [""] if calls else []
+    for call in calls:
+        arguments = ", ".join(
+            f"{name}={value}" for name, value in (call["arguments"] or {}).items()
+        )
+        found = call["failure"] or f"{len(call['sources'])} passages"
+        seconds = f"{call['seconds'] * 1000:.0f} ms"
+        lines.append(one_line(f"{call['call']}. {call['name']}({arguments}): {found}, {seconds}"))
+    return lines

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from helix.answering.answer import Question
+from helix.answering.gathering import Mode
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
 from helix.conversations.attachments import attached_space
@@ -30,7 +31,8 @@ class Asking:
     """A question for a conversation, and how it is to be answered.
 
     ``add`` adds the message inside a transaction, and says what is asked. ``with_ids``: the
-    response and the stream name conversation and message, as those of conversations do.
+    response and the stream name conversation and message, as those of conversations do. ``mode``
+    of None is HELIX_MODE's.
     """
 
     conversation_id: str
@@ -44,6 +46,8 @@ class Asking:
     wait: bool = False
     with_ids: bool = True
     named: str = ""
+    mode: Mode | None = None
+    time_zone: str = "UTC"
 
 
 def next_in(tenant: str, conversation_id: str) -> Add:
@@ -80,7 +84,8 @@ class Conversing:
             Busy: another question of the conversation is being answered.
             NotFound: there is no such conversation or message.
         """
-        question = Question(asking.question)
+        mode = asking.mode or self.settings.mode
+        question = Question(asking.question, mode=mode, time_zone=asking.time_zone)
         new = NewMessage(
             asking.question, question.answer_id, self.turns.owner, asking.scope, asking.top_k,
             self.llm.identity,
@@ -115,7 +120,10 @@ class Conversing:
         async def sum_up(response: dict[str, Any]) -> None:
             answer = response.get("answer") or ""
             asks = _is_half_full(begun.history, self.settings)
-            summary = await next_summary(self.llm, begun.history, question.text, answer, asks=asks)
+            with (await self.answering.prompts_of(library.tenant)).active():
+                summary = await next_summary(
+                    self.llm, begun.history, question.text, answer, asks=asks
+                )
             await row.keep_summary(summary, begun.history.summarised + 1)
 
         first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}

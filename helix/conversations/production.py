@@ -19,21 +19,30 @@ class Production:
 
     def __init__(self, request: AnswerRequest) -> None:
         self._request = request
-        self.documents: list[int] = []
+        self._retrieval: Retrieval | None = None
+        self._told: set[int] = set()
+
+    @property
+    def documents(self) -> list[int]:
+        """The documents whose words or titles are told so far, or may be from now on."""
+        found = documents_in(self._retrieval) if self._retrieval else []
+        return sorted({*found, *self._told})
 
     async def streamed(self) -> AsyncGenerator[Event, None]:
         """The events as the model writes."""
         stream = await self._request.start()
-        self.documents = documents_in(stream.retrieval)
-        async for event in typed_events(self._request, stream):
-            yield event
+        async for name, payload in typed_events(self._request, stream):
+            self._retrieval = stream.retrieval  # another, once all sources are gathered
+            if name == "source" and not payload["attached"]:
+                self._told.add(payload["document_id"])
+            yield name, payload
 
     async def whole(self) -> AsyncGenerator[Event, None]:
         """The same events once the answer is there."""
         request = self._request
         with request.outcome:
             answer = await request.run()
-        self.documents = documents_in(answer.retrieval)
+        self._retrieval = answer.retrieval
         response = request.told(answer, with_verdict=False)
         if answer.turn:
             yield "memory", answer.turn.memory.to_json()

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -24,6 +24,8 @@ from helix.language.kept import MEBIBYTE, kept
 DEFUSED = "> "
 PLACES = "places"
 """The key of a user message's ``additional_kwargs`` under which a list of SourcePlace may lie."""
+FINDINGS = "findings"
+"""The same for a helix.domain.findings.Findings, for a model that reads it."""
 
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
@@ -67,22 +69,27 @@ def chat_messages(
     sources: Sequence[Numbered],
     places: Sequence[SourcePlace] | None = None,
     history: Before | None = None,
+    style: str = "",
+    calculations: Before | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[ChatMessage]:
     """The messages of a grounded question: system rules, the history if any, then the user turn.
 
-    ``places`` go beside the user turn, not into it: its bytes are the contract's. So does
-    ``history``, in a user message of its own, with its rules after the grounding rules.
+    ``style``, where there is any, stands below the grounding rules, whose bytes are the contract's.
+    ``places`` and ``beside`` go beside the user turn, not into it: its bytes are the contract's. So
+    do ``history`` and ``calculations``, each in a user message of its own, with its rules after the
+    grounding rules.
     """
-    beside = {} if places is None else {PLACES: list(places)}
+    told = dict(beside or {}) | ({} if places is None else {PLACES: list(places)})
     turn = user_turn(question, sources)
-    rules, before = GROUNDING_RULES, []
-    if history:
-        rules = f"{GROUNDING_RULES}\n{history.rules}"
-        before = [ChatMessage(role=MessageRole.USER, content=history.text)]
+    rules, before = f"{GROUNDING_RULES}\n{style}" if style else GROUNDING_RULES, []
+    for one in filter(None, (history, calculations)):
+        rules = f"{rules}\n{one.rules}"
+        before.append(ChatMessage(role=MessageRole.USER, content=one.text))
     return [
         ChatMessage(role=MessageRole.SYSTEM, content=rules),
         *before,
-        ChatMessage(role=MessageRole.USER, content=turn, additional_kwargs=beside),
+        ChatMessage(role=MessageRole.USER, content=turn, additional_kwargs=told),
     ]
 
 

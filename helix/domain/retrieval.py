@@ -8,10 +8,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
+from helix.domain.calculations import Calculation
 from helix.domain.context import Source
 from helix.domain.gate import GateDecision
 from helix.domain.records import Candidate, Hit
 from helix.domain.search_space import SearchSpace
+from helix.domain.tool_calls import Gathered, ToolCall
 from helix.telemetry.tracing import span
 
 Reason = Literal[
@@ -65,3 +67,12 @@ class Retrieval:
     named: list[tuple[int, str]] | None = None
     is_reply: bool = False
     """Whether the answer is Helix's own word of itself or the library, which claims nothing."""
+    calculations: tuple[Calculation, ...] = ()
+    """What an agent's tools calculated of the sources."""
+    gathered: Gathered | None = None
+    """How an agent gathered the sources; None where one search brought them."""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """What an agent called for it; empty where one search was made."""
+        return self.gathered.calls if self.gathered else ()

@@ -30,7 +30,7 @@ _SCALE = re.compile(
 )
 _EXCEPT = re.compile(r"\bexcept\b(.*)", re.IGNORECASE | re.DOTALL)
 _CURRENCY = re.compile(r"([$€£¥])|\b(?:US |U\.S\. )?(dollars|USD|euros?|EUR|pounds|GBP)\b", re.I)
-_SCALES = frozenset(("thousand", "million", "billion", "trillion"))
+SCALES = frozenset(("thousand", "million", "billion", "trillion"))
 _SIGNS = {"dollars": "$", "usd": "$", "euro": "€", "euros": "€", "eur": "€", "pounds": "£",
           "gbp": "£"}  # fmt: skip
 _PER = re.compile(r"\bper\b|[%]|\bpercent(?:age)?\b|\bratio\b|\brate\b", re.IGNORECASE)
@@ -91,7 +91,7 @@ class Units:
 
         Shares of a whole and amounts per share are never; what `except` names is not.
         """
-        if value.unit.casefold().rstrip("s") in _SCALES:
+        if value.unit.casefold().rstrip("s") in SCALES:
             return value.unit.casefold().rstrip("s")
         named = f"{label} {column}"
         if value.is_share or value.unit or _PER.search(named):
@@ -184,3 +184,13 @@ def units_in(text: str, span: Span) -> Units | None:
     """The units that a line above a table gives; None where it gives none."""
     line = text[slice(*span)]
     return Units(*span, line) if _SCALE.search(line) else None
+
+
+def counted_in(row: TableRow, cell: Named, units: Units | None) -> str:
+    """What the value of a cell counts: "%", a scale such as "million", or ''."""
+    value = amount(cell.value)
+    if value is None:
+        return ""
+    if value.is_share or "%" in cell.header or "%" in row.label:
+        return "%"
+    return (units or NO_UNITS).scale_of(" ".join(row.path), cell.header, value)

@@ -30,7 +30,8 @@ _ENGLISH_SHARE = 0.12
 them. Texts in between are lists and tables, which lose little without stems."""
 _SAMPLE_CHARS = 20_000
 
-_COMPOUND = re.compile(r"[^\W_]++(?:[-_./:#]++[^\W_]++)++")
+# from the beginning of a word alone: a run of a million letters would be tried from each of them
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:#]++[^\W_]++)++")
 _LONGEST_COMPOUND = 80
 _OF_IDENTIFIERS = re.compile(r"[\d_]")
 _stemmer = stemmer(ENGLISH)

@@ -81,6 +81,11 @@ class Library:
         """Whose it is."""
         return self._store.tenant
 
+    @property
+    def store(self) -> LibraryStore:
+        """The store that it reads and writes."""
+        return self._store
+
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """The rows of a read whose one column is JSON, such as ``SELECT row_to_json(x) …``."""
         found = await self._store.fetch(statement, {"tenant": self.tenant, **values})

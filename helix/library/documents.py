@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.run_files import cancel_document
 from helix.storage.connections import Connected
+from helix.storage.objects import read_part
 
 DELETED = "its document was deleted"
 
@@ -49,12 +51,12 @@ SELECT row_to_json(x) FROM (
     WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s) x
 """
 _FILE = """
-SELECT d.source_uri, d.media, f.content_hash, octet_length(f.data) AS size FROM documents d
+SELECT d.source_uri, d.media, f.content_hash, f.size FROM documents d
 JOIN files f ON f.tenant_id = d.tenant_id AND f.content_hash = d.file_hash
 WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 """
 _PART = """
-SELECT substring(data FROM %(start)s::int FOR %(most)s::int) AS part FROM files
+SELECT substring(data FROM %(start)s::int + 1 FOR %(most)s::int) AS part, place FROM files
 WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
 """
 PART_BYTES = 2**20
@@ -129,12 +131,15 @@ async def file_parts(library: Library, file: KeptFile) -> AsyncGenerator[bytes, 
     Raises:
         NotFound: the document was deleted meanwhile.
     """
-    for start in range(1, file.size + 1, PART_BYTES):
+    for start in range(0, file.size, PART_BYTES):
         wanted = {"content_hash": file.content_hash, "start": start, "most": PART_BYTES}
         found = await library.data(_PART, wanted)
         if found is None:
             raise NotFound(DELETED)
-        yield bytes(found["part"])
+        if found["place"] is None:
+            yield bytes(found["part"])
+        else:
+            yield await asyncio.to_thread(read_part, found["place"], start, PART_BYTES)
 
 
 def tag_document(connection: Connected, document_id: int, tags: Sequence[str], tenant: str) -> None:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from helix.errors import HelixError
-
-
-class NotFound(HelixError):
-    """There is no such document, chunk, run or stored file."""
-
-    status = 404
+from helix.errors import NotFound as NotFound
 
 
 class Conflict(HelixError):

@@ -48,7 +48,7 @@ SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used
 FROM api_keys WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
 """
 _TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
-_OPENED = "SELECT id, tenant, scopes FROM opened_by_key(%(hashed)s)"
+_OPENED = "SELECT id, tenant, scopes, name FROM opened_by_key(%(hashed)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,15 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a key opens: the documents of ``tenant``, for what its ``scopes`` allow."""
+    """What a key opens: the documents of ``tenant``, for what its ``scopes`` allow.
+
+    ``name`` is the key's, which may name a person; empty where it has none.
+    """
 
     id: int
     tenant: str
     scopes: frozenset[str]
+    name: str = ""
 
 
 def create_key(
@@ -161,7 +165,8 @@ async def opened_by(store: TenantStore, secret: str) -> Opened | None:
     rows = await store.fetch(_OPENED, {"hashed": _hashed(secret)})
     if not rows:
         return None
-    return Opened(int(rows[0]["id"]), str(rows[0]["tenant"]), frozenset(rows[0]["scopes"]))
+    row = rows[0]
+    return Opened(int(row["id"]), str(row["tenant"]), frozenset(row["scopes"]), str(row["name"]))
 
 
 def _hashed(secret: str) -> str:

@@ -14,6 +14,7 @@ from helix.library.access import Library, Row
 from helix.library.documents import no_document
 from helix.library.errors import NotFound
 from helix.storage.layout_rows import stored_words
+from helix.storage.stored_bytes import StoredFile
 
 MOST_CHARACTERS = 50_000
 """Of a range whose boxes are asked for."""
@@ -45,7 +46,10 @@ LEFT JOIN document_pages p
     ON p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.number = %(number)s
 WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 """
-_BYTES = "SELECT data FROM files WHERE tenant_id = %(tenant)s AND content_hash = %(file_hash)s"
+_BYTES = """
+SELECT data, place, size FROM files
+WHERE tenant_id = %(tenant)s AND content_hash = %(file_hash)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ async def bytes_of_file(library: Library, file_hash: str) -> bytes:
     found = await library.data(_BYTES, {"file_hash": file_hash})
     if found is None:
         raise NotFound("the file was deleted meanwhile")
-    return bytes(found["data"])
+    return await library.aside(StoredFile(**found).read)
 
 
 def not_kept(document_id: int, source_uri: str) -> NotFound:

@@ -21,7 +21,7 @@ from helix.library.access import compose
 from helix.library.run_files import end_files
 from helix.storage.connections import Connected
 
-Kind = Literal["paths", "upload", "url", "crawl", "reembed"]
+Kind = Literal["paths", "upload", "url", "crawl", "reembed", "study"]
 RunEnd = Literal["done", "failed", "cancelled"]
 
 CHANNEL = "helix_runs"

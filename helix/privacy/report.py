@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
@@ -13,10 +14,12 @@ from helix.library.access import Library
 from helix.privacy.contacts import store_contacts
 from helix.privacy.counter import FARTHER, open_connections, process_counter, where_is
 from helix.services import Services
+from helix.storage.objects import endpoint
 
 COUNTED_BY = (
     "a hook on socket.connect and socket.getaddrinfo in every process of Helix; connections that"
-    " the database's C library makes are under open_now, by the kernel's account"
+    " the database's C library and the bucket's client make are under open_now, by the kernel's"
+    " account"
 )
 
 _CONTACTS = """
@@ -31,6 +34,8 @@ SELECT json_build_object(
                    WHERE tenant_id = %(tenant)s),
     'chunks', (SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s),
     'files', (SELECT count(*) FROM files WHERE tenant_id = %(tenant)s),
+    'files_in_bucket', (SELECT count(*) FROM files
+                        WHERE tenant_id = %(tenant)s AND place IS NOT NULL),
     'file_bytes', (SELECT coalesce(sum(size), 0) FROM files
                    WHERE tenant_id = %(tenant)s),
     'answers', (SELECT count(*) FROM answers WHERE tenant_id = %(tenant)s))
@@ -58,14 +63,16 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
         {"host": contact.host, "port": contact.port, "where": where_is(contact.host)}
         for contact in await asyncio.to_thread(partial(open_connections, children=all_named))
     ]
+    files = files_place(services.settings.files)
     return {
         "since": since,
-        "outside": outside or any(row["where"] == "outside" for row in opened),
+        "outside": outside or any(row["where"] == "outside" for row in [*opened, files]),
         "contacts": named,
         "contacts_not_named": len(contacts) - len(named),
         "open_now": opened,
         "counted_by": COUNTED_BY,
         "database": database_place(services.settings.database_url),
+        "files": files,
         "models": services.models(),
         "stored": stored or {},
         "receipt_days": services.settings.receipt_days,
@@ -91,6 +98,14 @@ def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None, boo
     ]  # fmt: skip
     outside = any(contact["where"] == "outside" for contact in contacts)
     return contacts[:_MOST_SHOWN], began.isoformat() if began else None, outside
+
+
+def files_place(address: str | None) -> dict[str, Any]:
+    """Where original files are kept: the ``database``, or the bucket of HELIX_FILES."""
+    if address is None:
+        return {"kind": "database", "where": None}
+    host = urlsplit(endpoint()).hostname or "amazonaws.com"
+    return {"kind": "bucket", "address": address, "host": host, "where": where_is(host)}
 
 
 def database_place(url: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 
 from helix.contract import DEFAULT_DENSE_WEIGHT
+from helix.errors import UpstreamError
 
 ENCODER_DENSE_WEIGHT = 0.65
 """``Embedder.dense_weight`` of sentence encoders: measured with MiniLM (evals/RETRIEVAL.md), and a
@@ -47,12 +48,21 @@ class LanguageModel:
     """A chat model. Its stream raises UpstreamError unless the model said it had finished.
 
     ``sees``: an image may be put to it; whether a vendor's model takes one, its service says.
+    ``hears``: a recording may be put to it, as a document of that type.
     ``reads_places``: where each source stands (helix.domain.prompt.SourcePlace) is put beside its
     prompt, in the user message's ``additional_kwargs``; others get the contract's bytes alone.
+    ``thinking`` is the same model asked for its thoughts too, where tools are put to it; None where
+    there is no such thing.
     """
 
     model: BaseLLM
     identity: str
     sees: bool = True
     reads_places: bool = False
+    hears: bool = False
+    thinking: BaseLLM | None = None
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
+
+
+class MalformedCall(UpstreamError):
+    """The model called a tool in a way that its own service could not read."""

@@ -24,6 +24,8 @@ ONE_ATTEMPT = RetryPolicy(attempts=1)
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 """The finish reasons, over all vendors, of an answer that met a limit."""
+CALL_REASONS = frozenset({"tool_calls", "tool_use", "function_call"})
+"""The finish reasons, over all vendors, of an answer that calls tools."""
 
 _UNREACHED = (ConnectionError, httpx.ConnectError, httpx.RemoteProtocolError, httpx.ReadError)
 
@@ -114,15 +116,22 @@ class AnswerEnd:
     """How one answer, which may come in many responses, ended.
 
     ``finish_reason`` reads it from a response's ``raw``; ``whole`` are the reasons of an answer
-    that nothing cut; ``name`` is the model in messages.
+    that nothing cut; ``name`` is the model in messages. An answer that may call tools
+    (``may_call``) may end in calls, and without text.
     """
 
     def __init__(
-        self, name: str, finish_reason: Callable[[Any], str | None], whole: frozenset[str]
+        self,
+        name: str,
+        finish_reason: Callable[[Any], str | None],
+        whole: frozenset[str],
+        *,
+        may_call: bool = False,
     ) -> None:
         self.name = name
         self._finish_reason = finish_reason
-        self._whole = whole
+        self._whole = whole | CALL_REASONS if may_call else whole
+        self._may_call = may_call
         self._reason: str | None = None
         self._has_text = False
 
@@ -142,7 +151,7 @@ class AnswerEnd:
         if reason not in self._whole:
             problem = f"{self.name} broke off its answer ({reason})"
             raise UpstreamError(f"{problem}: ask in other words", transient=False)
-        if not self._has_text:
+        if not (self._has_text or self._may_call):
             raise UpstreamError(f"{self.name} finished without an answer: try again")
 
 
@@ -152,10 +161,10 @@ class WholeAnswers(BaseLLM):
     Nothing here implements an abstract method: ``super()`` is the vendor's class.
     """
 
-    _new_end: Callable[[], AnswerEnd] = PrivateAttr()
+    _new_end: Callable[..., AnswerEnd] = PrivateAttr()
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        end = self._new_end()
+        end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name):
             response = super().chat(messages, **kwargs)  # type: ignore[safe-super]
             end.take(response, response.message.content)
@@ -163,7 +172,7 @@ class WholeAnswers(BaseLLM):
         return response
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        end = self._new_end()
+        end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name):
             response = await super().achat(messages, **kwargs)  # type: ignore[safe-super]
             end.take(response, response.message.content)
@@ -173,7 +182,7 @@ class WholeAnswers(BaseLLM):
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> AsyncGenerator[ChatResponse, None]:
-        end = self._new_end()
+        end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name):
             stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
         return _ending_whole(stream, end)

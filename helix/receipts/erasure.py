@@ -28,11 +28,16 @@ SELECT tenant_id FROM documents WHERE starts_with(tenant_id, %s || '/')
 GROUP BY tenant_id ORDER BY tenant_id
 """
 _LEFT = (
+    "DELETE FROM study_sets WHERE tenant_id = %s",
     "DELETE FROM runs WHERE tenant_id = %s",
     "DELETE FROM files WHERE tenant_id = %s",
     "DELETE FROM term_changes WHERE tenant_id = %s",
     "DELETE FROM term_counts WHERE tenant_id = %s",
     "DELETE FROM gate_fits WHERE tenant_id = %s",
+    "DELETE FROM prompt_versions WHERE tenant_id = %s",
+    "DELETE FROM progress_sessions WHERE tenant_id = %s",
+    "DELETE FROM progress_counts WHERE tenant_id = %s",
+    "DELETE FROM progress_totals WHERE tenant_id = %s",
     "DELETE FROM audit_events WHERE tenant_id = %s",
     "DELETE FROM usage_counts WHERE tenant_id = %s",
 )

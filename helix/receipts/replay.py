@@ -16,6 +16,8 @@ from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Retrieval, Trace
 from helix.domain.scope import Scope
 from helix.library.access import Library
+from helix.library.prompt_versions import PromptBook
+from helix.prompts import Prompts
 from helix.receipts.receipt import Configuration, Json, digest, receipt_of
 from helix.receipts.stored_sources import rebuild_prompt
 
@@ -31,7 +33,8 @@ class Cause:
     """Something that is not as it was.
 
     ``kind`` is "index changed", "model changed", "embedder changed", "reranker changed", "judge
-    changed", "settings changed", "release changed" or "model varies"; ``told`` describes it.
+    changed", "prompt changed", "settings changed", "release changed" or "model varies"; ``told``
+    describes it.
     """
 
     kind: str
@@ -79,7 +82,8 @@ async def replay(
         UpstreamError, StoreUnavailable, EmbedderMismatch, SourceChanged: as an answer does.
     """
     prompt = await rebuild_prompt(library, receipt)
-    answer = await _ask_again(pipeline, receipt, library.tenant)
+    prompts = await PromptBook(library.store).at(library.tenant, receipt.get("prompts", ()))
+    answer = await _ask_again(pipeline, receipt, library.tenant, prompts)
     new = receipt_of(answer, configuration)
     then, now = _compared(receipt), _compared(new)
     identical = receipt["answer_sha256"] == new["answer_sha256"] and all(
@@ -115,9 +119,13 @@ def scope_of(receipt: Mapping[str, Any], tenant: str) -> Scope:
     return Scope(tenant, ids, scope["source_prefix"], tags, since, until, company, kind)
 
 
-async def _ask_again(pipeline: AnswerPipeline, receipt: Mapping[str, Any], tenant: str) -> Answer:
+async def _ask_again(
+    pipeline: AnswerPipeline, receipt: Mapping[str, Any], tenant: str, prompts: Prompts
+) -> Answer:
     question = Question(receipt["question"], scope_of(receipt, tenant), receipt["top_k"])
-    request = AnswerRequest(pipeline, question, recorded=False)
+    gathered = receipt.get("agent")  # a receipt of an older release says nothing of it
+    gatherer = pipeline.agent.again(gathered["calls"]) if gathered and pipeline.agent else None
+    request = AnswerRequest(pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer)
     async with aclosing(await request.start()) as stream:
         async for _ in stream:
             continue
@@ -133,7 +141,9 @@ async def _answer_from(
     """The model's text for the prompt of ``sources``, without a search."""
     space = answer.retrieval.space
     retrieval = Retrieval([], GateDecision(True, None), Trace(), space, sources)
-    async with aclosing(await pipeline.engine.answer_from(question, retrieval)) as stream:
+    with answer.prompts.active():
+        answered = await pipeline.engine.answer_from(question, retrieval)
+    async with aclosing(answered) as stream:
         async for _ in stream:
             continue
     return stream.answer
@@ -156,9 +166,31 @@ def _causes(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> li
         for name, kind in _CHANGED_MODELS.items()
         if before.get(name) != after.get(name) and (name != "judge" or then["judged"])
     ]
+    causes += _changed_prompts(then, now)
     if causes and now["prompt_sha256"] is None and set(states.values()) <= {"same"}:
         return causes  # the gate refuses now, though every source is stored as it was
-    return causes + [Cause("index changed", told) for told in _changed_sources(then, now, states)]
+    changed = [*_changed_calls(then, now), *_changed_sources(then, now, states)]
+    return causes + [Cause("index changed", told) for told in changed]
+
+
+def _changed_calls(then: Mapping[str, Any], now: Json) -> list[str]:
+    """The calls of an agent that bring other passages now, a line each."""
+    before, after = (((one.get("agent") or {}).get("calls") or []) for one in (then, now))
+    return [
+        f"call {old['call']} ({old['name']}) brings other passages"
+        for old, new in zip(before, after, strict=False)
+        if old["chunk_ids"] != new["chunk_ids"]
+    ]
+
+
+def _changed_prompts(then: Mapping[str, Any], now: Json) -> list[Cause]:
+    """The prompts whose text is another, though it is of the version named then."""
+    before = {used["name"]: used["sha256"] for used in then.get("prompts", ())}
+    return [
+        Cause("prompt changed", f"{used['name']} is not what it was then")
+        for used in now["prompts"]
+        if before.get(used["name"], used["sha256"]) != used["sha256"]
+    ]
 
 
 def _changed_sources(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[str]:

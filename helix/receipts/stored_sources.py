@@ -10,6 +10,7 @@ from helix.domain.context import Source
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit
 from helix.library.access import Library
+from helix.prompts import Prompts
 from helix.receipts.receipt import Json, digest, prompt_digest
 
 Status = Literal["holds", "source changed", "source deleted"]
@@ -118,9 +119,15 @@ async def rebuild_prompt(library: Library, receipt: Mapping[str, Any]) -> Rebuil
     return RebuiltPrompt([] if lost else sources, lost, states)
 
 
-def prompt_json(receipt: Mapping[str, Any], sources: Sequence[Source]) -> list[Json]:
-    """The messages that the model was sent: ``[{"role", "content"}]``."""
-    messages = chat_messages(receipt["question"], sources)
+def prompt_json(
+    receipt: Mapping[str, Any], sources: Sequence[Source], prompts: Prompts
+) -> list[Json]:
+    """The messages that the model was sent: ``[{"role", "content"}]``.
+
+    ``prompts`` are those that the receipt names.
+    """
+    style = prompts.text("answering_style", {})
+    messages = chat_messages(receipt["question"], sources, style=style)
     return [{"role": message.role.value, "content": message.content} for message in messages]
 
 

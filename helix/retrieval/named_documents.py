@@ -58,7 +58,7 @@ async def named_documents(store: TenantStore, question: str, scope: Scope) -> Na
         "called": list(dict.fromkeys(each.name for each in asked.called)),
         "periods": list(dict.fromkeys(keys)), "most": MOST_OF_NAME, "tenant": scope.tenant,
     }  # fmt: skip
-    rows = await store.fetch(NAMED, values)
+    rows = await store.read(NAMED, values)
     wanted = None if scope.document_ids is None else set(scope.document_ids)
     return named_of(asked, [row for row in rows if not wanted or row["document_id"] in wanted])
 

@@ -36,7 +36,7 @@ async def overview(retriever: GatedRetriever, topic: str, scope: Scope) -> Retri
     if document_id is None:
         return None
     store = retriever.store.of(scope.tenant)
-    rows = await store.fetch(*section_leads(scope, document_id, _MOST_SECTIONS))
+    rows = await store.read(*section_leads(scope, document_id, _MOST_SECTIONS))
     hits = [hit_of(row) for row in rows]
     if not hits:
         return None
@@ -52,7 +52,7 @@ def bare_retrieval(retriever: GatedRetriever) -> Retrieval:
 async def library_reply(retriever: GatedRetriever, scope: Scope) -> str:
     """The documents of ``scope`` as a list in Markdown, the first 20 by name."""
     store = retriever.store.of(scope.tenant)
-    rows = await store.fetch(*documents_by_name(scope, _MOST_TITLES))
+    rows = await store.read(*documents_by_name(scope, _MOST_TITLES))
     if not rows:
         return "There are no documents here yet."
     titles, count = [row["title"] for row in rows], rows[0]["total"]

@@ -8,16 +8,50 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 
-from helix.answering.engine import AnswerStream
+from fastapi import Request
+from fastapi.responses import Response
+
+from helix.answering.answer import Question
 from helix.answering.events import typed_events
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
+from helix.serving.admission import place_for
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.sse import citations_frame, event_frame, token_frame
 
 _logger = logging.getLogger(__name__)
+
+
+def answer_headers(question: Question) -> dict[str, str]:
+    """The headers by which the answer is found again."""
+    return {"X-Answer-Id": question.answer_id, "X-Trace-Id": question.trace_id}
+
+
+async def streamed(
+    request: Request,
+    answering: AnswerRequest,
+    frames: Callable[[AnswerStream], AsyncGenerator[bytes, None]],
+    headers: Mapping[str, str],
+) -> Response:
+    """The answer as ``frames`` tell it, begun when its first delta is there.
+
+    A client that leaves closes the model's stream.
+
+    Raises:
+        Overloaded, LimitReached: there is no place for it.
+        UpstreamError, StoreUnavailable, EmbedderMismatch: as AnswerRequest.start does.
+    """
+    with place_for(request, answering.question.scope.tenant) as place:
+        start = place.run(answering.start)
+        stream = await run_unless_disconnected(request, start, AnswerStream.aclose)
+        if stream is None:
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        close = place.until(stream.aclose)
+    return event_stream(frames(stream), close, headers)
 
 
 async def plain_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[bytes, None]:

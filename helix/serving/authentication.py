@@ -20,6 +20,7 @@ from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
 from helix.library.keys import KeyScope, opened_by
+from helix.progress.actions import Action, Learner
 from helix.services import Services
 from helix.serving.access_books import AccessBooks, address_of
 from helix.serving.body_limit import MEGABYTE, limit_body
@@ -43,8 +44,9 @@ class Caller:
     """The tenant that a request is about.
 
     ``keyed``: its API key, of the id ``key_id``, decides that. ``named``: the request's address
-    does. ``state`` is the request's: its ``caller``, and ``changed``, which a route sets to the ids
-    of what it changed, are for the audit log.
+    does. ``learner`` is the key's name, whose progress and cards are kept apart; empty where it has
+    none, as without keys. ``state`` is the request's: its ``caller``, and ``changed``, which a
+    route sets to the ids of what it changed, are for the audit log.
     """
 
     services: Services
@@ -52,12 +54,22 @@ class Caller:
     keyed: bool
     named: bool = False
     key_id: int | None = None
+    learner: str = ""
     state: State = field(default_factory=State)
 
     @property
     def library(self) -> Library:
         """Documents and runs of the tenant."""
         return self.services.library.of(self.tenant)
+
+    @property
+    def who(self) -> Learner:
+        """Whose progress the request is."""
+        return Learner(self.tenant, self.learner)
+
+    def note(self, action: Action, n: int = 1) -> None:
+        """Note for the learner's progress that ``action`` was done ``n`` times; never fails."""
+        self.services.progress.note(self.who, action, n)
 
     def for_tenant(self, tenant_id: str | None) -> Caller:
         """The caller of a request that also names ``tenant_id``; None: it names none.
@@ -113,7 +125,8 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     opened = await opened_by(services.store, _bearer_token(request))
     if opened is None:
         raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
-    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, state=request.state)
+    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=opened.name,
+                    state=request.state)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
     books: AccessBooks = request.state.books
     books.key_used(opened.id, opened.tenant, address_of(request.scope))

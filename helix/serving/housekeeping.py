@@ -1,4 +1,4 @@
-"""What a server does besides answering: workers, old receipts, suggestions, contacts counted."""
+"""What a server does besides answering: workers, old receipts, files to a bucket, suggestions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from helix.receipts.receipt_store import delete_expired, forget_deleted_document
 from helix.services import Services
 from helix.serving.retention import drop_old
 from helix.serving.suggesting import suggest
+from helix.storage.file_moves import delete_let_go, move_next
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.logs import where
 
 _WARM_SECONDS = 0.5  # that the first requests have for themselves
 _LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
 _TIDY_SECONDS = 600.0
+_FILES_SECONDS = 30.0
 
 _logger = logging.getLogger(__name__)
 
@@ -29,7 +31,12 @@ _logger = logging.getLogger(__name__)
 async def housekeeping(services: Services) -> AsyncIterator[None]:
     """Do all of it while the block lasts; afterwards none of it is under way."""
     async with (
-        in_background(_keep_workers(services), _drop_receipts(services), suggest(services)),
+        in_background(
+            _keep_workers(services),
+            _drop_receipts(services),
+            _keep_files(services),
+            suggest(services),
+        ),
         counting(services.store, "serving"),
     ):
         yield
@@ -61,6 +68,23 @@ async def _drop_receipts(services: Services) -> None:
         except Exception as error:  # noqa: BLE001  the next round tries again
             _logger.warning("receipts were not looked through: %s", where(error))
         await asyncio.sleep(_TIDY_SECONDS)
+
+
+async def _keep_files(services: Services) -> None:
+    """Move original files to the bucket of HELIX_FILES, and delete there what was let go of."""
+    if (address := services.settings.files) is None:
+        return
+    while True:
+        try:
+            while await asyncio.to_thread(move_next, services.store, address):
+                pass
+            while await asyncio.to_thread(delete_let_go, services.store, address):
+                pass
+        except HelixError as error:
+            _logger.warning("files stay where they are: %s", error)
+        except Exception as error:  # noqa: BLE001  the next round tries again
+            _logger.warning("files stay where they are: %s", where(error))
+        await asyncio.sleep(_FILES_SECONDS)
 
 
 def tidy(store: TenantStore, days: int) -> None:

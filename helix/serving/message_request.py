@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.serving.query_request import QueryRequest
+from helix.answering.gathering import Mode
+from helix.serving.query_request import QueryRequest, TimeZone
 
 
 class TurnOptions(BaseModel):
@@ -19,6 +20,8 @@ class TurnOptions(BaseModel):
     wait: bool | None = Field(
         None, description="Wait for the question that is being answered; else 409"
     )
+    mode: Mode | None = Field(None, description="agent: tools gather the sources; HELIX_MODE")
+    time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
 
 
 class MessageRequest(QueryRequest):

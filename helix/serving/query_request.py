@@ -8,9 +8,11 @@ import unicodedata
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from helix.answering.gathering import Mode
 from helix.domain.names import company_keys, kind_key
 from helix.domain.scope import Scope, checked_tags, tenant_name
 from helix.errors import BadRequest
@@ -35,10 +37,20 @@ _KINDS = {
     "stream": "true or false",
     "verdict": "true or false",
     "wait": "true or false",
+    "mode": "answer or agent",
+    "time_zone": "the IANA name of a time zone, such as Europe/Berlin",
     "title": "a text of at most 200 characters",
     "id": "1 to 200 letters, digits or _ . : @ -, a letter or digit first",
     "active": "the id of a message, which is a whole number",
     "parent_id": "the id of a message, which is a whole number",
+    "kind": "quiz, cards, workshop or map",
+    "difficulty": "easy, normal or advanced",
+    "count": "a whole number",
+    "item_id": "the id of an item, which is a whole number",
+    "answer": "an option's number, or true or false",
+    "positions": "an object of [x, y] by the node's id, or null",
+    "folded": "an object of true or false by the node's id",
+    "rating": "again, hard, good or easy",
     "filters": "an object with source_prefix, tags, since, until, company or kind",
     "filters.source_prefix": "a text of 1 to 2000 characters, none of them a control character",
     "filters.tags": "a list of 1 to 50 texts of 1 to 100 characters, none a control character",
@@ -68,6 +80,13 @@ def _without_controls(text: str) -> str:
     return text
 
 
+def _known_zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (KeyError, OSError, ValueError):  # unknown; a folder's; a path
+        raise ValueError("no time zone") from None
+
+
 def _checked_by(check: Callable[[Any], object]) -> AfterValidator:
     """``check`` as a validator of pydantic, which does not know BadRequest."""
 
@@ -85,6 +104,7 @@ DocumentId = Annotated[int, Field(ge=0, le=_LARGEST_ID)]
 Prefix = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_without_controls)]
 Company = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_controls)]
 Kind = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_without_controls)]
+TimeZone = Annotated[str, Field(max_length=100), AfterValidator(_known_zone)]
 Tags = Annotated[tuple[str, ...], Field(min_length=1, max_length=50), _checked_by(checked_tags)]
 
 
@@ -115,6 +135,8 @@ class QueryRequest(BaseModel):
     debug: bool | None = Field(None, description="Tell how the answer came about")
     stream: bool | None = Field(None, description="Answer as server-sent events")
     verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
+    mode: Mode | None = Field(None, description="agent: tools gather the sources; HELIX_MODE")
+    time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
 
     def scope(self, tenant: str) -> Scope:
         """The documents of ``tenant`` that it may be answered from."""

@@ -8,6 +8,7 @@ from helix.services import Services
 from helix.serving.access_books import AccessBooks
 from helix.serving.admission import Admission
 from helix.serving.limits import Limits
+from helix.serving.vitals import Vitals
 
 
 class RequestState(TypedDict):
@@ -17,6 +18,7 @@ class RequestState(TypedDict):
     admission: Admission
     books: AccessBooks
     limits: Limits
+    vitals: Vitals
 
 
 def request_state(services: Services) -> RequestState:
@@ -34,4 +36,5 @@ def request_state(services: Services) -> RequestState:
         admission=Admission(settings.answers, settings.answers_waiting),
         books=books,
         limits=limits,
+        vitals=Vitals(services.store),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from helix.library.audit import delete_old_events
 from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
+from helix.progress.storing import forget_everybody
 from helix.receipts.receipt_store import delete_old_feedback
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
@@ -22,5 +23,7 @@ def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
         if settings.run_days:
             dropped["runs"] = delete_ended_runs(connection, settings.run_days)
         dropped["audit_events"] = delete_old_events(connection, settings.audit_days)
+        if settings.progress == "off":
+            dropped["progress"] = forget_everybody(connection)
         dropped["usage_counts"] = delete_old_counts(connection)
     return dropped

@@ -9,8 +9,9 @@ transaction, for a pipeline is one until it is synchronised.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import psycopg
@@ -22,6 +23,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTi
 
 from helix.errors import StoreUnavailable
 from helix.storage.blocking import BlockingRunner
+from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
 
 Connected = Connection[TupleRow]
 """A blocking connection whose rows are tuples."""
@@ -44,13 +46,19 @@ ROLE = "helix_app"
 # Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
 # And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
 _READ_SETTINGS = f"SET ROLE {ROLE}; SET plan_cache_mode = force_generic_plan; SET jit = off"
+# A pooler gives each transaction another server's session: what is set for one must end with it.
+_POOLED_SETTINGS = (
+    f", set_config('role', '{ROLE}', true),"
+    " set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true)"
+)
 
 _MAY_ACT = """
 SELECT current_user, coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
                                WHERE rolname = %(role)s), false),
        coalesce(row_security_active(to_regclass('chunks')), false)
 """
-_AS_TENANT = "SELECT set_config('helix.tenant', %(tenant)s, true)"
+_SET_TENANT = "set_config('helix.tenant', %(tenant)s, true)"
+_AS_TENANT = f"SELECT {_SET_TENANT}"
 _AS_TENANT_IN_ROLE = f"{_AS_TENANT}, set_config('role', '{ROLE}', true)"
 
 
@@ -76,38 +84,49 @@ class Connections:
 
     Args:
         database_url: a libpq URL, ``postgresql://…``, unix sockets included.
-        pool_size: connections kept for reading at most.
+        pool_size: connections kept for reading at most, on each server.
+        replica_urls: of its read replicas.
+        pooler_url: of a pooler in transaction mode, such as PgBouncer, that leads to the same
+            database: all reads and writes go through it. ``url`` stays the database's own, for what
+            needs a session: LISTEN and locks that outlast a transaction.
     """
 
-    def __init__(self, database_url: str, pool_size: int) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        pool_size: int,
+        replica_urls: Sequence[str] = (),
+        pooler_url: str | None = None,
+    ) -> None:
         self.url = database_url
-        options: dict[str, Any] = {
-            "open": False, "timeout": CONNECT_TIMEOUT_SECONDS,
-            "reconnect_timeout": RECONNECT_SECONDS,
-            "kwargs": {
-                "autocommit": True,
-                "connect_timeout": CONNECT_TIMEOUT_SECONDS,
-                "tcp_user_timeout": READ_SECONDS * 1000,  # a network that swallows packets breaks
-            },
-        }  # fmt: skip
+        self._pooled = pooler_url is not None
+        server = pooler_url or database_url
 
-        def reading(most: int) -> AsyncConnectionPool[AsyncConnected]:
+        def reading(
+            most: int, url: str = server, name: str = "helix-read"
+        ) -> AsyncConnectionPool[AsyncConnected]:
+            pooled = url == pooler_url
             return AsyncConnectionPool(
-                database_url, min_size=1, max_size=most, configure=_ready_to_read,
-                name="helix-read", reset=given_back, **options,
+                url, min_size=1, max_size=most, name=name, reset=given_back,
+                configure=register_vector_async if pooled else _ready_to_read,
+                **_pool_options(pooled=pooled),
             )  # fmt: skip
 
-        self._reading, self._reading_blocking = reading(pool_size), reading(_BLOCKING_POOL_SIZE)
+        self.reads_begun = 0  # that were given a connection
+        self._open_reading = partial(reading, pool_size)
+        self._reading, self._reading_blocking = self._open_reading(), reading(_BLOCKING_POOL_SIZE)
+        self._replicas = Replicas(replica_urls, lambda url, name: reading(pool_size, url, name))
+        self._identity: Identity | None = None  # asked for once there is a replica to compare
         self._pinging = AsyncConnectionPool[AsyncConnected](
-            database_url, min_size=0, max_size=1, name="helix-ping", reset=given_back,
-            **options | {"timeout": PING_SECONDS},
+            server, min_size=0, max_size=1, name="helix-ping", reset=given_back,
+            **_pool_options(pooled=self._pooled) | {"timeout": PING_SECONDS},
         )  # fmt: skip
         self._runner = BlockingRunner()
         self._checks: set[asyncio.Task[None]] = set()  # an event loop itself keeps no task alive
         self._writing: ConnectionPool[Connected] = ConnectionPool(
-            database_url, min_size=0, max_size=4, configure=register_vector, name="helix-write",
+            server, min_size=0, max_size=4, configure=register_vector, name="helix-write",
             check=ConnectionPool.check_connection,  # a write is not tried twice, as a read is
-            **options,
+            **_pool_options(pooled=self._pooled),
         )  # fmt: skip
 
     async def fetch(
@@ -123,6 +142,35 @@ class Connections:
                 return await self._read(statement, values, tenant, settings)
         except TimeoutError as error:
             raise StoreUnavailable("the database keeps silent; try again") from error
+
+    async def read(
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
+    ) -> list[Row]:
+        """``fetch`` of what changes nothing: on a replica that has all that is written by now.
+
+        Whoever was told of a commit before the read began finds it there, whichever process it was
+        of. Commits that nobody waited for (``synchronous_commit`` off, as receipts have it) may be
+        missing: such tables are for ``fetch``.
+        """
+        if self._replicas and not self._runner.is_current():
+            rows = await self._read_replica(statement, values, tenant, settings)
+            if rows is not None:
+                return rows
+        return await self.fetch(statement, values, tenant, settings)
+
+    async def _read_replica(
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str
+    ) -> list[Row] | None:
+        """The rows as the replica whose turn it is has them; None where the primary is to say."""
+        if self._identity is None:
+            (row,) = await self.fetch(IDENTITY, {}, tenant)
+            self._identity = (row["cluster"], row["name"])
+        if (replica := self._replicas.pick(self._identity)) is None:
+            return None
+        (row,) = await self.fetch(POSITION, {}, tenant)
+        return await self._replicas.read(
+            replica, _SET_TENANT + settings, statement, values, tenant, row["position"]
+        )
 
     async def ping(self) -> bool:
         """Whether ``SELECT 1`` succeeds within PING_SECONDS, however busy the reads are."""
@@ -142,10 +190,13 @@ class Connections:
     ) -> list[Row]:
         """All rows of one read; tried twice, for a restarted server leaves dead connections."""
         pool = self._reading_blocking if self._runner.is_current() else self._reading
+        if self._pooled:
+            settings = _POOLED_SETTINGS + settings
         for last_try in (False, True):
             try:
                 await pool.open()
                 async with pool.connection() as connection:
+                    self.reads_begun += 1
                     cursor = connection.cursor(binary=True, row_factory=dict_row)
                     async with connection.pipeline():
                         await connection.execute(
@@ -171,6 +222,16 @@ class Connections:
         self._checks.add(checking)
         checking.add_done_callback(self._checks.discard)
         await asyncio.shield(checking)
+
+    def renew_reading(self) -> None:
+        """Read through new connections from now on; what waits for an old one gets an error.
+
+        Old ones are closed as they come back.
+        """
+        old, self._reading = self._reading, self._open_reading()
+        closing = asyncio.create_task(old.close())
+        self._checks.add(closing)
+        closing.add_done_callback(self._checks.discard)
 
     def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
         """What a coroutine function gives, for code that cannot await it: see BlockingRunner."""
@@ -211,10 +272,19 @@ class Connections:
         """Return where DATABASE_URL's role may act as tenants do, and keep the database.
 
         Raises:
-            StoreUnavailable: it may not, or the database did not answer.
+            StoreUnavailable: it may not, DATABASE_URL leads to a pooler, or the database did not
+                answer.
         """
         with self.connection() as connection:
             row = connection.execute(_MAY_ACT, {"role": ROLE}).fetchone()
+            if not self._pooled:
+                _require_direct(connection)
+        if self._pooled:
+            try:
+                with psycopg.connect(self.url, connect_timeout=CONNECT_TIMEOUT_SECONDS) as direct:
+                    _require_direct(direct)
+            except psycopg.Error as error:
+                raise unavailable(error) from error
         if row is None or not row[1]:
             name = row[0] if row else "of DATABASE_URL"
             raise StoreUnavailable(
@@ -229,10 +299,15 @@ class Connections:
 
     def pool_stats(self) -> dict[str, dict[str, int]]:
         """By pool: psycopg's statistics of it."""
-        return {"read": self._reading.get_stats(), "write": self._writing.get_stats()}
+        return {
+            "read": self._reading.get_stats(),
+            "write": self._writing.get_stats(),
+            **self._replicas.stats(),
+        }
 
     async def close(self) -> None:
         """Close every pool; they cannot be used afterwards."""
+        await self._replicas.close()
         await self._reading.close()
         await self._pinging.close()
         await asyncio.to_thread(self._close_blocking)
@@ -246,6 +321,34 @@ class Connections:
     def close_writing(self) -> None:
         """Close the pool of writes, for code without an event loop, which opens no other."""
         self._writing.close()
+
+
+def _pool_options(*, pooled: bool) -> dict[str, Any]:
+    """What all pools have in common; ``pooled``: they lead to a pooler."""
+    arguments: dict[str, Any] = {
+        "autocommit": True,
+        "connect_timeout": CONNECT_TIMEOUT_SECONDS,
+        "tcp_user_timeout": READ_SECONDS * 1000,  # a network that swallows packets breaks
+    }
+    if pooled:  # what is prepared in one session is not there in the next
+        arguments["prepare_threshold"] = None
+    return {
+        "open": False, "timeout": CONNECT_TIMEOUT_SECONDS,
+        "reconnect_timeout": RECONNECT_SECONDS, "kwargs": arguments,
+    }  # fmt: skip
+
+
+def _require_direct(connection: Connected) -> None:
+    """Raise StoreUnavailable where a pooler stands between the connection and the database.
+
+    A pooler tells its clients of a process that is its own invention.
+    """
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    if row != (connection.info.backend_pid,):
+        raise StoreUnavailable(
+            "DATABASE_URL leads to a pooler, such as PgBouncer: put its address into"
+            " DATABASE_POOLER_URL, and the address of Postgres itself into DATABASE_URL"
+        )
 
 
 def become(connection: Connected, tenant: str, settings: str = "") -> None:

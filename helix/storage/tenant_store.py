@@ -59,6 +59,8 @@ class TenantStore:
         identity: the vector space of what is written and searched (``Embedder.identity``).
         ef_search: candidates an index scan keeps, 10 to 1000; more finds more and takes longer.
         pool_size: connections kept for serving at most.
+        replica_urls: read replicas of the database, which answer searches too.
+        pooler_url: a pooler in transaction mode in front of it, as Connections has it.
 
     Errors of the database arrive as StoreUnavailable, and an identity other than the one that
     filled the database as EmbedderMismatch.
@@ -70,9 +72,16 @@ class TenantStore:
     _tenant: str
 
     def __init__(
-        self, database_url: str, identity: str, *, ef_search: int = 100, pool_size: int = 10
+        self,
+        database_url: str,
+        identity: str,
+        *,
+        ef_search: int = 100,
+        pool_size: int = 10,
+        replica_urls: Sequence[str] = (),
+        pooler_url: str | None = None,
     ) -> None:
-        self._connections = Connections(database_url, pool_size)
+        self._connections = Connections(database_url, pool_size, replica_urls, pooler_url)
         self._identity = identity
         self._ef_search = ef_search
         self._tenant = DEFAULT_TENANT
@@ -112,7 +121,7 @@ class TenantStore:
     async def run_search(self, search: Search[_T]) -> _T:
         """What a search finds; raises as ``search`` does."""
         settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
-        rows = await self._connections.fetch(
+        rows = await self._connections.read(
             search.statement, search.values, search.tenant, settings
         )
         if rows:
@@ -134,6 +143,15 @@ class TenantStore:
     def pool_stats(self) -> dict[str, dict[str, int]]:
         """Of this process's connections, as Connections has it."""
         return self._connections.pool_stats()
+
+    @property
+    def reads_begun(self) -> int:
+        """How many reads were given a connection until now."""
+        return self._connections.reads_begun
+
+    def renew_reading(self) -> None:
+        """Leave the connections of reads behind, as Connections does."""
+        self._connections.renew_reading()
 
     async def check_role(self) -> None:
         """Return where DATABASE_URL's role may act as tenants do; raises as Connections does."""
@@ -177,6 +195,10 @@ class TenantStore:
     async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
         """All rows of one read as this tenant, unless the database keeps silent."""
         return await self._connections.fetch(statement, values, self._tenant)
+
+    async def read(self, statement: str, values: dict[str, Any]) -> list[Row]:
+        """``fetch`` of documents and chunks, on a replica too: see Connections.read."""
+        return await self._connections.read(statement, values, self._tenant)
 
     # --- writing -------------------------------------------------------------------------------
 

@@ -98,6 +98,9 @@ class Pools(Collector):
         for key, (name, meaning) in _POOL_GAUGES.items():
             values = {pool: numbers.get(key, 0) for pool, numbers in stats.items()}
             yield _gauge(name, meaning, "pool", values)
+        asked = {name: each["present"] for name, each in stats.items() if "present" in each}
+        meaning = "1 where a read replica is asked, 0 where the primary answers for it"
+        yield _gauge("helix_database_replica_asked", meaning, "replica", asked)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 //
 //   await call("GET /v1/documents/{document_id}", { path: { document_id: 7 }, query: { text: false } })
 //       -> the JSON; throws ApiError(status, message). Status 0: the server was not reached.
-//   for await (const { event, data } of stream("POST /v1/query", { body, signal })) …
+//   for await (const { event, data, id } of stream("GET /v1/runs/{run_id}/events", { path, signal })) …
 //       -> typed server-sent events; it ends where the stream ends: whether that was the end
 //          that was announced is for the caller to know.
 //
@@ -27,7 +27,28 @@ export const api = {
     call("GET /v1/documents/{document_id}", { path: { document_id }, query, signal }),
   suggestions: (query, signal) => call("GET /v1/suggestions", { query, signal }),
   chunk: (chunk_id, signal) => call("GET /v1/chunks/{chunk_id}", { path: { chunk_id }, signal }),
-  query: (body, signal) => stream("POST /v1/query", { body: { ...body, stream: true }, signal }),
+  conversations: (query, signal) => call("GET /v1/conversations", { query, signal }),
+  begin: (body) => call("POST /v1/conversations", { body }),
+  conversation: (id, query, signal) =>
+    call("GET /v1/conversations/{conversation_id}", { path: { conversation_id: id }, query, signal }),
+  change: (id, body) =>
+    call("PATCH /v1/conversations/{conversation_id}", { path: { conversation_id: id }, body }),
+  remove: (id, keepalive = false) =>
+    call("DELETE /v1/conversations/{conversation_id}", { path: { conversation_id: id }, keepalive }),
+  export: (id, format) =>
+    send("GET /v1/conversations/{conversation_id}/export", { path: { conversation_id: id }, query: { format } }),
+  askIn: (id, body, signal) =>
+    stream("POST /v1/conversations/{conversation_id}/messages", { path: { conversation_id: id }, body, signal }),
+  edit: (id, message, body, signal) =>
+    stream("POST /v1/conversations/{conversation_id}/messages/{message_id}/edit", { path: pathOf(id, message), body, signal }),
+  regenerate: (id, message, body, signal) =>
+    stream("POST /v1/conversations/{conversation_id}/messages/{message_id}/regenerate", { path: pathOf(id, message), body, signal }),
+  events: (id, message, after, signal) =>
+    stream("GET /v1/conversations/{conversation_id}/messages/{message_id}/events", {
+      path: pathOf(id, message), headers: after ? { "Last-Event-ID": String(after) } : {}, signal,
+    }),
+  stop: (id, message) =>
+    call("POST /v1/conversations/{conversation_id}/messages/{message_id}/stop", { path: pathOf(id, message) }),
   askImage: (form, signal) => call("POST /ask-image", { form, signal }),
   receipt: (answer_id, signal) =>
     call("GET /v1/answers/{answer_id}", { path: { answer_id }, signal }),
@@ -36,6 +57,8 @@ export const api = {
   feedback: (answer_id, body) =>
     call("POST /v1/answers/{answer_id}/feedback", { path: { answer_id }, body }),
 };
+
+const pathOf = (conversation_id, message_id) => ({ conversation_id, message_id });
 
 export async function call(endpoint, options = {}) {
   const response = await send(endpoint, options);
@@ -50,23 +73,24 @@ export async function call(endpoint, options = {}) {
 
 export async function* stream(endpoint, options = {}) {
   const response = await send(endpoint, options, "text/event-stream");
-  for await (const { event, data } of events(response.body)) {
-    yield { event, data: JSON.parse(data) };
+  for await (const { event, data, id } of events(response.body)) {
+    yield { event, data: JSON.parse(data), id };
   }
 }
 
-export async function send(endpoint, { path, query, body, form, signal } = {}, accept = "application/json") {
+export async function send(endpoint, options = {}, accept = "application/json") {
+  const { path, query, body, form, signal, keepalive } = options;
   check(endpoint, { query, body, form });
   const [method] = endpoint.split(" ");
   const { key } = session.get();
-  const headers = { Accept: accept };
+  const headers = { Accept: accept, ...options.headers };
   if (key) headers.Authorization = `Bearer ${key}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const address = addressOf(endpoint, { path, query });
   let response;
   try {
     response = await fetch(address, {
-      method, headers, signal, credentials: "same-origin",
+      method, headers, signal, keepalive, credentials: "same-origin",
       body: body !== undefined ? JSON.stringify(body) : form,
     });
   } catch (error) {
@@ -75,7 +99,7 @@ export async function send(endpoint, { path, query, body, form, signal } = {}, a
   }
   if (response.ok) return response;
   if (response.status === 401 && (await hasOtherKey(key))) {
-    return send(endpoint, { path, query, body, form, signal }, accept);
+    return send(endpoint, options, accept);
   }
   throw await failure(response, key);
 }

@@ -25,9 +25,10 @@ function App() {
     "?": () => setOpen("shortcuts"),
     "/": () => toField(),
   });
+  const shown = VIEWS.find(({ name }) => name === route.name)?.as ?? route.name;
   // another tenant or key: another library, so everything is drawn and asked for anew
   return html`<${Header} route=${route} onSettings=${() => setOpen("settings")} onShortcuts=${() => setOpen("shortcuts")} onPalette=${() => setOpen("palette")} />
-    <main id="main" tabindex="-1"><${View} key=${`${route.name} ${tenant} ${key}`} route=${route} /></main>
+    <main id="main" tabindex="-1"><${View} key=${`${shown} ${tenant} ${key}`} route=${route} /></main>
     <${Settings} open=${open === "settings"} onClose=${close} />
     <${Shortcuts} open=${open === "shortcuts"} onClose=${close} />
     <${Palette} open=${open === "palette"} onClose=${close} />
@@ -61,6 +62,7 @@ function toField() {
 function View({ route }) {
   const [loaded, setLoaded] = useState(null);
   const view = VIEWS.find(({ name }) => name === route.name);
+  const drawn = view?.as ?? view?.name;
   useTitle(view?.label && view.name !== "ask" ? view.label : "");
   useEffect(() => {
     let here = true;
@@ -69,7 +71,7 @@ function View({ route }) {
       .then(([module]) => here && setLoaded({ component: module.default }))
       .catch(() => here && setLoaded({ failed: true }));
     return () => { here = false; };
-  }, [view]);
+  }, [drawn]);
   useEffect(() => { if (loaded?.component) begin(); }, [loaded]);
   if (!view) return html`<div class="page"><${Notice} kind="error" title="There is no such page."><a href=${address("ask")}>To the start</a></></div>`;
   if (!loaded) return html`<div class="page"><${Spinner} label="Loading" /></div>`;

@@ -78,12 +78,38 @@ export const ENDPOINTS = {
     ]
   },
   "POST /v1/runs/{run_id}/cancel": {},
-  "POST /v1/query": {
+  "GET /v1/conversations": {
+    "query": ["q", "limit", "after"],
+    "reads": [
+      "total", "next", "conversations[].id", "conversations[].title", "conversations[].updated_at",
+      "conversations[].answering"
+    ]
+  },
+  "POST /v1/conversations": { "body": ["id", "document_ids", "filters", "filters.tags"], "reads": ["id"] },
+  "GET /v1/conversations/{conversation_id}": {
+    "query": ["limit", "before"],
+    "reads": [
+      "title", "scope", "answering", "earlier", "path[].id", "path[].parent_id", "path[].siblings",
+      "path[].status", "path[].error", "path[].question", "path[].scope", "path[].answer_id",
+      "path[].created_at", "path[].stale", "path[].response.answer", "path[].response.citations",
+      "path[].response.turn.memory", "path[].response.turn.understood_as"
+    ]
+  },
+  "PATCH /v1/conversations/{conversation_id}": {
+    "body": ["title", "active", "document_ids", "filters", "filters.tags"], "reads": ["id", "title"]
+  },
+  "DELETE /v1/conversations/{conversation_id}": {},
+  "GET /v1/conversations/{conversation_id}/export": { "query": ["format"] },
+  "POST /v1/conversations/{conversation_id}/messages": {
     "body": [
-      "question", "tenant_id", "document_ids", "filters", "filters.tags", "stream", "debug",
-      "verdict"
+      "question", "document_ids", "filters", "filters.tags", "stream", "debug", "verdict", "wait", "mode", "time_zone"
     ],
     "reads": [
+      "message.message_id", "message.parent_id", "message.answer_id", "message.conversation_id",
+      "thinking.t", "tool.call", "tool.name", "tool.arguments", "tool.passages", "tool.milliseconds", "tool.failure",
+      "source.call", "source.chunk_id", "source.document_id", "source.title", "source.page", "source.label",
+      "source.heading_path", "memory.used", "memory.budget", "memory.turns", "memory.turns_in_full", "memory.summarised",
+      "done.turn.type", "done.turn.understood_as", "done.turn.from_history",
       "token.t", "done.answer_id", "done.abstained", "done.reason", "done.clarifying_question",
       "citations[].n", "citations[].title", "citations[].document_id",
       "citations[].chunk_id", "citations[].quote", "citations[].start",
@@ -104,6 +130,93 @@ export const ENDPOINTS = {
       "verdict.unsupported_claims"
     ]
   },
+  "POST /v1/conversations/{conversation_id}/messages/{message_id}/edit": {
+    "body": ["question", "stream", "debug", "verdict", "wait", "mode", "time_zone"],
+    "reads": ["message.message_id", "done.answer_id"]
+  },
+  "POST /v1/conversations/{conversation_id}/messages/{message_id}/regenerate": {
+    "body": ["stream", "debug", "verdict", "wait", "mode", "time_zone"],
+    "reads": ["message.message_id", "done.answer_id"]
+  },
+  "GET /v1/conversations/{conversation_id}/messages/{message_id}/events": {
+    "reads": ["message.message_id", "done.answer_id"]
+  },
+  "POST /v1/conversations/{conversation_id}/messages/{message_id}/stop": {},
+  "GET /v1/conversations/{conversation_id}/attachments": {
+    "reads": ["documents[].id", "documents[].title", "documents[].status", "documents[].error"]
+  },
+  "POST /v1/conversations/{conversation_id}/attachments": { "body": ["file"], "reads": ["run_id"] },
+  "GET /v1/conversations/{conversation_id}/attachments/{document_id}": {
+    "reads": ["id", "title", "text"]
+  },
+  "DELETE /v1/conversations/{conversation_id}/attachments/{document_id}": {},
+  "POST /v1/conversations/{conversation_id}/attachments/{document_id}/library": { "reads": ["run_id"] },
+  "GET /v1/study": {
+    "query": ["limit"],
+    "reads": [
+      "sets[].id", "sets[].kind", "sets[].title", "sets[].status", "sets[].made", "sets[].wanted",
+      "sets[].stale", "sets[].created_at"
+    ]
+  },
+  "POST /v1/study": {
+    "body": ["kind", "document_ids", "filters", "filters.tags", "count", "difficulty"], "reads": ["id"]
+  },
+  "GET /v1/study/{set_id}": {
+    "reads": [
+      "id", "run_id", "kind", "title", "status", "error", "made", "wanted", "stale", "dropped", "created_at",
+      "items[].id", "items[].kind", "items[].body", "items[].stale", "items[].sources"
+    ]
+  },
+  "PATCH /v1/study/{set_id}": { "body": ["title"] },
+  "DELETE /v1/study/{set_id}": {},
+  "GET /v1/study/{set_id}/export": { "query": ["format"] },
+  "PATCH /v1/study/{set_id}/positions": { "body": ["positions", "folded"] },
+  "POST /v1/study/{set_id}/lessons/{item_id}": { "reads": ["body", "sources"] },
+  "POST /v1/study/{set_id}/lessons/{item_id}/done": {},
+  "GET /v1/study/{set_id}/attempts": {
+    "reads": ["attempts[].id", "attempts[].answers", "attempts[].finished_at", "attempts[].right", "attempts[].of"]
+  },
+  "POST /v1/study/{set_id}/attempts": { "reads": ["id", "answers"] },
+  "POST /v1/study/attempts/{attempt_id}/answers": {
+    "body": ["item_id", "answer"], "reads": ["right", "key", "explanation", "sources"]
+  },
+  "POST /v1/study/attempts/{attempt_id}/finish": {
+    "reads": [
+      "right", "of", "review[].item_id", "review[].right", "review[].key", "review[].explanation",
+      "review[].sources"
+    ]
+  },
+  "GET /v1/study/due": {
+    "reads": ["due", "new", "cards[].id", "cards[].body", "cards[].sources", "cards[].intervals"]
+  },
+  "POST /v1/study/cards/{item_id}/review": { "body": ["rating"] },
+  "POST /v1/study/cards/undo": {},
+  "POST /v1/study/import": { "body": ["file"] },
+  "GET /v1/progress": {
+    "query": ["time_zone"],
+    "reads": [
+      "totals.sessions", "totals.minutes", "totals.days_active", "totals.actions", "streak.current",
+      "streak.longest", "days[].date", "days[].minutes", "days[].level", "badges[].code", "badges[].title",
+      "badges[].text", "badges[].target", "badges[].value", "badges[].earned"
+    ]
+  },
+  "GET /v1/progress/days/{day}": {
+    "query": ["time_zone"], "reads": ["sessions[].from", "sessions[].to", "sessions[].minutes", "actions"]
+  },
+  "DELETE /v1/progress": {},
+  "GET /v1/prompts": {
+    "reads": ["prompts[].name", "prompts[].title", "prompts[].use", "prompts[].version", "prompts[].broken"]
+  },
+  "GET /v1/prompts/{name}": {
+    "reads": [
+      "title", "use", "placeholders", "version", "last_version", "broken", "before", "text", "after", "diff",
+      "versions[].version", "versions[].text", "versions[].author", "versions[].created_at"
+    ]
+  },
+  "POST /v1/prompts/{name}": { "body": ["text", "last_version"], "reads": ["text", "version"] },
+  "DELETE /v1/prompts/{name}": { "reads": ["text", "version"] },
+  "POST /v1/prompts/{name}/rollback": { "body": ["version"], "reads": ["text", "version"] },
+  "POST /v1/prompts/{name}/preview": { "body": ["text", "question"], "reads": ["answer.answer"] },
   "POST /ask-image": { "body": ["image", "q"], "reads": ["text"] },
   "GET /v1/answers/{answer_id}": {
     "reads": [
@@ -118,7 +231,8 @@ export const ENDPOINTS = {
     "query": ["document_id", "tag"],
     "reads": ["questions[].question"]
   },
-  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images"] },
+  "POST /v1/transcribe": { "body": ["audio"], "reads": ["text"] },
+  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images", "mode", "voice"] },
   "GET /v1/privacy": {
     "reads": [
       "since", "outside", "contacts[].host", "contacts[].port", "contacts[].where",

@@ -53,12 +53,16 @@ export function recall(name, storage = "sessionStorage") {
   }
 }
 
+// The conversation that is open, which the navigation leads back to from other views.
+export const openNow = createStore({ id: null });
+
 export const session = createStore({
   tenant: recall("tenant") || "",
   key: recall("key") || recall("key", "localStorage") || "",
   kept: isKeyOnDevice(),
   keyWanted: "", // why a key is asked for; empty: it is not
   judge: recall("judge") === "1",
+  mode: recall("mode") || "", // answer or agent; empty: what the server does
 });
 
 export function signIn(key, onDevice = false) {
@@ -74,6 +78,11 @@ function isKeyOnDevice() {
 export function chooseTenant(tenant) {
   remember("tenant", tenant);
   session.set({ tenant });
+}
+
+export function chooseMode(mode) {
+  remember("mode", mode);
+  session.set({ mode });
 }
 
 export function chooseJudge(judge) {

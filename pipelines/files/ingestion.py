@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from llama_index.core.ingestion import IngestionPipeline
@@ -31,7 +32,7 @@ from helix.storage.connections import Connected
 from helix.storage.document_sources import source_of_same_bytes
 from helix.storage.document_writes import Written
 from helix.storage.packed_terms import PackedTerms
-from helix.storage.stored_bytes import read_bytes
+from helix.storage.stored_bytes import stored_file
 from helix.storage.stored_documents import keep_file
 from helix.store import ChunkStore
 from pipelines import readers
@@ -148,9 +149,10 @@ class FileIngestion:
         # the bytes of a file that waits need not be in memory
         async with self._tools.reading.take(file.tenant):
             await self._tell("reading")
-            stored = (file.tenant, file.file_hash or "")
-            if (data := await self._database(read_bytes, *stored)) is None:
+            stored = await self._database(stored_file, file.tenant, file.file_hash or "")
+            if stored is None:
                 raise readers.UnreadableFile("its bytes are gone: ingest it again")
+            data = await through_outages(partial(asyncio.to_thread, stored.read))
             pages: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
             telling = asyncio.create_task(self._tell_pages(pages))
             try:
@@ -212,16 +214,7 @@ class FileIngestion:
             vector_store=store,
             disable_cache=True,
         )
-        document = Document(
-            id_=reference,
-            text=record.text,
-            metadata={
-                TITLE: record.title,
-                SOURCE_URI: record.source_uri,
-                FACTS_LINE: facts_line(record.title, record.facts),
-                SECTIONS: record.sections,
-            },
-        )
+        document = _document(reference, record)
         store.stage(
             reference, record, expected=file.document_id is not None, settled=end_file,
             terms=embed_and_pack.made,
@@ -281,4 +274,18 @@ def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any]) -> Document
         pages=read.pages,
         facts=with_edits(plain(facts), edits),
         file_name=name,
+    )
+
+
+def _document(reference: str, record: DocumentRecord) -> Document:
+    """The document as LlamaIndex's pipeline takes it, with what its nodes say of it."""
+    return Document(
+        id_=reference,
+        text=record.text,
+        metadata={
+            TITLE: record.title,
+            SOURCE_URI: record.source_uri,
+            FACTS_LINE: facts_line(record.title, record.facts),
+            SECTIONS: record.sections,
+        },
     )

@@ -12,6 +12,7 @@ from helix.errors import HelixError, StoreUnavailable
 from helix.library.run_files import count_open, fail_file, open_files
 from helix.library.runs import (
     RunEnd,
+    RunRow,
     any_open_run,
     begin_run,
     finish_run,
@@ -27,6 +28,7 @@ from pipelines.files.embedding import RunBatch
 from pipelines.files.ingestion import FileIngestion, Tools
 from pipelines.outages import in_database, through_outages
 from pipelines.runs.planning import FileHashes, RunCancelled, plan_paths
+from pipelines.runs.study_runs import carry_out_study
 from pipelines.runs.web_planning import plan_web
 
 T = TypeVar("T")
@@ -71,6 +73,8 @@ class Worker:
         if run is None:
             return False
         store = self.tools.store.of(run.tenant)
+        if run.kind == "study":  # it has no files, and is made in this step
+            return await self._study(run)
         try:
             if run.kind == "paths":
                 largest, hashes = self._settings.max_file_mb * 2**20, self._hashes or FileHashes()
@@ -90,6 +94,15 @@ class Worker:
             except StoreUnavailable as error:  # only its owner may: the load is slower without
                 _logger.info("the vector index stays during the load (%s)", where(error))
         return True
+
+    async def _study(self, run: RunRow) -> bool:
+        try:
+            return await carry_out_study(self._settings, self.tools.store.of(run.tenant), run)
+        except StoreUnavailable:
+            raise
+        except HelixError as error:  # the model's: what was made until then stays
+            await self.finish(run.id, str(error))
+            return False
 
     async def tenant(self, run_id: int) -> str:
         """Whose the run is."""

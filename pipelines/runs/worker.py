@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 
 from helix.privacy.contacts import counting
 from helix.providers import build_embedder, build_next_embedder
+from helix.providers.base import Embedder
 from helix.retrieval.embedding_cache import with_cache
 from helix.services import open_store
 from helix.settings import Settings
@@ -61,20 +62,8 @@ async def open_worker(
         sandbox = Sandbox(limits, processes=reading.most)
         stack.push_async_callback(sandbox.aclose)
         store = await stack.enter_async_context(open_store(ChunkStore, settings, *embedders))
-        requests = asyncio.Semaphore(settings.embed_parallel)
         under_way = FilesUnderWay()
-        embeddings: list[Embedding] = []
-        for embedder in embedders:
-            cached = with_cache(embedder, store, settings.embed_cache_mb)
-            coalescer = Coalescer(
-                requests_of(cached),
-                cached.max_batch,
-                _GATHER_SECONDS,
-                callers=lambda: under_way.count,
-                limit=requests,
-            )
-            embeddings.append(Embedding(cached, coalescer.embed))
-        tools = Tools(store, embeddings, sandbox, reading)
+        tools = Tools(store, _embeddings(settings, embedders, store, under_way), sandbox, reading)
         worker = Worker(settings, tools, name, host, under_way, hashes)
         await stack.enter_async_context(counting(store, "ingesting"))
         await migrate_engine(store.url)
@@ -94,3 +83,23 @@ async def open_worker(
             attending.cancel()
             with suppress(asyncio.CancelledError):
                 await attending
+
+
+def _embeddings(
+    settings: Settings, embedders: Sequence[Embedder], store: ChunkStore, under_way: FilesUnderWay
+) -> list[Embedding]:
+    """Each embedder with its cache; files under way share requests, of which all share a limit."""
+    requests = asyncio.Semaphore(settings.embed_parallel)
+
+    def embedding(embedder: Embedder) -> Embedding:
+        cached = with_cache(embedder, store, settings.embed_cache_mb)
+        coalescer = Coalescer(
+            requests_of(cached),
+            cached.max_batch,
+            _GATHER_SECONDS,
+            callers=lambda: under_way.count,
+            limit=requests,
+        )
+        return Embedding(cached, coalescer.embed)
+
+    return [embedding(embedder) for embedder in embedders]

@@ -67,7 +67,7 @@ def library_url(
 ) -> Iterator[str]:
     """A database with the samples, a hostile document and one of 1 MB on one line."""
     name = "browser"
-    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY WAL_LOG")
     _admin.execute(create.format(sql.Identifier(name), sql.Identifier(DATABASE)))
     url = postgres.url.replace(f"/{DATABASE}?", f"/{name}?")
     folder = tmp_path_factory.mktemp("documents")
@@ -121,7 +121,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         # in a container the tests are root, and Chromium will not sandbox for root
         chromium = playwright.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox", "--disable-dev-shm-usage"],
+            args=["--no-sandbox", "--disable-dev-shm-usage", "--use-fake-device-for-media-stream"],
             # it writes there, and for the tests that is a folder of the repository
             env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))},
         )

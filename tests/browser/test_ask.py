@@ -103,15 +103,18 @@ def test_a_model_that_breaks_off_and_a_connection_that_does(page: Page) -> None:
     notice = page.get_by_role("alert")
     expect(notice).to_contain_text("This is not the whole answer")
     expect(page.locator(".prose")).to_contain_text("Refunds are accepted")
+    page.reload()
+    expect(notice).to_contain_text("This is not the whole answer")
+    expect(page.locator(".prose")).to_contain_text("Refunds are accepted")
     body = 'event: token\ndata: {"t":"Half an "}\n\n'
     page.route(
-        "**/v1/query", lambda route: route.fulfill(body=body, content_type="text/event-stream")
+        "**/messages", lambda route: route.fulfill(body=body, content_type="text/event-stream")
     )
     ask(page, REFUND)
     cut = page.locator(".turn").nth(1)
     expect(cut).to_contain_text("The connection broke off")
     expect(cut).to_contain_text("Half an")
-    page.unroute("**/v1/query")
+    page.unroute("**/messages")
     cut.get_by_text("Ask again").click()
     expect(cut).to_contain_text("within 30 days")
 
@@ -125,7 +128,7 @@ def test_scope_narrows_the_question_and_stays_in_the_address(page: Page) -> None
     expect(page).to_have_url(re.compile("docs="))
     page.reload()
     expect(page.locator(".chosen")).to_contain_text("Travel Handbook")
-    with page.expect_request("**/v1/query") as sent:
+    with page.expect_request("**/messages") as sent:
         ask(page, "How long do I have to request a refund in the shop?")
     body = json.loads(sent.value.post_data or "{}")
     assert len(body["document_ids"]) == 1

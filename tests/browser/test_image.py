@@ -132,36 +132,37 @@ CLEAR_OF_BOX = """() => document.querySelector(".tray").getBoundingClientRect().
 """The tray stands above where the question box is when it keeps to the window's edge."""
 
 
-def _is_upload(response: Response) -> bool:
-    return response.request.method == "POST" and "/v1/documents" in response.url
+def _is_attachment(response: Response) -> bool:
+    return response.request.method == "POST" and response.url.endswith("/attachments")
 
 
-def test_any_other_file_goes_to_the_library(
+def test_any_other_file_is_put_to_the_conversation(
     context: BrowserContext, module_database_url: str
 ) -> None:
     with serving(module_database_url, adversary()) as url, watched(context, url) as page:
         expect(page.get_by_text("The library is empty.")).to_be_visible()
         expect(page.get_by_label("Ask about an image")).to_be_visible()
-        tray = page.get_by_role("complementary", name="Being brought in")
+        page.fill("#question", "What about")
+        own = page.get_by_role("group", name="Documents of this conversation alone")
         for event, name, beside, title in (
             ("drop", "", "plan.txt", "Plan"),
             ("drop", "dropped.png", "rates.txt", "Rates"),
             ("paste", "", "note.txt", "Note"),
         ):
-            with page.expect_response(_is_upload) as sent:
+            with page.expect_response(_is_attachment) as sent:
                 carry(page, event, name, beside=beside)
-            (taken,) = sent.value.json()["documents"]
-            assert taken["title"] == title
-            expect(tray).to_be_visible()
-            page.wait_for_function(CLEAR_OF_BOX)
+            assert sent.value.status == 202
+            expect(own.locator(".attached", has_text=title)).to_be_visible()
             expect(page.locator(".composer .picture")).to_have_count(1 if name else 0)
             if name:
                 page.get_by_label("Take the image away").click()
+        expect(page.locator("#question")).to_have_value("What about")
         assert serious(page) == []
         assert fits(page)
-        with page.expect_response(_is_upload) as sent:
-            page.get_by_role("button", name="Add the samples").click()
-        assert len(sent.value.json()["documents"]) == 7
+        page.goto(f"{url}/#/ask")
+        page.get_by_role("button", name="Add the samples").click()
+        expect(page.get_by_role("complementary", name="Being brought in")).to_be_visible()
+        page.wait_for_function(CLEAR_OF_BOX)
 
 
 def test_the_picture_for_the_documentation(page: Page) -> None:

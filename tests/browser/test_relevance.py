@@ -40,7 +40,7 @@ def tell(page: Page, text: str, **done: object) -> list[dict[str, Any]]:
         asked.append(json.loads(route.request.post_data))
         route.fulfill(body=body, content_type="text/event-stream")
 
-    page.route("**/v1/query", answer)
+    page.route("**/messages", answer)
     return asked
 
 

@@ -68,7 +68,7 @@ def test_every_answer_is_judged_where_that_is_wanted(page: Page) -> None:
 
 
 def test_a_vote_and_its_note_are_stored_with_the_answer(page: Page, site: str) -> None:
-    with page.expect_response("**/v1/query") as answer:
+    with page.expect_response("**/messages") as answer:
         ask(page, "How long do I have to request a refund?")
     page.get_by_label("Bad answer").click()
     note = page.get_by_role("dialog", name="Anything to add?")
@@ -83,7 +83,7 @@ def test_a_vote_and_its_note_are_stored_with_the_answer(page: Page, site: str) -
 def test_an_answer_whose_source_has_changed_says_so(
     page: Page, site: str, library_url: str
 ) -> None:
-    with page.expect_response("**/v1/query") as answer:
+    with page.expect_response("**/messages") as answer:
         ask(page, "How long does the zebra quarantine take in the harbour of Ostend?")
     expect(page.locator(".actions")).to_be_visible()
     identity = answer.value.headers["x-answer-id"]

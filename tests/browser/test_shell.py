@@ -26,11 +26,11 @@ def test_typing_goes_to_the_question_at_once(page: Page) -> None:
 
 def test_the_rest_is_under_one_menu_worked_by_keys(page: Page) -> None:
     nav = page.get_by_role("navigation", name="Views")
-    assert nav.get_by_role("link").all_text_contents() == ["Ask", "Library"]
+    assert nav.get_by_role("link").all_text_contents() == ["Ask", "Library", "Study"]
     more = page.get_by_role("button", name="More")
     more.press("ArrowDown")
     assert [one.split("tenant")[0] for one in page.get_by_role("menuitem").all_text_contents()] == [
-        "Evals", "Privacy", "API docs", "Settings", "Keyboard shortcuts?",
+        "Evals", "Privacy", "Progress", "Prompts", "API docs", "Settings", "Keyboard shortcuts?",
     ]  # fmt: skip
     assert focused(page) == "Evals"
     assert serious(page) == []
@@ -192,7 +192,7 @@ def test_an_error_says_its_cause_and_what_to_do(
 ) -> None:
     headers = {"Retry-After": "7"}
     page.route(
-        "**/v1/query",
+        "**/messages",
         lambda route: (
             route.fulfill(status=status, json={"error": told} if told else None, headers=headers)
             if status

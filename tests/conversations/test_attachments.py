@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -16,30 +15,10 @@ from helix.receipts.erasure import erase_tenant
 from helix.store import ChunkStore
 from tests.conversations.test_routes import ask, begun
 from tests.support.live_server import end_run
-from tests.support.query_service import a_client, a_store, store_documents, store_text
-from tests.support.wire.gemini import GeminiWire, gemini_wire
+from tests.support.query_service import store_text
 
 SECRET = "The zebra sleeps in the observatory, as the zookeeper wrote.\n\nAnother paragraph."
 WHERE = "Where does the zebra sleep, says the zookeeper?"
-
-
-@pytest.fixture(scope="module")
-def wire() -> Iterator[GeminiWire]:
-    with gemini_wire() as wire:
-        yield wire
-
-
-@pytest.fixture(scope="module")
-def store(module_database_url: str) -> Iterator[ChunkStore]:
-    with a_store(module_database_url) as store:
-        store_documents(store)
-        yield store
-
-
-@pytest.fixture(scope="module")
-def client(wire: GeminiWire, store: ChunkStore, module_database_url: str) -> Iterator[httpx.Client]:
-    with a_client(module_database_url) as client:
-        yield client
 
 
 def put(client: httpx.Client, store: ChunkStore, conversation: str, text: str) -> dict[str, Any]:

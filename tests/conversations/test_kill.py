@@ -16,16 +16,10 @@ from helix.conversations.turns import LAST_EVENTS
 from tests.conversations.test_routes import begun, frames_of
 from tests.support.query_service import QUESTION, a_client, a_store, store_documents
 from tests.support.server_processes import served
-from tests.support.wire.gemini import GeminiWire, gemini_wire
+from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer
 
 STREAMED = Answer(tuple(f"word{n} " for n in range(30)), delay=0.02)
-
-
-@pytest.fixture(scope="module")
-def wire() -> Iterator[GeminiWire]:
-    with gemini_wire() as wire:
-        yield wire
 
 
 @pytest.fixture(scope="module")

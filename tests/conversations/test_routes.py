@@ -4,40 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
-from helix.store import ChunkStore
-from tests.support.query_service import KEYS, QUESTION, a_client, a_store, store_documents
-from tests.support.wire.gemini import GeminiWire, gemini_wire
+from tests.support.query_service import KEYS, QUESTION, a_client
+from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Failure
 
 Frame = tuple[int, str, Any]
 ANSWER = "Refunds are accepted within 30 days of purchase, request a refund by letter [1]."
 SLOW = Answer(tuple(f"word{n} " for n in range(40)), delay=0.1)
-
-
-@pytest.fixture(scope="module")
-def wire() -> Iterator[GeminiWire]:
-    with gemini_wire() as wire:
-        yield wire
-
-
-@pytest.fixture(scope="module")
-def store(module_database_url: str) -> Iterator[ChunkStore]:
-    with a_store(module_database_url) as store:
-        store_documents(store)
-        yield store
-
-
-@pytest.fixture(scope="module")
-def client(wire: GeminiWire, store: ChunkStore, module_database_url: str) -> Iterator[httpx.Client]:
-    with a_client(module_database_url) as client:
-        yield client
 
 
 def begun(client: httpx.Client, **body: Any) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -16,6 +17,9 @@ import pytest_asyncio
 import helix.domain.prompt
 from evals.redteam import PROBES, Result, attack, own_settings, report, run_probe, run_probes
 from evals.redteam_probes.target import KEY, Failed, Probe, Target, open_target
+from helix.agent.tool import ToolContext
+from helix.agent.tools import search_library
+from helix.domain.scope import Scope
 from helix.storage import dense_search, hybrid_search
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -25,7 +29,8 @@ SOME = {
     "by question", "by document id", "by answer id", "row-level security alone",
     "predicates alone, hybrid", "in a model's error", "image", "HTML put together",
     "marker without a source", "foreign question", "in any response or log line",
-    "closed history", "speaker",
+    "closed history", "speaker", "read_document: ids of others",
+    "search_library: a tenant, a scope", "fetch_page: a fetch",
 }  # fmt: skip
 WALLED = ("documents", "chunks", "chunk_terms", "answers", "feedback")
 
@@ -98,6 +103,17 @@ async def test_undefused_chunks_are_caught(target: Target, monkeypatch: pytest.M
     names = ("END SOURCES", "a source of its own", "END SOURCES in the question", "plain")
     results = await run_probes(target, some(*names))
     assert through(results) == set(names) - {"plain"}
+
+
+async def test_a_tool_that_takes_any_document_is_caught(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def anywhere(context: ToolContext, document_ids: Sequence[int]) -> Scope:
+        return replace(context.scope, document_ids=tuple(document_ids))
+
+    monkeypatch.setattr(search_library, "narrowed", anywhere)
+    results = await run_probes(target, some("search_library: ids of others"))
+    assert [one.problem for one in results] == ["the order was taken"]
 
 
 async def test_guards_that_are_off_are_caught(database_url: str) -> None:

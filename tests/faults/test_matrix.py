@@ -60,8 +60,11 @@ def _callers(deployment: Deployment) -> Iterator[list[Told]]:
             caller.join()
 
 
-def endure(deployment: Deployment, fault: Fault) -> str:
-    """One round: nothing is lost or there twice, callers wait a bounded time; a row of a table."""
+def endure(deployment: Deployment, fault: Fault) -> list[str]:
+    """What one round broke: accepted files lost or there twice, a torn answer, a long wait.
+
+    Prints a row of the table of docs/operations.md.
+    """
     deployment.upload()  # under way when it happens
     with ExitStack() as calling:
         with fault.cause(deployment):
@@ -70,22 +73,24 @@ def endure(deployment: Deployment, fault: Fault) -> str:
         healed = time.monotonic()
         assert eventually(deployment.is_well, PATIENCE_SECONDS), fault.name
         back = time.monotonic() - healed
-    assert deployment.settled(), (fault.name, deployment.losses())
-    assert all(each.whole for each in told), (fault.name, told)
+    broken = [] if deployment.settled() else [f"files: {deployment.losses()}"]
+    broken += [f"not whole: {each}" for each in told if not each.whole]
     longest = max(each.seconds for each in told)
-    assert longest < BOUND_SECONDS + fault.seconds, (fault.name, told)
+    if longest >= BOUND_SECONDS + fault.seconds:
+        broken.append(f"a caller waited {longest:.1f} s")
     statuses = {
         what: sorted({each.status for each in told if each.what == what})
         for what in ("ask", "upload")
     }
-    return f"| {fault.name} | {statuses} | {longest:.1f} | {back:.1f} |"
+    print(f"| {fault.name} | {statuses} | {longest:.1f} | {back:.1f} |")  # noqa: T201  the table's
+    return broken
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_fault_costs_nothing_that_was_accepted(deployment: Deployment, name: str) -> None:
     (fault,) = [each for each in FAULTS if each.name == name]
-    print(endure(deployment, fault))  # noqa: T201  for whoever writes the table
+    assert endure(deployment, fault) == []
 
 
 @pytest.mark.soak
@@ -93,7 +98,7 @@ def test_a_fault_costs_nothing_that_was_accepted(deployment: Deployment, name: s
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_every_fault_many_times(deployment: Deployment, fault: Fault) -> None:
     for _ in range(ROUNDS):
-        print(endure(deployment, fault))  # noqa: T201
+        assert endure(deployment, fault) == []
 
 
 @contextmanager

@@ -91,7 +91,7 @@ async def test_a_receipt_says_how_its_answer_came_about(database_url: str) -> No
         found = await rebuild_prompt(opened.library, receipt)
         sent = chat_messages(asked, done.retrieval.sources)
         assert found.lost is None
-        assert prompt_json(receipt, found.sources) == [
+        assert prompt_json(receipt, found.sources, done.prompts) == [
             {"role": message.role.value, "content": message.content} for message in sent
         ]
         (stored,) = rows(database_url, "SELECT receipt::text FROM answers")

@@ -219,8 +219,8 @@ async def test_a_deleted_document_takes_what_nothing_else_uses(
 ) -> None:
     data = b"the bytes of both"
     file_hash = sha256(data).hexdigest()
-    rows(database_url, "INSERT INTO files (content_hash, data) VALUES (%s, %s) RETURNING 1",
-         file_hash, data)  # fmt: skip
+    insert = "INSERT INTO files (content_hash, data, size) VALUES (%s, %s, 17) RETURNING 1"
+    rows(database_url, insert, file_hash, data)
     one = replace(record("one.txt", "Shared.\n\nOnly one."), file_hash=file_hash)
     two = replace(record("two.txt", "Shared.\n\nOnly two."), file_hash=file_hash)
     await cached(store).embed(["Shared.", "Only one.", "Only two.", "Nobody's."])
@@ -237,7 +237,10 @@ async def test_a_deleted_document_takes_what_nothing_else_uses(
 
 
 async def test_a_file_that_a_run_needs_stays(store: ChunkStore, database_url: str) -> None:
-    rows(database_url, "INSERT INTO files (content_hash, data) VALUES ('h', 'x') RETURNING 1")
+    rows(
+        database_url,
+        "INSERT INTO files (content_hash, data, size) VALUES ('h', 'x', 1) RETURNING 1",
+    )
     rows(
         database_url,
         "WITH r AS (INSERT INTO runs (kind) VALUES ('upload') RETURNING id)"

@@ -15,13 +15,13 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResp
 from pydantic import PrivateAttr
 
 from helix.contract import REFUSAL
+from helix.prompts import prompt
 from helix.providers.base import LanguageModel
 from helix.providers.gemini import gemini_llm
 from helix.providers.offline import offline_llm
 from helix.providers.offline.answerer import OfflineLLM
 from helix.providers.retries import RetryPolicy
 from helix.retrieval.rewriting import ModelRewriter, build_rewriter
-from helix.retrieval.rewriting.model import INSTRUCTIONS
 from helix.retrieval.rewriting.reply import LONGEST, search_terms
 from helix.settings import load_settings
 from tests.support.wire.gemini import GeminiWire
@@ -81,7 +81,7 @@ async def test_terms_arrive_and_the_question_goes_as_data(
     wire.script(TERMS)
     assert await _patient(llm).terms(QUESTION) == FOUND
     (request,) = wire.requests
-    assert request.body["systemInstruction"]["parts"] == [{"text": INSTRUCTIONS}]
+    assert request.body["systemInstruction"]["parts"] == [{"text": prompt("search_terms")}]
     assert request.body["contents"] == [
         {"role": "user", "parts": [{"text": f"Question: {QUESTION}"}]}
     ]
@@ -188,7 +188,7 @@ async def test_a_question_that_gives_orders_yields_search_terms_at_worst(
     found = await _patient(llm).terms(hostile)
     assert found == "[31m<b>owned</b> '; DROP TABLE chunks ; --"
     (request,) = wire.requests
-    assert request.body["systemInstruction"]["parts"] == [{"text": INSTRUCTIONS}]
+    assert request.body["systemInstruction"]["parts"] == [{"text": prompt("search_terms")}]
     (turn,) = request.body["contents"]
     assert turn == {"role": "user", "parts": [{"text": f"Question: {hostile}"}]}
 
@@ -218,8 +218,8 @@ async def test_without_a_cache_each_question_is_a_call(
 async def test_the_same_question_at_once_is_one_call(wire: GeminiWire, llm: LanguageModel) -> None:
     rewriter = _patient(llm)
     wire.script(Answer(deltas=TERMS.deltas, delay=0.05), Answer(deltas=("another",)))
-    asked = [rewriter.terms(QUESTION) for _ in range(20)] + [rewriter.terms("What else?")]
-    assert await asyncio.gather(*asked) == [FOUND] * 20 + ["another"]
+    assert await asyncio.gather(*[rewriter.terms(QUESTION) for _ in range(20)]) == [FOUND] * 20
+    assert await rewriter.terms("What else?") == "another"
     assert len(wire.requests) == 2
 
 

@@ -12,7 +12,10 @@ from tests.support.live_server import live
 def test_without_keys_the_named_tenant_is_told(database_url: str) -> None:
     with live(database_url) as client:
         told = client.get("/v1/about").json()
-        assert told == {"tenant": "default", "auth": "off", "version": __version__, "images": False}
+        assert told == {
+            "tenant": "default", "auth": "off", "version": __version__, "images": False,
+            "voice": False, "mode": "answer",
+        }  # fmt: skip
         assert client.get("/v1/about", params={"tenant_id": "acme"}).json()["tenant"] == "acme"
 
 
@@ -24,3 +27,4 @@ def test_a_key_learns_its_own_tenant_and_a_model_that_sees_says_so(database_url:
         assert client.get("/v1/about").status_code == 401
         told = client.get("/v1/about", headers={"Authorization": f"Bearer {secret}"}).json()
     assert (told["tenant"], told["auth"], told["images"]) == ("umbra", "keys", True)
+    assert told["voice"] is True

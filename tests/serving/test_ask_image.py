@@ -10,7 +10,8 @@ import httpx
 import pytest
 from PIL import Image
 
-from helix.answering.images import RULES, image_type
+from helix.answering.images import image_type
+from helix.prompts import prompt
 from tests.support.live_server import live
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, refused_key
@@ -91,7 +92,7 @@ def test_the_model_gets_image_question_and_rules(client: httpx.Client, wire: Gem
     response = ask(client, data)
     assert (response.status_code, response.json()) == (200, {"text": "14.90 euros, 12 May"})
     body = wire.received("generate")[-1].body
-    assert body["systemInstruction"]["parts"][0]["text"] == RULES
+    assert body["systemInstruction"]["parts"][0]["text"] == prompt("image")
     picture, text = body["contents"][0]["parts"]
     assert picture["inlineData"]["mime_type"] == "image/png"
     assert base64.b64decode(picture["inlineData"]["data"], altchars=b"-_") == data

@@ -147,7 +147,7 @@ def test_the_file_comes_back_as_it_was(
 def test_a_file_that_is_deleted_while_it_is_read_is_cut_short() -> None:
     class Deleted(Library):
         def __init__(self) -> None:
-            self.left = [{"part": b"abc"}]
+            self.left = [{"part": b"abc", "place": None}]
 
         async def data(self, statement: str, values: Mapping[str, Any]) -> Row | None:
             return self.left.pop() if self.left else None

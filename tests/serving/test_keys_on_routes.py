@@ -22,7 +22,7 @@ from helix.library.keys import KEY_SCOPES, create_key, revoke_key
 from helix.serving.key_scopes import NEEDED
 from tests.support.fuzzed_requests import NUMBERS, encoded, request_body, some_text
 from tests.support.live_server import live
-from tests.support.tenants import OPEN, ROUTES, TENANTS, Ids, naming, path_of
+from tests.support.tenants import OPEN, ROUTES, TENANTS, Ids, line_of, naming, path_of
 
 UNLIMITED = {"key_requests": 0, "tenant_requests": 0, "address_requests": 0}
 SHUT_OUT = ("none", "wrong", "revoked", "expired")
@@ -132,7 +132,7 @@ def _fuzz(keyed: Keyed, seed: int, count: int) -> Counter[int]:
         told = keyed.send(method, path, draw.choice(kinds), **more)
         assert told.status_code < 500 or told.status_code == 501, (method, path, more, told.text)
         if told.status_code >= 400 and told.content and method != "HEAD":
-            assert list(told.json()) == ["error"] and "\n" not in told.json()["error"], path
+            assert list(told.json()) == ["error"] and "\n" not in line_of(told), path
         statuses[told.status_code] += 1
     return statuses
 

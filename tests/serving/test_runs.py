@@ -15,6 +15,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
+from helix.domain.scope import DEFAULT_TENANT
 from helix.library.run_files import NewFile, add_files, fail_file, set_file
 from helix.library.run_progress import Event
 from helix.library.runs import (
@@ -32,6 +33,7 @@ from helix.library.runs import (
 from helix.services import Services
 from helix.serving.authentication import Caller
 from helix.serving.routes import runs as routes
+from helix.storage.stored_bytes import keep_bytes
 from tests.support.live_server import emptied, live
 
 Told = tuple[str, int, dict[str, Any]]
@@ -212,7 +214,8 @@ def test_a_failed_new_version_leaves_the_document_readable(
 def test_a_file_that_has_ended_lets_go_of_its_bytes(
     client: httpx.Client, sql: psycopg.Connection
 ) -> None:
-    sql.execute("INSERT INTO files (content_hash, data) VALUES ('a', 'x'), ('b', 'y'), ('c', 'z')")
+    for content_hash in "abc":
+        keep_bytes(sql, DEFAULT_TENANT, content_hash, b"x")
     run_id = create_run(sql, "paths")
     add_files(sql, run_id, [NewFile(f"{h}.txt", file_hash=h, content_hash=h) for h in "abc"])
     set_file(sql, run_id, 0, "added")

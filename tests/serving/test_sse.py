@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helix.answering.engine import AnswerStream
+from helix.answering.stream import AnswerStream
 from helix.contract import REFUSAL, Citation
 from helix.domain.citations import cite, is_refusal, marker_numbers, snippet
 from helix.domain.context import Source

@@ -24,6 +24,7 @@ from helix.settings import Settings, load_settings
 from tests.support.live_server import OFFLINE, live
 from tests.support.sample_documents import pdf
 from tests.support.tenants import (
+    ASKING,
     BY_ID,
     OPEN,
     QUESTION,
@@ -32,6 +33,7 @@ from tests.support.tenants import (
     Ids,
     World,
     bring_in,
+    line_of,
     marker,
     naming,
     texts_of,
@@ -112,13 +114,15 @@ def _stored(url: str) -> list[Any]:
 
 
 _PASSING = re.compile(
-    r'"(answer_id|trace_id|timings?|seconds|timings_ms|ms)":\s*("[^"]*"|\{[^}]*\}|[\d.]+)'
+    r'"(answer_id|trace_id|timings?|seconds|timings_ms|ms|created|created_at|messageId)":'
+    r'\s*("[^"]*"|\{[^}]*\}|[\d.]+)'
 )
+_NAMED_BY_ANSWER = re.compile("(chatcmpl-|resp_|msg_)[0-9a-f]{32}")
 
 
 def _told(response: httpx.Response, *ids: int | str) -> tuple[int, str, dict[str, str]]:
     """All that a response says, without ``ids`` and what differs each time."""
-    body = _PASSING.sub(r'"\1":_', response.text)
+    body = _NAMED_BY_ANSWER.sub(r"\1_", _PASSING.sub(r'"\1":_', response.text))
     for number in ids:
         body = re.sub(rf"\b{number}\b", "ID", body)
     passing = ("date", "x-request-id", "content-length", "x-answer-id", "x-trace-id")
@@ -138,6 +142,7 @@ def test_every_route_is_in_the_table_and_authenticates(settings: Settings) -> No
     others = {c.path for c in contexts if not isinstance(c.original_route, APIRoute)}
     assert others == {
         "/", "/web/{path:path}", "/openapi.json", "/docs", "/redoc",
+        "/mcp", "/.well-known/oauth-protected-resource/mcp",  # tests/protocols/test_mcp.py
     }  # fmt: skip
 
 
@@ -162,13 +167,14 @@ def test_what_a_tenant_reads_is_its_own(world: World, tenant: str) -> None:
     reads = [
         r
         for r in ROUTES
-        if (r[0] == "GET" or r[1] == "/v1/query")
+        if (r[0] == "GET" or r[1] in ASKING)
         and r[1] != "/v1/evals/last"
         and not r[1].endswith("/attachments/{document_id}")  # nothing is attached
+        and not r[1].endswith("/{attempt_id}")  # it is of the learner without a key
     ]
     for route in reads:
         answer = world.send(tenant, route, ids)
-        assert answer.status_code == 200, (route, answer.text)
+        assert answer.status_code in (200, 204), (route, answer.text)
         assert not [other for other in TENANTS if other != tenant and marker(other) in answer.text]
     listed = world.send(tenant, ("GET", "/v1/documents")).json()
     assert ({d["id"] for d in listed["documents"]}, listed["total"]) == (own, len(own))
@@ -275,12 +281,12 @@ def test_who_asks_is_settled_before_all_else(
     sent = ROUTES[route](ids)
     refused = keyed.send(None, route, ids)
     assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
-    assert refused.json() == keyed.send(None, ("GET", "/v1/runs")).json()
+    assert line_of(refused) == line_of(keyed.send(None, ("GET", "/v1/runs")))
     others = [keyed.send("beta", route, ids, **naming(sent, name)) for name in ("alpha", "nobody")]
     assert [answer.status_code for answer in others] == [403, 403]
     assert others[0].text == others[1].text
     malformed = off.send(None, route, ids, **naming(sent, "no tenant"))
-    assert malformed.status_code == 400 and malformed.json()["error"].count("\n") == 0
+    assert malformed.status_code == 400 and "\n" not in line_of(malformed)
     twice = [("tenant_id", "alpha"), ("tenant_id", "beta")]
     assert off.send(None, route, ids, **sent | {"params": twice}).status_code == 400
     assert _stored(module_database_url) == before

@@ -247,7 +247,8 @@ async def test_a_deleted_document_does_not_come_back(store: ChunkStore, database
 async def test_everything_of_a_document_is_written(store: ChunkStore, database_url: str) -> None:
     rows(
         database_url,
-        "INSERT INTO files (content_hash, data) VALUES ('old', 'x'), ('new', 'y') RETURNING 1",
+        "INSERT INTO files (content_hash, data, size) VALUES ('old', 'x', 1), ('new', 'y', 1)"
+        " RETURNING 1",
     )
     rows(
         database_url,

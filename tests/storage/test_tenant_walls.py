@@ -24,10 +24,12 @@ NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts",
 WITHOUT_POLICY = {"api_keys", "audit_events", "usage_counts"}
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
+    "study_reviews", "study_cards", "study_attempts", "study_sources", "study_items", "study_sets",
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_names", "document_sources", "document_pages", "document_tables",
-    "suggested_questions", "documents", "files", "gate_fits", "message_events", "messages",
-    "conversations",
+    "suggested_questions", "documents", "files", "loose_objects", "gate_fits", "message_events",
+    "messages", "conversations", "prompt_versions", "progress_sessions", "progress_counts",
+    "progress_totals",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
@@ -107,7 +109,14 @@ def _add_file_and_run(own: ChunkStore) -> None:
             "INSERT INTO suggested_questions (document_id, question, is_supported, library)"
             " SELECT min(id), 'Which river?', true, '2' FROM documents"
         )
-        connection.execute("INSERT INTO files (content_hash, data) VALUES (%s, %s)", (digest, data))
+        connection.execute(
+            "INSERT INTO files (content_hash, data, size) VALUES (%s, %s, %s)",
+            (digest, data, len(data)),
+        )
+        connection.execute(
+            "INSERT INTO loose_objects (place, content_hash) VALUES (%s, 'x')",
+            (f"s3://b/{digest}",),
+        )
         connection.execute("UPDATE documents SET file_hash = %s", (digest,))
         run_id = create_run(connection, "upload", tenant=own.tenant)
         add_files(connection, run_id, [NewFile("same.txt", file_hash=digest)])
@@ -127,6 +136,38 @@ def _add_file_and_run(own: ChunkStore) -> None:
         connection.execute(
             "INSERT INTO message_events (conversation_id, message_id, n, event, data)"
             " SELECT 'c', id, 1, 'token', '{}' FROM messages"
+        )
+        connection.execute("INSERT INTO prompt_versions (name, version) VALUES ('judge', 1)")
+        connection.execute(
+            "INSERT INTO progress_sessions (learner, started_at, ended_at)"
+            " VALUES ('', now(), now())"
+        )
+        connection.execute(
+            "INSERT INTO progress_counts (learner, action, quarter, n)"
+            " VALUES ('', 'question_asked', now(), 1)"
+        )
+        connection.execute("INSERT INTO study_sets (id, kind, wanted) VALUES (%s, 'cards', 1)",
+                           (at := 1 + (own.tenant == "b"),))  # fmt: skip
+        connection.execute(
+            "INSERT INTO study_items (id, set_id, n, kind, body) VALUES (%(at)s, %(at)s, 1, 'card',"
+            " '{}'), (%(at)s + 2, %(at)s, 2, 'card', '{}')",
+            {"at": at},
+        )
+        connection.execute(
+            "INSERT INTO study_sources (item_id, n, document_id, chunk_id, start_char, end_char,"
+            " quote, content_hash, recipe) SELECT %s, 1, min(id), 1, 0, 5, 'water', '', ''"
+            " FROM documents",
+            (at,),
+        )
+        connection.execute("INSERT INTO study_attempts (set_id) VALUES (%s)", (at,))
+        connection.execute(
+            "INSERT INTO study_cards (item_id, card, due_at) VALUES (%s, '{}', now())", (at + 2,)
+        )
+        connection.execute(
+            "INSERT INTO study_reviews (item_id, rating) VALUES (%s, 'good')", (at + 2,)
+        )
+        connection.execute(
+            "INSERT INTO progress_totals (learner, action, n) VALUES ('', 'question_asked', 1)"
         )
         connection.execute(
             "INSERT INTO gate_fits (embedder, documents, chunks, target_risk)"

@@ -48,15 +48,23 @@ class Ids:
     answer: str = f"{NEVER:032x}"
     conversation: str = "talk-of-nobody"
     message: int = NEVER
+    study_set: int = NEVER
+    item: int = NEVER
+    attempt: int = NEVER
 
     @property
     def all(self) -> tuple[int | str, ...]:
         """Each of them."""
-        return (self.document, self.chunk, self.run, self.answer, self.conversation, self.message)
+        return (
+            self.document, self.chunk, self.run, self.answer, self.conversation, self.message,
+            self.study_set, self.item, self.attempt,
+        )  # fmt: skip
 
 
 MESSAGE = "/v1/conversations/{conversation_id}/messages/{message_id}"
+STUDY = "/v1/study/{set_id}"
 ATTACHED = "/v1/conversations/{conversation_id}/attachments"
+ASKED = {"model": "helix", "messages": [{"role": "user", "content": QUESTION}]}
 Sent = dict[str, Any]
 """What httpx sends: params, json, data, files."""
 ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
@@ -117,17 +125,80 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", f"{ATTACHED}/{{document_id}}/library"): lambda _: {},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
+    ("POST", "/v1/transcribe"): lambda _: {"files": {"audio": b"none"}, "data": {}},
+    ("GET", "/v1/progress"): lambda _: {},
+    ("GET", "/v1/progress/days/{day}"): lambda _: {},
+    ("DELETE", "/v1/progress"): lambda _: {},
+    ("GET", "/v1/prompts"): lambda _: {},
+    ("GET", "/v1/prompts/{name}"): lambda _: {},
+    ("GET", "/v1/prompts/{name}/diff"): lambda _: {},
+    ("POST", "/v1/prompts/{name}"): lambda _: {"json": {"text": "Be brief."}},
+    ("DELETE", "/v1/prompts/{name}"): lambda _: {},
+    ("POST", "/v1/prompts/{name}/rollback"): lambda _: {"json": {"version": 1}},
+    ("POST", "/v1/prompts/{name}/preview"): lambda _: {"json": {"text": "Be brief."}},
+    ("POST", "/v1/study"): lambda ids: {
+        "json": {"kind": "quiz", "count": 5, "document_ids": [ids.document]}
+    },
+    ("GET", "/v1/study"): lambda _: {},
+    ("GET", "/v1/study/due"): lambda _: {},
+    ("POST", "/v1/study/import"): lambda _: {"files": {"file": ("d.csv", b"a,b")}, "data": {}},
+    ("POST", "/v1/study/cards/undo"): lambda _: {},
+    ("POST", "/v1/study/cards/{item_id}/review"): lambda _: {"content": b'{"rating": "good"}'},
+    ("GET", f"{STUDY}"): lambda _: {},
+    ("PATCH", f"{STUDY}"): lambda _: {"json": {"title": "taken"}},
+    ("DELETE", f"{STUDY}"): lambda _: {},
+    ("GET", f"{STUDY}/export"): lambda _: {},
+    ("PATCH", f"{STUDY}/positions"): lambda _: {"content": b'{"positions": null}'},
+    ("POST", f"{STUDY}/lessons/{{item_id}}"): lambda _: {},
+    ("POST", f"{STUDY}/lessons/{{item_id}}/done"): lambda _: {},
+    ("POST", f"{STUDY}/attempts"): lambda _: {},
+    ("GET", f"{STUDY}/attempts"): lambda _: {},
+    ("GET", "/v1/study/attempts/{attempt_id}"): lambda _: {},
+    ("POST", "/v1/study/attempts/{attempt_id}/answers"): lambda ids: {
+        "content": f'{{"item_id": {ids.item}, "answer": 1}}'.encode()
+    },
+    ("POST", "/v1/study/attempts/{attempt_id}/finish"): lambda _: {},
+    ("GET", "/v1/models"): lambda _: {},
+    ("GET", "/v1/models/{model}"): lambda _: {},
+    ("POST", "/v1/chat/completions"): lambda ids: {
+        "json": {**ASKED, "document_ids": [ids.document]}
+    },
+    ("POST", "/v1/responses"): lambda ids: {
+        "json": {"model": "helix", "input": QUESTION, "document_ids": [ids.document]}
+    },
+    ("POST", "/v1/embeddings"): lambda _: {"json": {"model": "helix-embed", "input": QUESTION}},
+    ("POST", "/v1/ui/chat"): lambda ids: {
+        "json": {
+            "id": "a chat",
+            "document_ids": [ids.document],
+            "messages": [{"role": "user", "parts": [{"type": "text", "text": QUESTION}]}],
+        }
+    },
+    ("GET", "/v1/ui/chat/{conversation_id}/stream"): lambda _: {},
     ("GET", "/v1/about"): lambda _: {},
     ("GET", "/metrics"): lambda _: {},
     ("GET", "/v1/privacy"): lambda _: {},
     ("GET", "/v1/evals/last"): lambda _: {},
 }
+ASKING = ("/ask", "/v1/query", "/v1/chat/completions", "/v1/responses", "/v1/ui/chat")
+"""Routes that answer from the documents that the request names."""
 OPEN = {("GET", path) for path in ("/healthz", "/readyz")}
+OF_ALL = ("/v1/prompts", "/v1/progress")
+"""What these name, prompts and days, every tenant has."""
 BY_ID = [
     route
     for route in ROUTES
-    if "{" in route[1] or route[1] in ("/ask", "/v1/query", "/v1/documents/batch")
+    if ("{" in route[1] and not route[1].startswith(OF_ALL))
+    or route[1] in ASKING
+    or route[1] == "/v1/documents/batch"
 ]
+
+
+def line_of(response: httpx.Response) -> str:
+    """What a refusal says, in the words of its route's protocol."""
+    told = response.json()["error"]
+    line: str = told["message"] if isinstance(told, dict) else told
+    return line
 
 
 @dataclass(frozen=True)
@@ -157,7 +228,9 @@ def path_of(template: str, ids: Ids) -> str:
     """The path of a route with ``ids`` in it."""
     return template.format(
         document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
-        number=1, conversation_id=ids.conversation, message_id=ids.message,
+        number=1, conversation_id=ids.conversation, message_id=ids.message, name="search_terms",
+        model="helix", day="2026-01-31", set_id=ids.study_set, item_id=ids.item,
+        attempt_id=ids.attempt,
     )  # fmt: skip
 
 
@@ -203,9 +276,10 @@ def bring_in(
         # letters alone, for tests that put a word in the place of each number
         name = f"talk-{tenant}-{''.join('abcdefghij'[int(n)] for n in str(told['id']))}"
         message = add_message(connection, tenant, name)
+        study = add_study_set(connection, tenant, told["id"])
     asked = {"question": QUESTION, "tenant_id": tenant}
     answered = client.post("/v1/query", json=asked).json()["answer_id"]
-    return Ids(told["id"], chunk, answer["run_id"], answered, name, message)
+    return Ids(told["id"], chunk, answer["run_id"], answered, name, message, *study)
 
 
 def add_message(connection: psycopg.Connection, tenant: str, name: str) -> int:
@@ -227,3 +301,24 @@ def add_message(connection: psycopg.Connection, tenant: str, name: str) -> int:
         (tenant, name, row[0], f'{{"t":"{marker(tenant)}"}}'),
     )
     return int(row[0])
+
+
+def add_study_set(connection: psycopg.Connection, tenant: str, at: int) -> tuple[int, int, int]:
+    """The ids of a quiz of the tenant's, of its question and of an attempt at it."""
+    ids = (70_000_000 + at, 71_000_000 + at, 72_000_000 + at)  # no other number in an answer
+    body = f'{{"question": "Of {marker(tenant)}?", "options": ["1", "2", "3", "4"], "key": 0}}'
+    connection.execute(
+        "INSERT INTO study_sets (id, tenant_id, kind, title, wanted)"
+        " VALUES (%s, %s, 'quiz', %s, 1)",
+        (ids[0], tenant, f"The vault of {marker(tenant)}"),
+    )
+    connection.execute(
+        "INSERT INTO study_items (id, tenant_id, set_id, n, kind, body)"
+        " VALUES (%s, %s, %s, 1, 'choice', %s)",
+        (ids[1], tenant, ids[0], body),
+    )
+    connection.execute(
+        "INSERT INTO study_attempts (id, tenant_id, set_id) VALUES (%s, %s, %s)",
+        (ids[2], tenant, ids[0]),
+    )
+    return ids

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from helix.domain.calculations import Calculation
+
 NO_MARKER = "no marker"
 NO_SOURCE = "no such source"
 UNPLACED = "unplaced"
@@ -46,7 +48,8 @@ class Statement:
 
     ``numbers`` are those it cites, each once; ``problem`` is why it is unsupported, None when it is
     supported. ``irrelevance`` says why it does not bear on the question, for people; None where it
-    does, or nobody asked.
+    does, or nobody asked. ``calculation`` is the one that proves it, whose operands stand in the
+    supports; None of a statement that its sources say.
     """
 
     start: int
@@ -55,8 +58,10 @@ class Statement:
     supports: tuple[Support, ...]
     problem: str | None
     irrelevance: str | None = None
+    calculation: Calculation | None = None
 
     def to_json(self) -> dict[str, Any]:
+        calculated = {"calculation": self.calculation.to_json()} if self.calculation else {}
         return {
             "start": self.start,
             "end": self.end,
@@ -66,6 +71,7 @@ class Statement:
             "relevant": self.irrelevance is None,
             "reason": self.irrelevance,
             "spans": [support.to_json() for support in self.supports],
+            **calculated,
         }
 
 

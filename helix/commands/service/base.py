@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from helix.library.access import Row
 from helix.library.document_list import Page, Wanted
 from helix.library.run_progress import Event
+
+if TYPE_CHECKING:
+    from helix.answering.gathering import Mode
 
 
 class LibraryService(Protocol):
@@ -58,13 +61,15 @@ class LibraryService(Protocol):
 class Query:
     """A question as the command line asks it; None: of all documents.
 
-    ``conversation_id`` names the conversation that it goes on with; empty: it is in none.
+    ``conversation_id`` names the conversation that it goes on with; empty: it is in none. ``mode``
+    is as POST /v1/query has it; None: HELIX_MODE of whoever answers.
     """
 
     question: str
     document_ids: tuple[int, ...] | None = None
     tags: tuple[str, ...] | None = None
     conversation_id: str = ""
+    mode: Mode | None = None
 
 
 class AnswerService(LibraryService, Protocol):

@@ -33,6 +33,11 @@ class DatabaseLibrary:
     def __init__(self, library: Library) -> None:
         self._library = library
 
+    @property
+    def library(self) -> Library:
+        """The library itself, for what has no method here."""
+        return self._library
+
     async def summary(self) -> Row:
         return await summarise(self._library)
 
@@ -76,7 +81,7 @@ class DatabaseAnswers(DatabaseLibrary):
         self._tenant = tenant
 
     async def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
-        from helix.answering.numbering import renumbered
+        from helix.answering.events import for_readers_of
 
         if query.conversation_id:
             async for piece in self._turn(query):
@@ -84,7 +89,7 @@ class DatabaseAnswers(DatabaseLibrary):
             return
         request = self._request(query)
         async with aclosing(await request.start()) as stream:
-            async for delta in renumbered(stream, len(stream.retrieval.sources)):
+            async for delta in for_readers_of(stream):
                 yield delta
         answer = await request.finish(await request.conclude(stream))
         yield request.told(answer, with_verdict=request.has_verdict)
@@ -101,7 +106,7 @@ class DatabaseAnswers(DatabaseLibrary):
             del scope["filters"]
         asking = Asking(
             query.conversation_id, next_in(self._tenant, query.conversation_id), query.question,
-            scope, with_ids=False,
+            scope, with_ids=False, mode=query.mode,
         )  # fmt: skip
         conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
         turn = await conversing.begin(
@@ -129,7 +134,8 @@ class DatabaseAnswers(DatabaseLibrary):
         if (length := len(query.question)) > limit:
             raise BadRequest(f"the question has {length} characters; the limit is {limit}")
         scope = self._scope(query, self._tenant)
-        return AnswerRequest(self._services.answering, Question(query.question, scope))
+        mode = query.mode or self._services.settings.mode
+        return AnswerRequest(self._services.answering, Question(query.question, scope, mode=mode))
 
 
 @asynccontextmanager

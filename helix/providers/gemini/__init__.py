@@ -62,5 +62,7 @@ def gemini_llm(
     return LanguageModel(
         model=GeminiLLM(connection),
         identity=f"gemini:{connection.target.model}",
+        hears=True,
+        thinking=GeminiLLM(connection, thoughts=True),
         aclose=connection.aclose,
     )

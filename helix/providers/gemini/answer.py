@@ -1,25 +1,42 @@
 """Gemini's response chunks as one answer: its text without thoughts, and whether it finished.
 
-LlamaIndex's own reader takes a blocked, broken or endless answer for a complete one.
+LlamaIndex's own reader takes a blocked, broken or endless answer for a complete one. An answer with
+calls of tools keeps the parts as they came, for they are sent back as they were (contents.py).
 """
 
 from __future__ import annotations
 
-from google.genai.types import FinishReason
+from google.genai.types import Content, FinishReason, Part
 from google.genai.types import GenerateContentResponse as Chunk
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole, TextBlock
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    MessageRole,
+    TextBlock,
+    ToolCallBlock,
+)
 from llama_index.llms.google_genai.utils import chat_from_gemini_response
 
 from helix.errors import UpstreamError
+from helix.providers.base import MalformedCall
+from helix.providers.gemini.contents import local_call_id, vendor_kwargs
+
+_MALFORMED = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 
 
 class AnswerReader:
-    """Reads an answer's chunks: the text of its deltas, and how it ended."""
+    """Reads an answer's chunks: the text of its deltas, and how it ended.
 
-    def __init__(self) -> None:
+    ``tools_of`` names the model where it may call tools: then calls and thoughts are told too, an
+    answer may be empty, and the message carries the vendor's parts.
+    """
+
+    def __init__(self, tools_of: str = "") -> None:
         self._text = TextBlock(text="")
-        self._message = ChatMessage(role=MessageRole.ASSISTANT, blocks=[self._text])
+        self.message = ChatMessage(role=MessageRole.ASSISTANT, blocks=[self._text])
         self._finish = ""
+        self._tools_of = tools_of
+        self._parts: list[Part] = []
 
     def take(self, chunk: Chunk) -> ChatResponse | None:
         """The chunk's text as a delta, thoughts left out; None where it has none.
@@ -35,17 +52,41 @@ class AnswerReader:
         candidate = chunk.candidates[0]
         if candidate.finish_reason not in (None, FinishReason.FINISH_REASON_UNSPECIFIED):
             self._finish = candidate.finish_reason.name
-        parts = candidate.content.parts if candidate.content else None
-        delta = "".join(part.text for part in parts or () if part.text and not part.thought)
-        if not delta:
-            return None
+        parts = (candidate.content.parts if candidate.content else None) or []
+        delta = "".join(part.text for part in parts if part.text and not part.thought)
         self._text.text += delta
-        return ChatResponse(message=self._message, delta=delta)
+        if self._tools_of:
+            return self._with_calls(parts, delta)
+        return ChatResponse(message=self.message, delta=delta) if delta else None
+
+    def _with_calls(self, parts: list[Part], delta: str) -> ChatResponse | None:
+        """The response of a chunk of ``parts``, each of which is kept as it came."""
+        for part in parts:
+            self._parts.append(part)
+            if call := part.function_call:
+                self.message.blocks.append(
+                    ToolCallBlock(
+                        tool_call_id=call.id or local_call_id(len(self._parts)),
+                        tool_name=call.name or "",
+                        tool_kwargs=call.args or {},
+                    )
+                )
+        if not parts:
+            return None
+        content = Content(role="model", parts=list(self._parts))
+        self.message.additional_kwargs = vendor_kwargs(self._tools_of, content)
+        thought = "".join(part.text for part in parts if part.text and part.thought)
+        beside = {"thinking_delta": thought} if thought else {}
+        return ChatResponse(message=self.message, delta=delta, additional_kwargs=beside)
 
     def check_not_cut(self) -> None:
         """Raise UpstreamError if the answer ended otherwise than by the model's own decision."""
         if self._finish in ("", "STOP"):
             return
+        if self._finish in _MALFORMED:
+            raise MalformedCall(
+                f"Gemini called a tool in a way that nobody can read ({self._finish}): ask again"
+            )
         if self._finish == "MAX_TOKENS":
             problem, remedy = "Gemini's answer was cut at its length limit", "ask for less at once"
         else:
@@ -59,14 +100,17 @@ class AnswerReader:
         self.check_not_cut()
         if not self._finish:
             raise UpstreamError("Gemini's answer ended before it was finished: try again")
-        if not self._text.text:
+        if not self._text.text and not self._tools_of:
             raise UpstreamError("Gemini finished without an answer: try again")
 
 
-def whole_answer(response: Chunk) -> ChatResponse:
+def whole_answer(response: Chunk, tools_of: str = "") -> ChatResponse:
     """An answer that came in one piece, tool calls and thoughts included, held to the same end."""
-    answer = AnswerReader()
+    answer = AnswerReader(tools_of)
     answer.take(response)
+    if tools_of:
+        answer.check_finished()
+        return ChatResponse(message=answer.message)
     if response.function_calls:
         answer.check_not_cut()
     else:

@@ -7,14 +7,14 @@ from typing import Any
 
 import anyio
 import httpx
-from google.genai.types import Content, GenerateContentConfig
+from google.genai.types import GenerateContentConfig, ThinkingConfig
 from llama_index.core.async_utils import asyncio_run
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.llms.google_genai import GoogleGenAI
-from llama_index.llms.google_genai.utils import prepare_chat_params
 
 from helix.providers.gemini.answer import AnswerReader, whole_answer
+from helix.providers.gemini.contents import contents_of, system_of
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.http import GeminiConnection, collecting_responses
 
@@ -36,11 +36,16 @@ class GeminiLLM(GoogleGenAI):
     an answer that was blocked, cut at its length limit, broken off or left without an end (after
     the deltas that did arrive). Each ChatResponse of a stream carries a new ``delta`` and the
     same message object, whose text grows.
+
+    With tools an answer may be calls alone, or empty. Its message goes back into the next request
+    exactly as it came (contents.py); a call that nobody can read raises MalformedCall. ``thoughts``
+    asks for the model's thoughts then, which a stream tells as ``thinking_delta``.
     """
 
     _target: Target
+    _thoughts: bool
 
-    def __init__(self, connection: GeminiConnection) -> None:
+    def __init__(self, connection: GeminiConnection, *, thoughts: bool = False) -> None:
         super(GoogleGenAI, self).__init__(
             model=connection.target.model,
             temperature=0.0,
@@ -50,6 +55,7 @@ class GeminiLLM(GoogleGenAI):
         )
         self._client = connection.sdk
         self._target = connection.target
+        self._thoughts = thoughts
         self._max_tokens = OUTPUT_TOKENS
         self._generation_config = {
             "temperature": 0.0,
@@ -62,48 +68,45 @@ class GeminiLLM(GoogleGenAI):
         self, messages: Sequence[ChatMessage], options: dict[str, Any]
     ) -> dict[str, Any]:
         """LlamaIndex's messages and options as arguments of the SDK's generate_content."""
-        config = {**self._generation_config, **options.pop("generation_config", {})}
-        last, chat, _ = await prepare_chat_params(
-            self.model,
-            _system_first(messages),
-            self.file_mode,
-            self._client,
-            generation_config=config,
-            **options,
-        )
-        contents: list[Content] = [*chat["history"], last]
-        prepared: GenerateContentConfig = chat["config"]
+        config = {**self._generation_config, **options.get("generation_config", {})}
+        if system := system_of(messages):
+            config["system_instruction"] = system
+        if tools := options.get("tools"):
+            config |= {"tools": tools, "tool_config": options.get("tool_config")}
+            if self._thoughts:
+                config["thinking_config"] = ThinkingConfig(include_thoughts=True)
+        contents = await contents_of(messages, self.model, self._client)
+        prepared = GenerateContentConfig(**config)
         return {"model": self.model, "contents": contents, "config": prepared}
+
+    def _reader(self, options: dict[str, Any]) -> AnswerReader:
+        return AnswerReader(self._tools_of(options))
+
+    def _tools_of(self, options: dict[str, Any]) -> str:
+        """The model's name where ``options`` let it call tools."""
+        return self.model if options.get("tools") else ""
 
     def _chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         request = asyncio_run(self._request(messages, kwargs))
         with upstream_errors(self._target):
             response = self._client.models.generate_content(**request)
-        return whole_answer(response)
+        return whole_answer(response, self._tools_of(kwargs))
 
     async def _achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         request = await self._request(messages, kwargs)
         with upstream_errors(self._target):
             response = await self._client.aio.models.generate_content(**request)
-        return whole_answer(response)
+        return whole_answer(response, self._tools_of(kwargs))
 
     def _stream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> Generator[ChatResponse, None, None]:
-        if kwargs.get("tools"):  # calls of tools come as parts that LlamaIndex's own stream reads
-            stock: Generator[ChatResponse, None, None] = super()._stream_chat(messages, **kwargs)
-            return stock
-        return self._deltas(asyncio_run(self._request(messages, kwargs)))
+        return self._deltas(asyncio_run(self._request(messages, kwargs)), self._reader(kwargs))
 
     async def _astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> AsyncGenerator[ChatResponse, None]:
-        if kwargs.get("tools"):
-            stock: AsyncGenerator[ChatResponse, None] = await super()._astream_chat(
-                messages, **kwargs
-            )
-            return stock
-        return self._stream_deltas(await self._request(messages, kwargs))
+        return self._stream_deltas(await self._request(messages, kwargs), self._reader(kwargs))
 
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
@@ -120,8 +123,10 @@ class GeminiLLM(GoogleGenAI):
 
         return _closing(await reported(self, messages, **kwargs), inner)
 
-    def _deltas(self, request: dict[str, Any]) -> Generator[ChatResponse, None, None]:
-        answer, responses = AnswerReader(), list[httpx.Response]()
+    def _deltas(
+        self, request: dict[str, Any], answer: AnswerReader
+    ) -> Generator[ChatResponse, None, None]:
+        responses: list[httpx.Response] = []
         try:
             chunks = self._client.models.generate_content_stream(**request)
             while True:
@@ -137,8 +142,10 @@ class GeminiLLM(GoogleGenAI):
             for upstream in responses:
                 upstream.close()
 
-    async def _stream_deltas(self, request: dict[str, Any]) -> AsyncGenerator[ChatResponse, None]:
-        answer, responses = AnswerReader(), list[httpx.Response]()
+    async def _stream_deltas(
+        self, request: dict[str, Any], answer: AnswerReader
+    ) -> AsyncGenerator[ChatResponse, None]:
+        responses: list[httpx.Response] = []
         try:
             with upstream_errors(self._target):
                 chunks = await self._client.aio.models.generate_content_stream(**request)
@@ -168,15 +175,3 @@ async def _closing(
     finally:
         await outer.aclose()
         await inner.aclose()
-
-
-def _system_first(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """All system messages as one at the front, which LlamaIndex sends as systemInstruction.
-
-    It sends any other one as a user's, and merges neighbours into the caller's own lists: so
-    the rest are copies.
-    """
-    rest = [m for m in messages if m.role != MessageRole.SYSTEM]
-    system = "\n\n".join(m.content or "" for m in messages if m.role == MessageRole.SYSTEM)
-    copies = [m.model_copy(update={"blocks": list(m.blocks)}) for m in rest]
-    return [ChatMessage(role=MessageRole.SYSTEM, content=system), *copies] if system else copies

@@ -29,7 +29,7 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.llm import LLM
 
-from helix.providers.offline.extract import extract
+from helix.providers.offline.extract import PARAGRAPH, extract, extract_parts
 from helix.providers.offline.reading import ParsedPrompt, read_messages, read_prompt
 
 IDENTITY = "offline:extractive-1"
@@ -106,6 +106,11 @@ class OfflineLLM(LLM):
 
 
 def _answer(prompt: ParsedPrompt) -> str:
+    found = prompt.findings
+    if found.statements:
+        return PARAGRAPH.join(found.statements)
+    if found.parts and (answer := extract_parts(found.parts, prompt.sources)):
+        return answer
     return extract(prompt.question, prompt.sources)
 
 

@@ -17,6 +17,7 @@ from helix.domain.asked import (
     parts_of,
     read_question,
 )
+from helix.domain.findings import Part
 from helix.domain.intents import is_summary
 from helix.domain.relevance import companies_of, is_of_another
 from helix.language.durations import without_periods
@@ -85,6 +86,24 @@ def extract(question: str, sources: Sequence[PromptSource]) -> str:
         for part, answer in zip(parts, answers, strict=True)
     ]
     return PARAGRAPH.join(dict.fromkeys(told))
+
+
+def extract_parts(parts: Sequence[Part], sources: Sequence[PromptSource]) -> str:
+    """What answers each part of a question, from the sources that were found for it; '' of none.
+
+    A part that nothing answers is named where another is answered.
+    """
+    told = []
+    for part in parts:
+        found = [source for source in sources if source.number in part.numbers]
+        told.append(_answer(part.question, found) if found else "")
+    if not any(told):
+        return ""
+    answers = [
+        answer or f"{NOT_FOUND} {quote(without_periods(part.question))}"
+        for part, answer in zip(parts, told, strict=True)
+    ]
+    return PARAGRAPH.join(dict.fromkeys(answers))
 
 
 def _without_orders(question: str) -> str:

@@ -10,7 +10,8 @@ from functools import cached_property
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
-from helix.domain.prompt import DEFUSED, PLACES, defuse
+from helix.domain.findings import Findings
+from helix.domain.prompt import DEFUSED, FINDINGS, PLACES, defuse
 from helix.domain.source_place import SourcePlace
 from helix.language.paraphrases import meanings
 
@@ -39,6 +40,7 @@ class ParsedPrompt:
 
     question: str
     sources: tuple[PromptSource, ...]
+    findings: Findings = field(default_factory=Findings)
 
 
 def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
@@ -50,7 +52,9 @@ def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
     if not turns:
         return read_prompt("")
     prompt = read_prompt(turns[-1].content or "")
-    places: Sequence[SourcePlace] = turns[-1].additional_kwargs.get(PLACES, ())
+    beside = turns[-1].additional_kwargs
+    prompt = replace(prompt, findings=beside.get(FINDINGS, prompt.findings))
+    places: Sequence[SourcePlace] = beside.get(PLACES, ())
     if len(places) != len(prompt.sources):
         return prompt
     placed = (replace(s, place=p) for s, p in zip(prompt.sources, places, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from helix.providers.base import LanguageModel
-from helix.retrieval.rewriting.model import CACHE_SIZE, INSTRUCTIONS, TIMEOUT, ModelRewriter
+from helix.retrieval.rewriting.model import CACHE_SIZE, TIMEOUT, ModelRewriter
 
 __all__ = ["CACHE_SIZE", "TIMEOUT", "ModelRewriter", "Rewriter", "build_rewriter"]
 
@@ -24,13 +24,14 @@ def build_rewriter(
     enabled: bool,
     timeout: float = TIMEOUT,
     cache_size: int = CACHE_SIZE,
-    instructions: str = INSTRUCTIONS,
+    task: str = "search_terms",
 ) -> ModelRewriter | None:
     """The rewriter that asks ``llm``; None where none is wanted or ``llm`` cannot rewrite.
 
     The offline model only quotes, and adding synonyms instead found nothing more
-    (docs/decisions/0016-rewriting.md). ``timeout`` is in seconds. Opens no connection.
+    (docs/decisions/0016-rewriting.md). ``task`` is the prompt that it is told; ``timeout`` is in
+    seconds. Opens no connection.
     """
     if not enabled or llm.identity.partition(":")[0] == "offline":
         return None
-    return ModelRewriter(llm, timeout=timeout, cache_size=cache_size, instructions=instructions)
+    return ModelRewriter(llm, timeout=timeout, cache_size=cache_size, task=task)

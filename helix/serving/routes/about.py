@@ -16,7 +16,8 @@ router = APIRouter(prefix="/v1", route_class=ApiRoute)
 async def about(caller: CurrentCaller) -> dict[str, Any]:
     """The tenant of the key or of `tenant_id`, how callers are told apart, and what is offered.
 
-    `images`: whether the model can look at an image (`POST /ask-image`).
+    `images`: whether the model can look at an image (`POST /ask-image`). `voice`: whether speech
+    can be made text (`POST /v1/transcribe`). `mode`: how a question is answered that does not say.
     """
     services = caller.services
     return {
@@ -24,4 +25,6 @@ async def about(caller: CurrentCaller) -> dict[str, Any]:
         "auth": services.settings.auth,
         "version": __version__,
         "images": services.llm.sees,
+        "voice": services.transcriber is not None,
+        "mode": services.settings.mode,
     }

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from helix.answering.answer import Question
-from helix.answering.engine import AnswerStream
 from helix.answering.pipeline import AnswerRequest
 from helix.domain.questions import question_of
 from helix.domain.scope import Scope
 from helix.errors import BadRequest
-from helix.serving.admission import place_for
-from helix.serving.answer_stream import plain_frames
+from helix.serving.answer_stream import answer_headers, plain_frames, streamed
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.routes.query import answer_headers
 
 _LARGEST_ID = 2**63 - 1
 
@@ -57,13 +54,8 @@ async def ask(
     scope = Scope(caller.tenant, document_ids=_document_ids(document_id))
     question = Question(text, scope)
     answering = AnswerRequest(services.answering, question, verdict=verdict)
-    with place_for(request, caller.tenant) as place:
-        start = place.run(answering.start)
-        stream = await run_unless_disconnected(request, start, AnswerStream.aclose)
-        if stream is None:
-            return Response(status_code=CLIENT_CLOSED_REQUEST)
-        close = place.until(stream.aclose)
-    return event_stream(plain_frames(answering, stream), close, answer_headers(question))
+    frames = partial(plain_frames, answering)
+    return await streamed(request, answering, frames, answer_headers(question))
 
 
 def _document_ids(text: str | None) -> tuple[int] | None:

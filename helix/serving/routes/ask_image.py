@@ -70,7 +70,8 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
     with place_for(request, caller.tenant) as place:
 
         async def look() -> str:
-            return await ask_about_image(services.llm, question, image)
+            with (await services.answering.prompts_of(caller.tenant)).active():
+                return await ask_about_image(services.llm, question, image)
 
         text = await run_unless_disconnected(request, place.run(look))
     if text is None:

@@ -60,6 +60,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
         await form.close()
     if stored.run_id is not None:
         services.on_run_created()
+    caller.note("document_attached", len(stored.documents))
     told = {"run_id": stored.run_id, "documents": stored.documents}
     return JSONResponse(told, status_code=200 if stored.run_id is None else 202)
 

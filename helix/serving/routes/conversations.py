@@ -94,6 +94,7 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
     )
     if not made:
         raise Conflict(f"there is a conversation {conversation_id} already")
+    caller.for_tenant(new.tenant_id).note("conversation_begun")
     return TextJson(await get_conversation(library, conversation_id), 201)
 
 

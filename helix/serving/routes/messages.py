@@ -134,7 +134,8 @@ async def _message(request: Request, caller: Caller) -> MessageRequest:
 def _asking(conversation_id: str, add: Add, asked: MessageRequest | TurnOptions) -> Asking:
     asking = Asking(
         conversation_id, add, debug=bool(asked.debug), verdict=bool(asked.verdict),
-        stream=asked.stream is not False, wait=bool(asked.wait),
+        stream=asked.stream is not False, wait=bool(asked.wait), mode=asked.mode,
+        time_zone=asked.time_zone or "UTC",
     )  # fmt: skip
     if isinstance(asked, TurnOptions):
         return asking

@@ -16,6 +16,7 @@ from helix.services import Services
 from helix.serving.admission import Admission
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.body_limit import MEGABYTE
+from helix.serving.vitals import Vitals
 
 PACKAGED = Path(__file__).with_name("packaged_report.json")
 """The report that comes with Helix, made by ``python -m evals.report.package``."""
@@ -40,10 +41,14 @@ async def healthz(request: Request) -> JSONResponse:
     "/readyz", summary="Should it get more questions?", responses={503: {"description": "No"}}
 )
 async def readyz(request: Request) -> JSONResponse:
-    """`200 {"ready": true}`; `503` with a `reason`: `database` or `overloaded`."""
+    """`200 {"ready": true}`; `503` with a `reason`.
+
+    It is `database`, `overloaded`, or `threads` or `connections` where all of them are stuck.
+    """
     services: Services = request.state.services
     admission: Admission = request.state.admission
-    reason = "overloaded" if admission.is_full else None
+    vitals: Vitals = request.state.vitals
+    reason = vitals.stuck or ("overloaded" if admission.is_full else None)
     if not await services.store.ping():
         reason = "database"
     told = {"ready": reason is None} | ({"reason": reason} if reason else {})

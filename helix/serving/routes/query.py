@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from helix.answering.answer import Question
-from helix.answering.engine import AnswerStream
 from helix.answering.pipeline import AnswerRequest
 from helix.conversations.asking import Asking, next_in
 from helix.conversations.names import id_of
 from helix.serving.admission import place_for
-from helix.serving.answer_stream import typed_frames
+from helix.serving.answer_stream import answer_headers, streamed, typed_frames
 from helix.serving.authentication import CurrentCaller
-from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.query_request import QueryRequest, json_body, query_request, stored_scope
 from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson
@@ -57,14 +57,20 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     scope = asked.scope(caller.tenant)
     answering = AnswerRequest(
         services.answering,
-        Question(asked.question, scope, asked.top_k),
+        Question(
+            asked.question,
+            scope,
+            asked.top_k,
+            mode=asked.mode or services.settings.mode,
+            time_zone=asked.time_zone or "UTC",
+        ),
         debug=bool(asked.debug),
         verdict=bool(asked.verdict),
         extra={"conversation_id": asked.conversation_id} if named else {},
     )
     headers = answer_headers(answering.question)
     if asked.stream:
-        return await _streamed(request, answering, headers)
+        return await streamed(request, answering, partial(typed_frames, answering), headers)
     with place_for(request, scope.tenant) as place:
         answer = await run_unless_disconnected(request, place.run(answering.run_json))
     if answer is None:
@@ -81,22 +87,6 @@ def _asking(asked: QueryRequest, tenant: str) -> Asking:
         conversation_id, next_in(tenant, conversation_id), asked.question,
         stored_scope(asked.document_ids, asked.filters) if narrowed else None,
         asked.top_k, bool(asked.debug), bool(asked.verdict), bool(asked.stream),
-        wait=True, with_ids=False, named=asked.conversation_id or "",
+        wait=True, with_ids=False, named=asked.conversation_id or "", mode=asked.mode,
+        time_zone=asked.time_zone or "UTC",
     )  # fmt: skip
-
-
-async def _streamed(
-    request: Request, answering: AnswerRequest, headers: dict[str, str]
-) -> Response:
-    with place_for(request, answering.question.scope.tenant) as place:
-        start = place.run(answering.start)
-        stream = await run_unless_disconnected(request, start, AnswerStream.aclose)
-        if stream is None:
-            return Response(status_code=CLIENT_CLOSED_REQUEST)
-        close = place.until(stream.aclose)
-    return event_stream(typed_frames(answering, stream), close, headers)
-
-
-def answer_headers(question: Question) -> dict[str, str]:
-    """The headers by which the answer is found again."""
-    return {"X-Answer-Id": question.answer_id, "X-Trace-Id": question.trace_id}

@@ -42,7 +42,8 @@ async def answer(caller: CurrentCaller, answer_id: str) -> Response:
     """
     receipt = await read_receipt(caller.library, answer_id, caller.services.settings.receipt_days)
     found = await rebuild_prompt(caller.library, receipt)
-    prompt = None if found.lost else prompt_json(receipt, found.sources)
+    prompts = await caller.services.prompts.at(caller.tenant, receipt.get("prompts", ()))
+    prompt = None if found.lost else prompt_json(receipt, found.sources, prompts)
     receipt = for_readers(receipt, len(receipt["index"]["sources"]))
     return TextJson({**receipt, "prompt": prompt, "prompt_lost": found.lost})
 
@@ -66,4 +67,5 @@ async def feedback(caller: CurrentCaller, answer_id: str, given: Feedback) -> Re
         partial(rate, answer_id=answer_id, rating=given.rating, note=given.note, days=days,
                 tenant=library.tenant)
     )  # fmt: skip
+    caller.note("answer_rated")
     return TextJson(added, 201)

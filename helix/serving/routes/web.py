@@ -48,7 +48,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
     # Every load asks again whether a file is still the same, so that no page runs half of an old
     # version and half of a new one; the answer is 304 without a body.
     "Cache-Control": "no-cache",

@@ -1,37 +1,46 @@
 // One question and its answer: Markdown as it streams, chips, marks, refusal, what can be done.
 //
 //   <${Turn} turn=${turn} onOpen=${(panel) => …} onRetry=${f} onRate=${(rating, note) => …}
-//      onAsk=${(question, scope) => …} />
+//      onAsk=${(question, scope) => …} conversation=${id} isLinked=${b} onEdit=${(question) => …}
+//      onSwitch=${(message) => …} />      without the last two: as a receipt has it
 import { api } from "../api.js";
 import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, toast } from "../components.js";
+import { listen, textOf } from "../conversations/asking.js";
+import { FromHistory, Stale, Understood } from "../conversations/marks.js";
+import { Question } from "../conversations/question.js";
+import { isRunning } from "../conversations/turn.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Prose } from "../markdown.js";
 import { address } from "../router.js";
 import { shortened } from "../text.js";
+import { Calculated } from "./calculated.js";
 import { panelOf, passageAt, quotesOf } from "./cited.js";
 import { Picture } from "./picture.js";
 import { wantsPreview, watchChips } from "./preview.js";
 import { Refusal, SuggestedScope } from "./refusal.js";
 import { Sources, asText } from "./sources.js";
-import { isRunning, listen, textOf } from "./turns.js";
+import { Steps } from "./steps.js";
+import { ReadAloud } from "./voice.js";
 
-const WAITS = { waiting: true, elsewhere: true };
-
-export function Turn({ turn, onOpen, onRetry, onRate, onAsk }) {
+export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, conversation = null, isLinked = false }) {
   const { picture } = turn;
-  const done = turn.state === "done";
-  const cites = done && !picture && !turn.abstained;
-  const waits = { waiting: picture ? "Looking at the image" : "Looking through the documents", elsewhere: "Being answered in another tab" }[turn.state];
-  return html`<article class="turn" id=${`turn-${turn.id}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${isRunning(turn)}>
-    <h2 class="question" tabindex="-1">${turn.question}</h2>
+  const done = turn.state === "done" && !turn.isEmptied;
+  const cites = done && !picture && !turn.abstained && turn.turnType !== "conversational";
+  const waits = turn.state === "waiting" && (picture ? "Looking at the image" : "Looking through the documents");
+  return html`<article class=${isLinked ? "turn linked" : "turn"} id=${`turn-${turn.local}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${isRunning(turn)}>
+    <${Question} turn=${turn} onEdit=${onEdit} onSwitch=${onSwitch} />
+    ${done && html`<${Understood} turn=${turn} />`}
     ${picture && html`<${Picture} picture=${picture} />`}
-    ${waits && html`<${Spinner} label=${waits} />`}
+    ${turn.steps ? html`<${Steps} turn=${turn} onOpen=${onOpen} />` : waits && html`<${Spinner} label=${waits} />`}
     ${done && picture && html`<p class="from-picture"><${Icon} name="image" /><span>From the image, not from your documents</span></p>`}
-    ${done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${WAITS[turn.state] ? "none" : "some"} turn=${turn} onOpen=${onOpen} />`}
+    ${turn.isEmptied ? null : done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${`${turn.local} ${turn.state === "waiting" ? "none" : "some"}`} turn=${turn} onOpen=${onOpen} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
+    ${done && html`<${FromHistory} turn=${turn} />`}
+    ${turn.state === "done" && html`<${Stale} turn=${turn} onRetry=${onRetry} />`}
+    ${done && html`<${Calculated} turn=${turn} onOpen=${onOpen} />`}
     ${cites && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
     ${done && !picture && html`<${SuggestedScope} turn=${turn} onAsk=${onAsk} />`}
-    ${done && html`<${Actions} turn=${turn} onOpen=${onOpen} onRate=${onRate} />`}
+    ${done && html`<${Actions} turn=${turn} conversation=${conversation} onOpen=${onOpen} onRate=${onRate} onRetry=${onSwitch && onRetry} />`}
   </article>`;
 }
 
@@ -51,25 +60,25 @@ function Body({ turn, onOpen }) {
   };
   useEffect(() => {
     make();
-    const text = textOf(turn.id) || turn.text;
+    const text = textOf(turn);
     if (text) prose.current.show(text);
-    const forget = listen(turn.id, (now) => prose.current.show(now));
+    const forget = listen(turn.local, (now) => prose.current.show(now));
     const unwatch = watchChips(element.current, led);
     return () => {
       forget();
       unwatch();
       prose.current.stop();
     };
-  }, [turn.id]);
+  }, [turn.local]);
   useEffect(() => {
-    if (isRunning(turn) || WAITS[turn.state]) return;
-    if (finished.current) make(); // another tab asked it again
+    if (isRunning(turn)) return;
+    if (finished.current) make(); // asked again, or words of it are gone
     finished.current = true;
     prose.current.finish(turn.text);
     prose.current.cite(turn.citations, turn.support?.statements);
     prose.current.mark([...unsupported(turn.support), ...beside(turn.support)]);
     if (turn.state === "done" && fresh(turn)) announce("The answer is complete.");
-  }, [turn.state, turn.answerId]);
+  }, [turn.state, turn.answerId, turn.text]);
   return html`<div class=${turn.state === "streaming" ? "prose streaming" : "prose"} ref=${element}></div>`;
 }
 
@@ -105,10 +114,11 @@ function Trouble({ turn, onRetry }) {
   return null;
 }
 
-function Actions({ turn, onOpen, onRate }) {
+function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
   const [noting, setNoting] = useState(false);
   const copy = async () => toast((await copyText(asText(turn))) ? (turn.picture ? "Answer copied" : "Answer copied with its sources") : "It could not be copied");
-  const link = new URL(address("answer", [turn.answerId || ""]), location.href).href;
+  const place = conversation && turn.id !== null && !turn.picture ? address("c", [conversation, turn.id]) : address("answer", [turn.answerId || ""]);
+  const link = new URL(place, location.href).href;
   const share = async () => toast((await copyText(link)) ? "Link copied" : "The link could not be copied");
   const rate = async (rating, note = "") => {
     try {
@@ -123,10 +133,12 @@ function Actions({ turn, onOpen, onRate }) {
   };
   return html`<div class="actions" role="group" aria-label="This answer">
     <${IconButton} icon="copy" label=${turn.picture ? "Copy the answer" : "Copy the answer with its sources"} onClick=${copy} />
+    <${ReadAloud} text=${textOf(turn)} />
     ${turn.answerId && html`<${IconButton} icon="link" label="Copy a link to this answer" onClick=${share} />
       <${IconButton} icon="up" label="Good answer" pressed=${turn.rating === "up"} onClick=${() => rate("up")} />
       <${IconButton} icon="down" label="Bad answer" pressed=${turn.rating === "down"} onClick=${() => rate("down")} />`}
-    ${!turn.picture && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
+    ${onRetry && !turn.picture && html`<${IconButton} icon="retry" label="Answer again" onClick=${onRetry} />`}
+    ${!turn.picture && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id ?? turn.local, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
     <${Note} open=${noting} onClose=${() => setNoting(false)} onSend=${(note) => rate(turn.rating, note)} />
   </div>`;
 }

@@ -1,20 +1,26 @@
 // The question box. Enter sends, Shift+Enter breaks the line, Escape stops what is running, the arrow
 // up brings back what was asked before. An image comes by its button, pasted or dropped, where the
-// model can look at one; any other file that is dropped goes to the library (library/anywhere.js).
+// model can look at one; any other file is put to the conversation alone.
 //
-//   <${Composer} running=${b} onAsk=${(question, picture) => …} onStop=${f} />   picture: or null
+//   <${Composer} conversation=${id} scope=${scope} running=${b} onAsk=${(question, picture) => …}
+//      onStop=${f} />      picture: or null
 import { Icon, toast } from "../components.js";
+import { askedBefore } from "../conversations/asking.js";
+import { attach } from "../conversations/attached.js";
+import { AttachButton, Attachments } from "../conversations/attachments.js";
+import { setDraft, useDraft } from "../conversations/drafts.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { addFiles } from "../library/intake.js";
+import { filesOf } from "../library/drop.js";
 import { useAbout } from "../shell/about.js";
-import { useStore } from "../store.js";
+import { Mode } from "./mode.js";
 import { Picture, PicturePicker, isImage, pictureOf } from "./picture.js";
-import { draft, setDraft, turns } from "./turns.js";
+import { Microphone } from "./voice.js";
 
 const LONGEST = 4000; // characters; HELIX_MAX_QUESTION_CHARS of a server may say less
 
-export function Composer({ running, onAsk, onStop }) {
-  const { text } = useStore(draft);
+export function Composer({ conversation, scope, running, onAsk, onStop }) {
+  const text = useDraft(conversation);
+  const type = (now) => setDraft(conversation, now);
   const recalled = useRecalled();
   const [over, setOver] = useState(false);
   const { images } = useAbout();
@@ -28,21 +34,19 @@ export function Composer({ running, onAsk, onStop }) {
     // a phone's keyboard would cover half of the page
     if (matchMedia("(min-width: 48rem)").matches) box.current.focus({ preventScroll: true });
   }, []);
-  // Whether they were for this box: an image is, and what comes with it goes to the library.
   const put = (files) => {
-    const pictures = [...files].filter(isImage);
-    if (!pictures.length) return false;
-    if (images === false) toast("The model that answers here cannot look at images.");
-    else pick(pictures);
-    keepFiles(files);
+    const pictures = files.filter(isImage);
+    const others = files.filter((file) => !isImage(file));
+    if (pictures.length && images === false) toast("The model that answers here cannot look at images.");
+    else if (pictures.length) pick(pictures);
+    if (others.length) attach(others, scope);
     box.current.focus({ preventScroll: true });
-    return true;
   };
   const send = () => {
     const question = text.trim();
     if (!question) return;
+    type("");
     onAsk(question, take());
-    setDraft("");
   };
   const onKeyDown = (event) => {
     if (event.isComposing) return; // Enter chooses a candidate of an input method
@@ -56,16 +60,20 @@ export function Composer({ running, onAsk, onStop }) {
       const found = recalled(text, event.key === "ArrowUp" ? 1 : -1);
       if (found === null) return;
       event.preventDefault();
-      setDraft(found);
+      type(found);
     }
   };
   const onPaste = (event) => {
-    const { files } = event.clipboardData;
-    if (put(files) || keepFiles(files)) event.preventDefault();
+    const files = [...event.clipboardData.files];
+    if (!files.length) return;
+    event.preventDefault();
+    put(files);
   };
-  const onDrop = (event) => {
+  const onDrop = async (event) => {
     setOver(false);
-    if (put(event.dataTransfer.files)) event.preventDefault(); // or the library has it
+    if (!event.dataTransfer.types.includes("Files")) return; // an address goes to the library
+    event.preventDefault();
+    put(await filesOf(event.dataTransfer));
   };
   const onDragOver = (event) => {
     if (!event.dataTransfer.types.includes("Files")) return;
@@ -75,11 +83,12 @@ export function Composer({ running, onAsk, onStop }) {
   return html`<form class=${over ? "composer over" : "composer"} onSubmit=${(event) => { event.preventDefault(); send(); }}
       onDragOver=${onDragOver} onDragLeave=${() => setOver(false)} onDrop=${onDrop}>
     ${picture && html`<${Picture} key=${picture.url} picture=${picture} onRemove=${() => { pick([]); box.current.focus(); }} />`}
+    <${Attachments} conversation=${conversation} />
     <label class="unseen" for="question">Your question</label>
     <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${picture ? "Ask about this image…" : "Ask your documents…"}
-      aria-describedby="keys" onInput=${(event) => setDraft(event.target.value)} onKeyDown=${onKeyDown}
+      aria-describedby="keys" onInput=${(event) => type(event.target.value)} onKeyDown=${onKeyDown}
       onPaste=${onPaste}></textarea>
-    <div class="composer-tools">${images && html`<${PicturePicker} onPick=${put} />`}
+    <div class="composer-tools"><${AttachButton} onPick=${put} />${images && html`<${PicturePicker} onPick=${put} />`}<${Microphone} onText=${(said) => { type(`${text} ${said}`.trim()); box.current.focus(); }} /><${Mode} />
       <span class="hint keys" id="keys">${running ? "Esc stops" : "Enter sends, Shift+Enter breaks the line"}</span>
       ${running && html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick=${onStop}><${Icon} name="stop" /></button>`}
       <button class="round send" aria-label="Ask" title="Ask (Enter)" disabled=${!text.trim()}><${Icon} name="send" /></button>
@@ -87,18 +96,11 @@ export function Composer({ running, onAsk, onStop }) {
   </form>`;
 }
 
-// A file that is no image cannot be asked about alone: it goes to the library, and is asked there.
-function keepFiles(files) {
-  const others = [...files].filter((file) => !isImage(file));
-  if (others.length) addFiles(others).catch((error) => toast(error.message));
-  return others.length > 0;
-}
-
 // Up and down through what was asked, while the box is empty or has such a question as it was.
 function useRecalled() {
   const back = useRef(0); // how many questions ago; 0: none
   return (text, step) => {
-    const asked = turns.get().list.map(({ question }) => question).reverse();
+    const asked = askedBefore();
     const now = back.current && text === asked[back.current - 1] ? back.current : 0;
     const next = now + step;
     if ((text && !now) || next < 0 || next > asked.length) return null;

@@ -38,7 +38,7 @@ export const saidOf = (error) => SAID[error.status] || error.message;
 export function PicturePicker({ onPick }) {
   const chooser = useRef(null);
   const choose = (event) => {
-    onPick(event.target.files);
+    onPick([...event.target.files]);
     event.target.value = "";
   };
   return html`<${IconButton} icon="image" label="Ask about an image" onClick=${() => chooser.current.click()} />

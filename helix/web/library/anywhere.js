@@ -33,7 +33,7 @@ function Overlay({ held: { files, box }, tag, asking }) {
   if (box) return null;
   const what = files ? files > 1 ? `${files} items` : "this" : "this page";
   return html`<div class="overlay" aria-hidden="true"><p><${Icon} name="add" /><strong>Let go to add ${what} to the library</strong>
-    <span>${files ? `They are stored on this server and read.${asking ? " An image on the question box is asked about instead." : ""}` : "The page is fetched by this server and read."}${tag ? ` It gets the label “${tag}”.` : ""}</span></p></div>`;
+    <span>${files ? `They are stored on this server and read.${asking ? " On the question box they are put to the conversation alone." : ""}` : "The page is fetched by this server and read."}${tag ? ` It gets the label “${tag}”.` : ""}</span></p></div>`;
 }
 
 const carries = (transfer, kind) => transfer?.types.includes(kind);
@@ -50,7 +50,7 @@ function useDrops(tags) {
       event.preventDefault();
       const items = [...event.dataTransfer.items].filter(({ kind }) => kind === "file");
       const files = items.length;
-      const box = inBox(event.target) && items.some(({ type }) => type.startsWith("image/"));
+      const box = inBox(event.target) && files > 0;
       setHeld((now) => (now?.files === files && now.box === box ? now : { files, box }));
     };
     const leave = (event) => event.relatedTarget === null && setHeld(null);

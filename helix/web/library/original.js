@@ -3,6 +3,7 @@
 //
 //   <${Original} one=${document} />              nothing where it is not kept
 import { Icon, toast } from "../components.js";
+import { handOut } from "../file.js";
 import { html } from "../html.js";
 import { fileOf } from "../reader/documents.js";
 import { session, useStore } from "../store.js";
@@ -33,11 +34,7 @@ async function opened(one, shown) {
   try {
     const bytes = await fileOf(one.id);
     const blob = shown && one.media !== "pdf" ? new Blob([bytes], { type: "text/plain;charset=utf-8" }) : bytes;
-    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), rel: "noopener" });
-    if (shown) link.target = "_blank";
-    else link.download = one.file_name || one.title;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    handOut(blob, shown ? { target: "_blank" } : { download: one.file_name || one.title });
   } catch (error) {
     toast(error.message);
   }

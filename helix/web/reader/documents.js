@@ -10,6 +10,7 @@
 // The server counts places in code points. Those of `load` come as UTF-16 units, with what was
 // asked for and what is linked to as the server has it: see `places`.
 import { api, call, send } from "../api.js";
+import { openNow } from "../store.js";
 import { unitsOf } from "../text.js";
 
 const KEPT = 6;
@@ -35,9 +36,23 @@ function once(id, name, begin) {
 export const forget = (id) => kept.delete(id);
 
 export const load = (id) => once(id, "loading", async () => {
-  const [document, tables] = await Promise.all([api.document(id), tablesOf(id)]);
+  const [document, tables] = await Promise.all([found(id), tablesOf(id)]);
   return places({ ...document, text: document.text || "" }, tables);
 });
+
+// One that the library does not have may be of the conversation that is open alone. Of it there is
+// the text.
+async function found(id) {
+  try {
+    return await api.document(id);
+  } catch (error) {
+    const conversation_id = openNow.get().id;
+    if (error.status !== 404 || !conversation_id) throw error;
+    const path = { conversation_id, document_id: id };
+    const document = await call("GET /v1/conversations/{conversation_id}/attachments/{document_id}", { path });
+    return { ...document, media: "text", file: false, facts: null };
+  }
+}
 
 // Every place in the text that the reader uses, from code points to UTF-16 units in one pass.
 function places(document, tables) {

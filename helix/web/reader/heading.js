@@ -1,5 +1,6 @@
 // The head of the reader: the document's title, its file, and what is known of it.
 import { IconButton, toast } from "../components.js";
+import { handOut } from "../file.js";
 import { html, useState } from "../html.js";
 import { Details, factsLine } from "../library/details.js";
 import { fileOf } from "./documents.js";
@@ -22,17 +23,13 @@ export function Heading({ document, onChange }) {
 }
 
 // A blob of this page's own origin: only a PDF is opened, which runs nothing there.
-export const openFile = (document) => handed(document, (link) => { link.target = "_blank"; });
+export const openFile = (document) => handed(document, { target: "_blank" });
 
-export const saveFile = (document) => handed(document, (link) => { link.download = document.file_name || document.title; });
+export const saveFile = (document) => handed(document, { download: document.file_name || document.title });
 
 async function handed(document, as) {
   try {
-    const url = URL.createObjectURL(await fileOf(document.id));
-    const link = Object.assign(window.document.createElement("a"), { href: url, rel: "noopener" });
-    as(link);
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    handOut(await fileOf(document.id), as);
   } catch (error) {
     toast(error.message);
   }

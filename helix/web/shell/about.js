@@ -1,11 +1,11 @@
-// Who asks, and what the server can do: { tenant, auth, version, images }, all null until it told.
+// Who asks, and what the server can do: { tenant, auth, version, images, mode, voice }, all null until it told.
 // Asked anew for another tenant or key.
 //
-//   const { images } = useAbout();     images: whether the model can look at one
+//   const { images } = useAbout();     images: whether the model can look at one; voice: whether speech can be written down
 import { call } from "../api.js";
 import { createStore, session, useStore } from "../store.js";
 
-const UNKNOWN = { tenant: null, auth: null, version: null, images: null };
+const UNKNOWN = { tenant: null, auth: null, version: null, images: null, mode: null, voice: null };
 
 export const about = createStore(UNKNOWN);
 

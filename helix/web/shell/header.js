@@ -4,7 +4,7 @@
 import { Icon } from "../components.js";
 import { html } from "../html.js";
 import { address } from "../router.js";
-import { session, useStore } from "../store.js";
+import { openNow, session, useStore } from "../store.js";
 import { VIEWS } from "../views/index.js";
 import { useAbout } from "./about.js";
 import { Menu } from "./menu.js";
@@ -18,12 +18,15 @@ export function Header({ route, onSettings, onShortcuts, onPalette }) {
     event.preventDefault();
     document.getElementById("main").focus();
   };
+  const { id } = useStore(openNow);
   const shown = VIEWS.filter((view) => view.label && !view.aside);
+  const hrefOf = ({ name }) => (name === "ask" && id ? address("c", [id]) : address(name));
+  const isHere = ({ name }) => route.name === name || (name === "ask" && route.name === "c");
   return html`<header class="top">
     <a class="skip" href="#main" onClick=${toMain}>Skip to the content</a>
     <a class="brand" href=${address("ask")} aria-label="Helix, to the start"><img src="/web/icon.svg" alt="" width="24" height="24" /><span>Helix</span></a>
     <nav aria-label="Views">${shown.map((view) => html`<a key=${view.name}
-      href=${address(view.name)} aria-current=${route.name === view.name ? "page" : undefined}>${view.label}</a>`)}</nav>
+      href=${hrefOf(view)} aria-current=${isHere(view) ? "page" : undefined}>${view.label}</a>`)}</nav>
     <div class="top-tools">
       <button type="button" class="find-anything" onClick=${onPalette} aria-haspopup="dialog" title="Find anything">
         <${Icon} name="search" /><span class="find-text">Find anything</span><span class="find-keys"> <${Keys} keys="Mod K" /></span></button>

@@ -1,4 +1,4 @@
-// Ctrl+K: one field that finds commands, views and documents. An ARIA combobox: the focus stays in
+// Ctrl+K: one field that finds commands, views, documents and conversations. An ARIA combobox: the focus stays in
 // the field, arrows move what is marked, Enter takes it.
 //
 //   <${Palette} open=${b} onClose=${f} />
@@ -12,6 +12,7 @@ import { ranked } from "./match.js";
 import { Keys } from "./shortcuts.js";
 
 const DOCUMENTS = 8;
+const CONVERSATIONS = 5;
 
 export function Palette({ open, onClose }) {
   return html`<${Dialog} title="Commands" open=${open} onClose=${onClose}>
@@ -66,33 +67,41 @@ function Name({ text, at }) {
 
 function useOptions(typed) {
   const { list } = useStore(commands);
-  const found = useFound(useDelayed(typed.trim(), 150));
+  const wanted = useDelayed(typed.trim(), 150);
+  const found = useFound(wanted, findDocuments);
+  const conversations = useFound(wanted, findConversations);
   const ask = { id: "ask-this", name: `Ask: ${typed.trim()}`, icon: "ask", at: [], run: () => put(typed.trim()) };
   const fitting = ranked(list, typed);
-  return typed.trim() ? [...fitting, ...found, ask] : fitting;
+  return typed.trim() ? [...fitting, ...found, ask, ...conversations] : fitting;
 }
 
 async function put(question) {
-  const { ask } = await import("../ask/turns.js");
-  ask(question, { documents: [], tags: [] });
-  go(address("ask"));
+  const { askAnew } = await import("../conversations/anew.js");
+  askAnew(question, { documents: [], tags: [] });
 }
 
-// Documents by their title or file name, as the library searches them.
-function useFound(q) {
+function useFound(q, find) {
   const [found, setFound] = useState([]);
   useEffect(() => {
     if (!q) return setFound([]) ?? undefined;
     const controller = new AbortController();
-    api.documents({ q, status: "ready", sort: "title", limit: DOCUMENTS }, controller.signal).then(
-      ({ documents }) => setFound(documents.map(optionOf)),
-      (error) => error.name !== "AbortError" && setFound([]),
-    );
+    find(q, controller.signal).then(setFound, (error) => error.name !== "AbortError" && setFound([]));
     return () => controller.abort();
   }, [q]);
   return found;
 }
 
-const optionOf = ({ id, title }) => ({
-  id: `document-${id}`, name: title, kind: "document", icon: "document", at: [], run: () => go(address("source", [id])),
-});
+// Documents by their title or file name, as the library searches them.
+async function findDocuments(q, signal) {
+  const { documents } = await api.documents({ q, status: "ready", sort: "title", limit: DOCUMENTS }, signal);
+  return documents.map(({ id, title }) => ({
+    id: `document-${id}`, name: title, kind: "document", icon: "document", at: [], run: () => go(address("source", [id])),
+  }));
+}
+
+async function findConversations(q, signal) {
+  const { conversations } = await api.conversations({ q, limit: CONVERSATIONS }, signal);
+  return conversations.map(({ id, title }) => ({
+    id: `conversation-${id}`, name: title || "Without a name", kind: "conversation", icon: "outline", at: [], run: () => go(address("c", [id])),
+  }));
+}

@@ -19,6 +19,11 @@ export const SHORTCUTS = {
     ["The last question again, in an empty box", "↑"],
     ["Stop the answer", "Esc"],
   ],
+  "The list of conversations": [
+    ["Up and down", "↑ ↓"],
+    ["Rename", "F2"],
+    ["Delete, with undo", "Delete"],
+  ],
   "The reader": [
     ["Search within; go on with Enter, back with Shift Enter", "/"],
     ["Page or text", "v"],
@@ -26,6 +31,13 @@ export const SHORTCUTS = {
     ["Outline", "o"],
     ["Previous, next source", "[ ]"],
     ["Size", "+ - 0"],
+  ],
+  Study: [
+    ["Choose an answer; rate a card", "1 2 3 4"],
+    ["Turn a card; fold a node of a map", "Space"],
+    ["Take the last rating back", "u"],
+    ["From node to node; with Alt they move it", "↑ ↓ ← →"],
+    ["Size of the map", "+ - 0"],
   ],
   "The list of the library": [
     ["From box to box; with Shift they are chosen", "↑ ↓"],

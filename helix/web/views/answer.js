@@ -1,22 +1,21 @@
 // #/answer/{answer_id}: an answer that was given before, as its receipt has it.
 import { Panel } from "./ask.js";
 import { Turn } from "../ask/answer.js";
-import { queryOf } from "../ask/scope.js";
 import { closePanel, openPanel, panels } from "../ask/panel.js";
 import { Preview } from "../ask/preview.js";
 import { panelOf } from "../ask/cited.js";
-import { ask, fromReceipt } from "../ask/turns.js";
+import { askAnew } from "../conversations/anew.js";
+import { fromReceipt } from "../conversations/turn.js";
 import { api } from "../api.js";
 import { Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
-import { address, go } from "../router.js";
+import { address } from "../router.js";
 import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
 
-async function askAnew(question, scope) {
+async function askElsewhere(question, scope) {
   await closePanel();
-  ask(question, scope);
-  go(address("ask", [], queryOf(scope)));
+  askAnew(question, scope);
 }
 
 export default function Answer({ route }) {
@@ -43,7 +42,7 @@ export default function Answer({ route }) {
       <p>${error.status === 404 ? "Receipts are kept for some days, and only for those whose answer it was." : error.message}</p></>`}
     ${turn && html`<p class="hint">Answered ${new Date(turn.asked).toLocaleString()}</p>`}
     ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? "At least one of them was deleted." : "The quotes may read otherwise now."}</p></>`}
-    ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askAnew} onRetry=${() => {}}
+    ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askElsewhere} onRetry=${() => {}}
       onRate=${(rating, note) => setState((now) => ({ ...now, turn: { ...now.turn, rating, note } }))} />`}
     <p class="page-end"><a href=${address("ask")}>Ask another question</a></p>
   </div></div><${Panel} panel=${panel} turn=${turn} />

@@ -1,4 +1,5 @@
-// #/ask: what was asked, the answers, the box, and beside them the source or the why.
+// #/ask begins a conversation, #/c/{id} shows one, #/c/{id}/{message} leads to a message of it: the
+// conversations, the thread, the box, and beside them the source or the why.
 import { SourceReader } from "../reader/source.js";
 import { Turn } from "../ask/answer.js";
 import { Composer } from "../ask/composer.js";
@@ -6,45 +7,54 @@ import { closePanel, openPanel, panels } from "../ask/panel.js";
 import { panelOf } from "../ask/cited.js";
 import { Preview } from "../ask/preview.js";
 import { ScopeBar, queryOf, scopeOf } from "../ask/scope.js";
-import { ask, clear, find, isRunning, rate, retry, stop, turns, unclear } from "../ask/turns.js";
 import { Welcome } from "../ask/welcome.js";
 import { Why } from "../ask/why.js";
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
+import { Button, Notice, Spinner, toast } from "../components.js";
+import { again, ask, edit, rate, stop } from "../conversations/asking.js";
+import { kept } from "../conversations/kept.js";
+import { MemoryMeter } from "../conversations/memory.js";
+import { Sidebar } from "../conversations/sidebar.js";
+import {
+  choosePath, close, find, open, pictures, reach, readEarlier, refresh, setScope, shownOf, thread,
+} from "../conversations/thread.js";
+import { isRunning } from "../conversations/turn.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { runs } from "../library/follow.js";
 import { address, go } from "../router.js";
-import { useCommands } from "../shell/commands.js";
 import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
-import { shortened } from "../text.js";
 
 export default function Ask({ route }) {
-  const { list, cleared } = useStore(turns);
+  const { id, state, list, scope: own, earlier, error } = useStore(thread);
+  const shown = shownOf(useStore(thread), useStore(pictures).list);
   const { panel } = useStore(panels);
-  const scope = scopeOf(route);
-  const running = list.some(isRunning);
-  const put = (question, picture = null) => {
-    closePanel();
-    reveal(ask(question, scope, picture));
+  const linked = useOpened(route);
+  const scope = id ? own : scopeOf(route);
+  const running = shown.some(isRunning);
+  const put = async (question, picture = null, chosen = scope) => {
+    if (panels.get().panel) await closePanel();
+    const turn = ask(question, chosen, picture);
+    if (route.name !== "c") go(address("c", [thread.get().id]), true);
+    reveal(turn.local);
   };
-  const askAnew = async (question, chosen) => {
-    await closePanel();
-    go(address("ask", [], queryOf(chosen)), true);
-    reveal(ask(question, chosen));
-  };
+  const anew = (question, chosen) => put(question, null, chosen);
+  const choose = (chosen) => (id ? setScope(chosen).catch((problem) => toast(problem.message)) : go(address("ask", [], queryOf(chosen)), true));
   useEscape(running);
-  useTitle(list.length ? list.at(-1).question : "");
-  useCommands(list.length ? [{ id: "clear", name: "Clear questions", run: clearAll, hint: "forget, delete, new" }] : []);
+  useFreshMarks();
+  useTitle(shown.length ? shown.at(-1).question : "");
   const box = useBoxHeight();
-  return html`<div class=${`ask ${panel ? "with-panel" : ""} ${list.length ? "" : "empty"} ${list.length > 1 ? "with-list" : ""}`}>
-    ${list.length > 0 && html`<${Asked} list=${list} />`}
+  const isEmpty = !shown.length && state === "ready";
+  return html`<div class=${`ask ${panel ? "with-panel" : ""} ${isEmpty ? "empty" : ""}`}>
+    <${Sidebar} current=${id} onNew=${startNew} />
     <div class="thread">
-      ${list.length
-        ? html`<h1 class="unseen">Questions and answers</h1><div class="turns">${list.map((turn) => html`<${Turn} key=${turn.id} turn=${turn} onOpen=${openPanel}
-            onAsk=${askAnew} onRetry=${() => retry(turn.id)} onRate=${(rating, note) => rate(turn.id, rating, note)} />`)}</div>`
-        : html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
-      <div class="ask-box" ref=${box}>
-        ${cleared.length > 0 && html`<${Cleared} count=${cleared.length} />`}
-        <${ScopeBar} scope=${scope} onChange=${(chosen) => go(address("ask", [], queryOf(chosen)), true)} />
-        <${Composer} running=${running} onAsk=${put} onStop=${stop} />
+      ${state === "loading" && html`<div class="turns"><${Spinner} label="Opening the conversation" /></div>`}
+      ${state === "gone" && html`<div class="turns"><${Notice} kind="error" title="This conversation is not there."><p>It was deleted, or belongs to another tenant.</p><${Button} onClick=${startNew}>New conversation</></></div>`}
+      ${state === "failed" && html`<div class="turns"><${Notice} kind="error" title="The conversation could not be read."><p>${error}</p><${Button} icon="retry" onClick=${() => open(id)}>Try again</></></div>`}
+      ${shown.length > 0 && html`<${Thread} shown=${shown} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
+      ${isEmpty && html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
+      <div class="ask-box" ref=${box} hidden=${state === "gone"}>
+        <div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /></div>
+        <${Composer} conversation=${id} scope=${scope} running=${running} onAsk=${put} onStop=${stop} />
       </div>
     </div>
     <${Panel} panel=${panel} turn=${panel?.kind === "why" ? find(panel.id) : null} />
@@ -52,42 +62,61 @@ export default function Ask({ route }) {
   </div>`;
 }
 
-const questions = (count) => `${count} ${count === 1 ? "question" : "questions"}`;
-
-// The list of what was asked; each leads to its place. Folded where there is no room beside.
-function Asked({ list }) {
-  const wide = useWide();
-  const fold = useRef(null);
-  const lead = (id) => {
-    if (!wide) fold.current.open = false;
-    reveal(id);
-  };
-  return html`<nav class="asked" aria-label="Questions"><details ref=${fold} open=${wide}>
-    <summary><span class="eyebrow">${questions(list.length)}</span></summary>
-    <ol>${list.map((turn) => html`<li key=${turn.id}><button type="button" onClick=${() => lead(turn.id)} title=${turn.question}>${shortened(turn.question, 70)}</button></li>`)}</ol>
-    <button type="button" class="text-button" onClick=${clearAll}>Clear</button></details></nav>`;
-}
-
-function useWide() {
-  const query = useMemo(() => matchMedia("(min-width: 72rem)"), []);
-  const [wide, setWide] = useState(query.matches);
-  useEffect(() => {
-    const look = () => setWide(query.matches);
-    query.addEventListener("change", look);
-    return () => query.removeEventListener("change", look);
-  }, []);
-  return wide;
-}
-
-// The button that was pressed is gone with the list.
-async function clearAll() {
+async function startNew() {
   await closePanel();
-  clear();
-  requestAnimationFrame(() => document.querySelector(".cleared button")?.focus({ preventScroll: true }));
+  go(address("ask"));
+  requestAnimationFrame(() => document.getElementById("question")?.focus({ preventScroll: true }));
 }
 
-function Cleared({ count }) {
-  return html`<p class="cleared" role="status"><span>${questions(count)} cleared.</span> <button type="button" class="text-button" onClick=${unclear}>Undo</button></p>`;
+// A document that came, went or changed may make an answer stale.
+function useFreshMarks() {
+  const changes = useStore(runs, (now) => now.changes);
+  const first = useRef(changes);
+  useEffect(() => { if (changes !== first.current) refresh(); }, [changes]);
+}
+
+// What the address names is opened: a conversation, a message of it, or a new one. The bare address of
+// the page goes on with the one that was open last.
+function useOpened({ name, rest: [id, message] }) {
+  const [linked, setLinked] = useState(null);
+  useEffect(() => {
+    setLinked(null);
+    const isBare = ["", "#", "#/"].includes(location.hash);
+    if (name === "c" && id) open(id).then(() => message && thread.get().id === id && lead(Number(message), setLinked));
+    else if (isBare && kept("last")) go(address("c", [kept("last")]), true);
+    else close();
+  }, [name, id, message]);
+  return linked;
+}
+
+async function lead(message, onFound) {
+  try {
+    await reach(message);
+  } catch {
+    // said below
+  }
+  const turn = find(message);
+  if (!turn) return toast("This message is not there any more.");
+  onFound(message);
+  return reveal(turn.local, (article) => article.querySelector("h2").focus({ preventScroll: true }));
+}
+
+function Thread({ shown, earlier, linked, onAskAnew }) {
+  const { id, title } = useStore(thread);
+  return html`<h1 class="unseen">${title ? `Conversation: ${title}` : "Questions and answers"}</h1>
+    <div class="turns">
+      ${earlier !== null && html`<p class="earlier"><button type="button" class="text-button" onClick=${() => readEarlier().catch((problem) => toast(problem.message))}>Show what was asked before</button></p>`}
+      ${shown.map((turn) => html`<${Turn} key=${turn.key} turn=${turn} isLinked=${linked !== null && turn.id === linked} conversation=${id} onOpen=${openPanel} onAsk=${onAskAnew}
+        onRetry=${() => reveal(again(turn).local)} onEdit=${(question) => reveal(edit(turn, question).local)} onSwitch=${(other) => change(other)}
+        onRate=${(rating, note) => rate(turn, rating, note)} />`)}</div>`;
+}
+
+async function change(message) {
+  try {
+    await choosePath(message);
+  } catch (error) {
+    toast(error.message);
+  }
 }
 
 // How high the box is, so that nothing that is scrolled to or has the focus lies under it.
@@ -105,12 +134,13 @@ function useBoxHeight() {
   return box;
 }
 
-function reveal(id) {
+function reveal(local, then = () => {}) {
   requestAnimationFrame(() => {
-    const turn = document.getElementById(`turn-${id}`);
+    const turn = document.getElementById(`turn-${local}`);
     if (!turn) return;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     turn.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
+    then(turn);
   });
 }
 

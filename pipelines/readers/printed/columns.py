@@ -95,12 +95,11 @@ def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
     if narrow < 2 * _LEAST_LINES:  # as on most pages of one column
         return None
     best, most = None, 0
-    for place in _valleys(boxes):
-        is_left, is_right = boxes[:, 2] <= place, boxes[:, 0] >= place
-        counts = int(is_left.sum()), int(is_right.sum())
-        least = max(_LEAST_LINES, most + 1, _MOST_CROSSED * (len(lines) - sum(counts)) / 2)
-        if min(counts) < least:
+    for place, fewer, crossing in _valleys(boxes):
+        least = max(_LEAST_LINES, most + 1, _MOST_CROSSED * crossing / 2)
+        if fewer < least:
             continue
+        is_left, is_right = boxes[:, 2] <= place, boxes[:, 0] >= place
         left, right = boxes[is_left], boxes[is_right]
         beside = min(_are_beside(left, right), _are_beside(right, left))
         if beside >= least and all(
@@ -116,22 +115,28 @@ def _boxes_of(pieces: Sequence[Line | Hole[Content]]) -> Boxes:
     return np.array(edges).reshape(-1, 4)
 
 
-def _valleys(boxes: Boxes) -> Iterator[float]:
-    """Middles of the strips that fewer lines cross than what is left and right of them."""
+def _valleys(boxes: Boxes) -> Iterator[tuple[float, int, int]]:
+    """Middles of the strips that fewer lines cross than what is left and right of them.
+
+    With each come the lines of the side that has fewer, and the lines that cross it.
+    """
     first = np.floor(boxes[:, 0] / _BIN).astype(int)
     last = np.ceil(boxes[:, 2] / _BIN).astype(int)
-    start = int(first.min())
-    steps = np.zeros(int(last.max()) - start + 2, np.int64)
-    np.add.at(steps, first - start, 1)
-    np.add.at(steps, last - start, -1)
+    start, bins = int(first.min()), int(last.max() - first.min()) + 2
+    steps = np.bincount(first - start, minlength=bins) - np.bincount(last - start, minlength=bins)
     covered = np.cumsum(steps)[:-2]
-    changes = np.flatnonzero(np.diff(covered)) + 1
-    bounds = [0, *changes.tolist(), len(covered)]
-    for index in range(1, len(bounds) - 2):
-        begin, end = bounds[index], bounds[index + 1]
-        here = covered[begin]
-        if end - begin >= _GUTTER_BINS and covered[begin - 1] > here < covered[end]:
-            yield (start + (begin + end) / 2) * _BIN
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(covered)) + 1, [len(covered)]))
+    begins, ends = bounds[1:-2], bounds[2:-1]
+    here = covered[begins]
+    is_valley = (covered[begins - 1] > here) & (here < covered[np.minimum(ends, len(covered) - 1)])
+    is_valley &= ends - begins >= _GUTTER_BINS
+    places = (start + (begins[is_valley] + ends[is_valley]) / 2) * _BIN
+    left = np.searchsorted(np.sort(boxes[:, 2]), places, side="right")
+    right = len(boxes) - np.searchsorted(np.sort(boxes[:, 0]), places, side="left")
+    crossing = len(boxes) - left - right
+    yield from zip(
+        places.tolist(), np.minimum(left, right).tolist(), crossing.tolist(), strict=True
+    )
 
 
 def _are_beside(boxes: Boxes, others: Boxes) -> int:

@@ -99,14 +99,14 @@ def _described(
     rows = _rows(feet, sizes)
     order = order[: rows[-1].stop if rows else 0]
     lefts, _, rights, _ = page.boxes[order].T.tolist()
+    given, spans = order.tolist(), page.spans[order].tolist()
     for row, following in zip(rows[:_DEEP], [*rows[1:], range(0)], strict=False):
         places = sorted(row, key=lefts.__getitem__)
         foot, size = feet[places[0]], sizes[places[len(row) // 2]]
         # where nothing follows, there is nothing that it could be set apart from
         gap = abs(feet[following[0]] - foot) / size if following else 0.0
-        numbers = order[places].tolist()
-        spans = page.spans[numbers[:_LONGEST]].tolist()
-        words = tuple([page.text[start:end] for start, end in spans])
+        numbers = [given[place] for place in places]
+        words = tuple([page.text[slice(*spans[place])] for place in places[:_LONGEST]])
         right = max([rights[place] for place in places])
         yield EdgeRow(
             number, at_top, numbers, words, " ".join(words),

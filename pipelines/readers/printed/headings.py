@@ -67,7 +67,7 @@ def heading_of(block: Block, words: WordColumns, body_size: float) -> Heading | 
     text = block.text(words)
     letters = _LETTERS.findall(text)
     numbering = _numbering(text)
-    is_capital = len(letters) >= _LEAST_CAPITALS and all(letter.isupper() for letter in letters)
+    is_capital = len(letters) >= _LEAST_CAPITALS and all(map(str.isupper, letters))
     if (
         _NO_HEADING.fullmatch(text)
         or _SENTENCE.fullmatch(text)

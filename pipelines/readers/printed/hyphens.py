@@ -9,6 +9,7 @@ from functools import cached_property
 from pipelines.readers.printed.words import CUT_MARKS
 
 _LONGEST = 65  # letters of a part of a word that is looked at, and its hyphen
+_MOST_SEARCHES = 30  # in the texts, before all their words are listed
 _TOKEN = re.compile(r"\w+(?:-\w+)*")
 _ENDS_CUT = re.compile(rf"(\w{{1,64}})[-{CUT_MARKS}]\Z")
 _BEGINS = re.compile(r"\w{1,64}")
@@ -26,14 +27,29 @@ class Vocabulary:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = texts
+        self._asked = 0
+
+    def __contains__(self, word: str) -> bool:
+        """Whether ``word``, in lower case, is one of the document."""
+        self._asked += 1
+        if self._asked > _MOST_SEARCHES:
+            return word in self._words
+        token = re.compile(rf"(?<!\w)(?<!\w-){re.escape(word)}(?!-?\w)")
+        return any(word in text and token.search(text) for text in self._uncut)
+
+    @cached_property
+    def _uncut(self) -> list[str]:
+        """The texts in lower case, without words that were cut."""
+        return [
+            (_CUT.sub(" ", text) if _MAY_CUT.search(text) else text).lower() for text in self._texts
+        ]
 
     @cached_property
     def _words(self) -> set[str]:
-        """Made when the first word that was cut turns up: many documents have none."""
+        """All words: slow to make, so a document with few cuts is searched for each instead."""
         words: set[str] = set()
-        for text in self._texts:
-            uncut = _CUT.sub(" ", text) if _MAY_CUT.search(text) else text
-            words.update(map(str.lower, _TOKEN.findall(uncut)))
+        for text in self._uncut:
+            words.update(_TOKEN.findall(text))
         return words
 
     def joined(self, left: str, right: str) -> str | None:
@@ -50,7 +66,7 @@ class Vocabulary:
         if not (before[-1].islower() and after[0].islower()):
             return f"{bare}-"
         whole, both = (before + after).lower(), f"{before}-{after}".lower()
-        if whole in self._words:
+        if whole in self:
             return bare
-        parts_known = before.lower() in self._words and after.lower() in self._words
-        return f"{bare}-" if both in self._words or parts_known else bare
+        parts_known = before.lower() in self and after.lower() in self
+        return f"{bare}-" if both in self or parts_known else bare

@@ -11,8 +11,10 @@ from typing import IO, Any
 import psycopg
 import pytest
 
+from helix.domain.scope import DEFAULT_TENANT
 from helix.library.run_files import NewFile, add_files, load_file, set_file
 from helix.library.runs import create_run
+from helix.storage.stored_bytes import keep_bytes
 from helix.store import ChunkStore
 from pipelines.files import ingestion
 from pipelines.files.embedding import requests_of
@@ -54,7 +56,7 @@ async def test_nothing_of_a_file_goes_on_when_reading_it_fails(
     digest = hashlib.sha256(data).hexdigest()
     with psycopg.connect(database_url) as connection:
         run_id = create_run(connection, "paths")
-        connection.execute("INSERT INTO files (content_hash, data) VALUES (%s, %s)", (digest, data))
+        keep_bytes(connection, DEFAULT_TENANT, digest, data)
         add_files(connection, run_id, [NewFile("a.txt", media="text", file_hash=digest)])
     async with opened(database_url) as store:
         await FileIngestion(_tools(store, BrokenSandbox()), run_id, 0, at_once).carry_out()

@@ -16,12 +16,14 @@ class Answer:
     """A generated answer: ``delay`` seconds before each delta; what happens after the last.
 
     ``finish`` goes in a chunk without parts, or with ``finish_alone=False`` in the last delta's.
-    ``block`` is a promptFeedback.blockReason, in place of all else. ``error`` is an error object
-    inside the stream. ``then`` cuts the connection or falls silent where the end would be.
+    ``parts`` are sent as they are, each in a chunk of its own, before the deltas. ``block`` is a
+    promptFeedback.blockReason, in place of all else. ``error`` is an error object inside the
+    stream. ``then`` cuts the connection or falls silent where the end would be.
     """
 
     deltas: tuple[str, ...] = ("A wired ", "answer [1].")
     thoughts: tuple[str, ...] = ()
+    parts: tuple[Json, ...] = ()
     finish: str | None = "STOP"
     finish_alone: bool = True
     block: str | None = None
@@ -117,12 +119,27 @@ def error_body(failure: Failure) -> Json:
 
 def _candidate(text: str | None, *, thought: bool = False, finish: str | None = None) -> Json:
     part: Json = {"text": text, **({"thought": True} if thought else {})}
+    return _chunk_of(None if text is None else part, finish)
+
+
+def _chunk_of(part: Json | None, finish: str | None = None) -> Json:
     candidate: Json = {"index": 0}
-    if text is not None:
+    if part is not None:
         candidate["content"] = {"role": "model", "parts": [part]}
     if finish:
         candidate["finishReason"] = finish
     return {"candidates": [candidate], "modelVersion": "wire", "usageMetadata": {}}
+
+
+def call_part(name: str, arguments: Json, signature: str = "", call_id: str = "") -> Json:
+    """A part that calls a tool; ``signature`` is its thought's, in base64."""
+    call: Json = {"name": name, "args": arguments, **({"id": call_id} if call_id else {})}
+    return {"functionCall": call, **({"thoughtSignature": signature} if signature else {})}
+
+
+def calling(*parts: Json, thoughts: tuple[str, ...] = ()) -> Answer:
+    """A turn of these parts, most of them calls, and no more."""
+    return Answer(deltas=(), parts=parts, thoughts=thoughts)
 
 
 def stream_chunks(answer: Answer) -> list[Json]:
@@ -130,6 +147,7 @@ def stream_chunks(answer: Answer) -> list[Json]:
     if answer.block:
         return [{"promptFeedback": {"blockReason": answer.block}, "usageMetadata": {}}]
     chunks = [_candidate(thought, thought=True) for thought in answer.thoughts]
+    chunks += [_chunk_of(part) for part in answer.parts]
     chunks += [_candidate(delta) for delta in answer.deltas]
     if answer.error:
         code, name = answer.error
@@ -148,5 +166,6 @@ def whole_body(answer: Answer) -> Json:
         return stream_chunks(answer)[0]
     body = _candidate("".join(answer.deltas), finish=answer.finish)
     thoughts = [{"text": thought, "thought": True} for thought in answer.thoughts]
+    thoughts += answer.parts
     body["candidates"][0]["content"]["parts"][:0] = thoughts
     return body

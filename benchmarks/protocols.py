@@ -1,0 +1,158 @@
+"""Protocols: what each adapter adds to GET /ask, to its first frame and to each frame.
+
+One application with the offline embedder and a model of many deltas, in this process; each question
+is asked through every route in turn, so all of them bear the same load. Then a thousand calls of
+MCP's search, whose memory is looked at after the first hundred and at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import psutil
+from fastapi import FastAPI
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResponseAsyncGen
+from llama_index.core.llms import MockLLM
+
+from benchmarks import corpus
+from benchmarks.corpus import fill_embedded
+from benchmarks.database import server
+from benchmarks.harness import Options, Report, main, ms, p50, percentiles
+from benchmarks.receipts import asgi_client
+from helix.app import create_app
+from helix.providers.base import LanguageModel
+from helix.settings import load_settings
+
+FIRST_MS, FRAME_RATIO, GROWN_MB = 5, 1.1, 16
+_DELTAS = 200
+_TEXTS, _QUESTIONS, _QUICK_QUESTIONS = 200, 100, 10
+_CALLS, _QUICK_CALLS, _WARM = 1000, 50, 100
+_ASK = "GET /ask"
+Sent = tuple[str, str, bytes]
+"""Method, path with query, and body."""
+
+
+class _Words(MockLLM):
+    """Says so many words, and cites the first source."""
+
+    async def astream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseAsyncGen:
+        async def said() -> AsyncGenerator[ChatResponse, None]:
+            for delta in [*(f"word{n} " for n in range(_DELTAS - 1)), "[1]"]:
+                yield ChatResponse(message=ChatMessage(role="assistant"), delta=delta)
+
+        return said()
+
+
+def _requests(question: str) -> dict[str, Sent]:
+    messages = [{"role": "user", "content": question}]
+    parts = [{"role": "user", "parts": [{"type": "text", "text": question}]}]
+    told = {
+        "POST /v1/chat/completions": {"model": "helix", "messages": messages, "stream": True},
+        "POST /v1/responses": {"model": "helix", "input": question, "stream": True},
+        "POST /v1/ui/chat": {"id": "benchmark", "messages": parts},
+    }
+    asked = {name: ("POST", name[5:], json.dumps(body).encode()) for name, body in told.items()}
+    return {_ASK: ("GET", f"/ask?q={quote(question)}", b""), **asked}
+
+
+async def _streamed(
+    application: FastAPI, state: dict[str, Any], sent: Sent
+) -> tuple[float, float, int]:
+    """Seconds to the first frame, processor seconds from there to the end, and the frames."""
+    method, target, body = sent
+    path, _, query = target.partition("?")
+    times, read = list[float](), False
+
+    async def receive() -> dict[str, Any]:
+        nonlocal read
+        if read:
+            await asyncio.Event().wait()  # the client stays
+        read = True
+        return {"type": "http.request", "body": body}
+
+    cpu = [0.0]
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body" and message.get("body"):
+            if not times:
+                cpu[0] = time.process_time()
+            times.append(time.perf_counter())
+
+    started = time.perf_counter()
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method,
+        "path": path, "raw_path": path.encode(), "query_string": query.encode(), "scheme": "http",
+        "headers": [(b"host", b"localhost"), (b"content-length", str(len(body)).encode())],
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "state": dict(state),
+    }  # fmt: skip
+    await application(scope, receive, send)
+    return times[0] - started, time.process_time() - cpu[0], len(times)
+
+
+async def run(options: Options, report: Report) -> None:
+    """Fill, ask in turn, call in a row."""
+    texts = corpus.load_or_generate(options.data, _TEXTS).texts
+    count = _QUICK_QUESTIONS if options.quick else _QUESTIONS
+    asked = [f"What is known of {' '.join(text.split()[:12])}?" for text in texts[:count]]
+    with server() as postgres, postgres.database() as url:
+        await fill_embedded(url, texts)
+        settings = load_settings(
+            database_url=url, llm="offline", embedder="offline", workers=0, log_level="error"
+        )
+        model = LanguageModel(_Words(max_tokens=None), "benchmark:words")
+        application = create_app(settings, llm=model)
+        async with application.router.lifespan_context(application) as state:
+            taken: dict[str, list[tuple[float, float, int]]] = {name: [] for name in _requests("")}
+            for number, question in enumerate([*asked[:5], *asked]):
+                order = list(_requests(question).items())
+                for name, sent in order if number % 2 else reversed(order):
+                    measured = await _streamed(application, dict(state or {}), sent)
+                    if number >= 5:  # the first are warm-up
+                        taken[name].append(measured)
+        async with asgi_client(create_app(settings, llm=model)) as client:
+            grown = await _calls(client, asked, _QUICK_CALLS if options.quick else _CALLS)
+    _report(report, taken, grown)
+
+
+async def _calls(client: httpx.AsyncClient, asked: Sequence[str], count: int) -> float:
+    """MB by which this process grew from the hundredth call on."""
+    process, before = psutil.Process(), 0
+    headers = {"Accept": "application/json, text/event-stream"}
+    for number in range(count + _WARM):
+        if number == _WARM:
+            before = process.memory_info().rss
+        call = {"name": "search", "arguments": {"query": asked[number % len(asked)]}}
+        body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
+        told = await client.post("/mcp", json=body, headers=headers)
+        if told.status_code != 200 or '"results"' not in told.text:
+            raise RuntimeError(f"a call of MCP failed: {told.status_code} {told.text[:200]}")
+    return float((process.memory_info().rss - before) / 2**20)
+
+
+def _report(report: Report, taken: dict[str, list[tuple[float, float, int]]], grown: float) -> None:
+    first = {name: [one[0] for one in found] for name, found in taken.items()}
+    # of the same answer: an adapter may use more frames for it, and pays for them
+    frame = {name: [one[1] / _DELTAS for one in found] for name, found in taken.items()}
+    report.table(
+        "protocols: to the first frame, and processor time for each delta behind it",
+        ["route", "first frame p50 ms", "p99 ms", "processor time a delta, p50 ms"],
+        [[name, *percentiles(first[name]), ms(p50(frame[name]))] for name in taken],
+    )
+    for name in taken:
+        if name == _ASK:
+            continue
+        added = [b - a for a, b in zip(first[_ASK], first[name], strict=True)]
+        report.at_most(f"{name}, added to the first frame at p50, ms", p50(added) * 1000, FIRST_MS)
+        ratios = [b / a for a, b in zip(frame[_ASK], frame[name], strict=True)]
+        report.at_most(f"{name}, processor time a delta / {_ASK}", p50(ratios), FRAME_RATIO)
+    report.at_most("memory after the hundredth call of MCP, MB", grown, GROWN_MB)
+
+
+if __name__ == "__main__":
+    main({"protocols": run})

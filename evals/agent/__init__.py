@@ -1,0 +1,1 @@
+"""The agent: which tools it calls, which sources it finds, what it answers and proves."""

@@ -1,0 +1,131 @@
+"""``python -m evals.study --data DIR``: items by rule over four corpora, checked one by one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evals.study.rubric import judged
+from evals.study.scopes import CORPORA, Scope, scopes_of
+from evals.study.seeded import KINDS, examined
+from helix.study.examination import Examiner, spans_of
+from helix.study.items import Choice, Kind, Proven
+from helix.study.maker import OfflineMaker, Order
+
+_SEEDED = 75  # of each kind
+_SHOWN = 3  # failures of a corpus that are printed
+
+
+@dataclass
+class Figures:
+    """What was found of one corpus."""
+
+    items: int = 0
+    verified: int = 0
+    stated: int = 0
+    judged: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    choices: list[tuple[Proven, Scope]] = field(default_factory=list)
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="The folder with squad2, covidqa, scifact, tatqa.")],
+    items: Annotated[int, typer.Option(min=4, help="Items of all corpora together.")] = 2000,
+    seeded: Annotated[int, typer.Option(min=1, help="Bad items of each kind.")] = _SEEDED,
+) -> None:
+    """Make items by rule, check each span and wrong option, judge them, and seed bad ones."""
+    found = {
+        corpus: asyncio.run(_corpus(corpus, data, items // len(CORPORA))) for corpus in CORPORA
+    }
+    typer.echo("corpus | items | spans verified | distractors stated | judged | pass | failed")
+    for corpus, figures in found.items():
+        passed = figures.judged - len(figures.failures)
+        share = passed / max(figures.judged, 1)
+        typer.echo(f"{corpus} | {figures.items} | {figures.verified} | {figures.stated} |"
+                   f" {figures.judged} | {share:.3f} | {dict(figures.failed)}")  # fmt: skip
+        typer.echo(f"  dropped: {dict(figures.dropped)}")
+        for failure in figures.failures[:_SHOWN]:
+            typer.echo(f"  fails: {failure}")
+    asyncio.run(_seeded(found, seeded))
+
+
+async def _corpus(corpus: str, data: Path, wanted: int) -> Figures:
+    figures = Figures()
+    scopes = scopes_of(corpus, data)
+    each = -(-wanted // len(scopes))
+    for number, scope in enumerate(scopes):
+        kind: Kind = "cards" if number % 4 == 3 else "quiz"
+        await _items(scope, kind, min(each, wanted - figures.items), figures)
+    return figures
+
+
+async def _items(scope: Scope, kind: Kind, wanted: int, figures: Figures) -> None:
+    examiner = Examiner(scope.near)
+    order = Order(kind, "normal", scope.passages)
+    of_passage = -(-wanted // len(scope.passages))
+    left = wanted
+    for passage in scope.passages:
+
+        async def is_false(text: str, passage=passage) -> bool:  # type: ignore[no-untyped-def]
+            return await examiner.is_stated_nowhere(text, passage)
+
+        taken = 0
+        async for item in OfflineMaker().items(order, passage, of_passage, is_false):
+            if min(left, of_passage - taken) <= 0:
+                break
+            assert item is not None
+            outcome = await examiner.examine(item, passage)
+            if isinstance(outcome, Proven):
+                taken, left = taken + 1, left - 1
+                await _check(outcome, scope, figures)
+            else:
+                figures.dropped[outcome.reason] += 1
+
+
+async def _check(proven: Proven, scope: Scope, figures: Figures) -> None:
+    figures.items += 1
+    figures.verified += all(
+        scope.texts[span.document_id - 1][span.start : span.end] == span.quote
+        for span in proven.supports
+    )
+    item = proven.item
+    if isinstance(item, Choice):
+        wrong = [item.filled(n) for n in range(len(item.options)) if n != item.key]
+        near = {text: await scope.near(text) for text in wrong}
+        figures.stated += sum(any(spans_of(t, p) for p in found) for t, found in near.items())
+        figures.choices.append((proven, scope))
+    if item.kind in ("choice", "true_false"):
+        figures.judged += 1
+        if problems := judged(proven, scope):
+            figures.failed.update(problems)
+            options = getattr(item, "options", "")
+            figures.failures.append(f"{problems}: {getattr(item, 'statement', '')} {options}")
+
+
+async def _seeded(found: dict[str, Figures], wanted: int) -> None:
+    typer.echo("seeded as | items | rejected | as")
+    corpora = list(found.values())
+    for kind in KINDS:
+        reasons: Counter[str] = Counter()
+        for number, figures in enumerate(corpora):
+            foreign = [proven for proven, _ in corpora[(number + 1) % len(corpora)].choices]
+            share = -(-wanted // len(corpora))
+            for proven, scope in figures.choices[:share]:
+                outcome = await examined(kind, proven, scope, foreign)
+                reasons[getattr(outcome, "reason", "")] += 1
+        total = sum(reasons.values())
+        rejected = total - reasons.pop("", 0)
+        typer.echo(
+            f"{kind} | {total} | {rejected} ({rejected / max(total, 1):.3f}) | {dict(reasons)}"
+        )
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,1 @@
+"""The agent: it gathers passages with tools; the one answering path answers from them."""

@@ -1,0 +1,120 @@
+"""The agent as the answering path knows it: a gatherer, whose ledger becomes the sources."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from helix.agent.gate import gate_of
+from helix.agent.ledger import Ledger
+from helix.agent.planned import follow_plan
+from helix.agent.recorded import RecordedCalls
+from helix.agent.run import BoundReached, Bounds, Run
+from helix.agent.tool import AnyTool, ToolContext
+from helix.agent.tools import TOOLS
+from helix.answering.gathering import Assignment, Event
+from helix.domain.retrieval import Retrieval, Trace
+from helix.errors import HelixError
+from helix.library.access import Library
+from helix.retrieval.gated_retriever import GatedRetriever
+from helix.settings import Settings
+
+SEARCH = "search_library"
+"""The tool that searches the question itself where nobody has called any."""
+
+Drive = Callable[[Run], Awaitable[None]]
+"""Chooses and makes the calls of a run until it has enough."""
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Agent:
+    """Gathers sources with tools; ``drive`` chooses the calls: a model, or a plan.
+
+    It holds nothing of any answer: each gathering has a run of its own. Gatherings that are being
+    stopped are held until they have ended.
+    """
+
+    drive: Drive
+    retriever: GatedRetriever
+    library: Library
+    settings: Settings
+    bounds: Bounds = field(default_factory=Bounds)
+    tools: Sequence[AnyTool] = TOOLS
+    _stopping: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def gather(self, assignment: Assignment) -> AsyncGenerator[Event | Retrieval, None]:
+        """As helix.answering.gathering.Gatherer has it.
+
+        A gathering that reaches a bound, or whose model fails, hands over what there is by then.
+        """
+        run = self._run(assignment)
+        gathering = asyncio.create_task(self._gather(run))
+        gathering.add_done_callback(lambda _: run.events.put_nowait(None))
+        try:
+            while (event := await run.events.get()) is not None:
+                yield event
+            await gathering
+            retrieval = await self._retrieval(run)
+        finally:
+            await self._stop(gathering)
+        yield retrieval
+
+    async def _stop(self, gathering: asyncio.Task[None]) -> None:
+        """Cancel a gathering once, and wait for its end: whoever waits may be cancelled again."""
+        gathering.cancel()
+        self._stopping.add(gathering)
+        gathering.add_done_callback(self._stopping.discard)
+        await asyncio.wait({gathering})
+
+    def _run(self, assignment: Assignment) -> Run:
+        context = ToolContext(
+            assignment.question, assignment.written, assignment.scope, self.retriever,
+            self.library.of(assignment.scope.tenant), Ledger(), self.settings,
+            assignment.time_zone, assignment.follow_up, may_fetch=self.settings.agent_fetch,
+        )  # fmt: skip
+        return Run(context, self.tools, self.bounds, assignment.before)
+
+    async def _gather(self, run: Run) -> None:
+        """Drive the run to its end; search the question itself where no tool was called."""
+        try:
+            async with asyncio.timeout(self.bounds.seconds):
+                await self.drive(run)
+        except TimeoutError:
+            run.ended = "seconds"
+        except BoundReached as reached:
+            run.ended = reached.bound
+        except HelixError as error:
+            _logger.warning("gathering was cut short: %s", error)
+            run.ended, run.broken = "failed", error
+        except Exception as error:  # noqa: BLE001  the answer is written from what there is
+            _logger.warning("gathering was cut short: %s", type(error).__name__)
+            run.ended = "failed"
+        if not any(outcome.output for outcome in run.outcomes):
+            await run.call(SEARCH, {"query": run.context.question})
+
+    async def _retrieval(self, run: Run) -> Retrieval:
+        """The ledger as the sources of an answer, or why nothing may be answered from it.
+
+        Raises:
+            HelixError: nothing may be, but the choosing or a call broke: that the documents do not
+                have it would be a guess.
+        """
+        ledger, space = run.context.ledger, self.retriever.space.description
+        decision, reason = await gate_of(run)
+        if reason and run.unserved:
+            raise run.unserved
+        return Retrieval(
+            [entry.hit for entry in ledger.entries], decision, Trace(), space,
+            [] if reason else ledger.sources, reason,
+            calculations=tuple(ledger.calculations), gathered=run.gathered,
+        )  # fmt: skip
+
+    def again(self, calls: Sequence[dict[str, Any]]) -> Agent:
+        """The same agent, which makes ``calls`` again that a receipt has kept."""
+        drive = partial(follow_plan, planner=RecordedCalls(calls))
+        return replace(self, drive=drive, bounds=replace(self.bounds, steps=len(calls) + 1))

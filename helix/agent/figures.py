@@ -1,0 +1,92 @@
+"""The numbers of a passage where they stand: cells of its tables, and figures in its sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from helix.domain.calculations import Operand
+from helix.domain.records import Hit
+from helix.language.paraphrases import meanings
+from helix.language.periods import periods
+from helix.language.rows import INWARDS, amount, counted_in, rows_of, units_in
+from helix.language.sentences import sentence_spans
+
+_IN_PROSE = re.compile(
+    r"(?<![\w.,])[$€£¥]?\s?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)"
+    r"(?:(?P<percent>\s?%)|\s(?P<scale>thousand|million|billion|trillion)\b)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number: as an operand, and what its row and column, or its sentence, say.
+
+    ``place`` counts the columns of its row from 0; -1 of a number in a sentence. ``about`` is all
+    that its passage and its document's title and facts mean.
+    """
+
+    operand: Operand
+    row: str
+    column: str
+    caption: str
+    place: int = -1
+    about: frozenset[str] = frozenset()
+
+    @cached_property
+    def row_words(self) -> frozenset[str]:
+        """What its row means, the groups above it included."""
+        return frozenset(meanings(self.row))
+
+    @cached_property
+    def column_words(self) -> frozenset[str]:
+        """What the path of its column means."""
+        return frozenset(meanings(self.column))
+
+
+def figures_of(hit: Hit) -> Iterator[Figure]:
+    """The numbers of a passage that says where it lies: those of its tables, then the others."""
+    if hit.start_char is None:
+        return
+    rows = list(rows_of(hit.content))
+    named = (hit.content, hit.title, *hit.heading_path, *hit.facts.values())
+    about = frozenset(meanings("\n".join(named)))
+    for row, above in rows:
+        units = units_in(hit.content, above)
+        caption = hit.content[slice(*above)]
+        for place, cell in enumerate(row.cells):
+            if amount(cell.value) is None:
+                continue
+            name = INWARDS.join(row.path)
+            column = ", ".join(filter(None, map(str.strip, cell.header.split(INWARDS))))
+            scale = counted_in(row, cell, units)
+            operand = _operand(hit, cell.start, cell.end, scale, name, column)
+            yield Figure(operand, name, column, caption, place, about)
+    of_rows = {(row.start, row.end) for row, _ in rows}
+    for start, end in sentence_spans(hit.content):
+        if not any(start < last and first < end for first, last in of_rows):
+            yield from _in_sentence(hit, start, end, about)
+
+
+def _in_sentence(hit: Hit, start: int, end: int, about: frozenset[str]) -> Iterator[Figure]:
+    sentence = hit.content[start:end]
+    dated = [(period.start, period.end) for period in periods(sentence)]
+    for found in _IN_PROSE.finditer(sentence):
+        if any(first < found.end() and found.start() < last for first, last in dated):
+            continue
+        scale = "%" if found["percent"] else (found["scale"] or "").lower()
+        until = found.end() if found["percent"] or not scale else found.start("scale") - 1
+        operand = _operand(hit, start + found.start(), start + until, scale, "", "")
+        if operand.amount is not None:
+            yield Figure(operand, "", "", sentence, about=about)
+
+
+def _operand(hit: Hit, start: int, end: int, scale: str, row: str, column: str) -> Operand:
+    at = hit.start_char or 0
+    quote = hit.content[start:end]
+    return Operand(
+        hit.chunk_id, hit.document_id, at + start, at + end, quote, scale, row, column
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""The gate over a ledger: whether anything that the tools brought may be answered from."""
+
+from __future__ import annotations
+
+from helix.agent.run import Run
+from helix.domain.gate import GateDecision
+from helix.domain.retrieval import Reason
+from helix.retrieval.distances import nearest_distance
+
+Gated = tuple[GateDecision, Reason | None]
+
+
+async def gate_of(run: Run) -> Gated:
+    """The decision over all calls of ``run``, and why nothing is answered; None where it passes.
+
+    A call that searched has the decision of its search. How near the passages of the others are to
+    the question is measured: the gate is the same for a passage, whoever has brought it.
+
+    Raises:
+        UpstreamError, StoreUnavailable, EmbedderMismatch: the distance could not be measured.
+    """
+    made = [outcome for outcome in run.outcomes if outcome.output]
+    decisions = [one.output.decision for one in made if one.output and one.output.decision]
+    if passing := [decision for decision in decisions if decision.passed]:
+        return min(passing, key=_best), None
+    unmeasured = {
+        chunk_id for one in made if one.output and one.output.decision is None
+        for chunk_id in one.call.chunk_ids
+    }  # fmt: skip
+    context = run.context
+    if unmeasured:
+        best = await nearest_distance(
+            context.retriever, context.question, sorted(unmeasured), context.scope
+        )
+        ceiling = context.retriever.space.max_distance
+        measured = GateDecision(best is not None and best <= ceiling, best)
+        if measured.passed:
+            return measured, None
+        decisions.append(measured)
+    decision = min(decisions, key=_best, default=GateDecision(False, None))
+    return decision, await _reason(run, decision)
+
+
+def _best(decision: GateDecision) -> float:
+    return 2.0 if decision.best is None else decision.best
+
+
+async def _reason(run: Run, decision: GateDecision) -> Reason:
+    """Why the answer is the refusal."""
+    context = run.context
+    if decision.best is not None or context.ledger.entries:
+        return "below_gate"
+    store = context.retriever.store.of(context.scope.tenant)
+    if not await store.has_chunks():
+        return "no_documents"
+    return "filtered_empty" if context.scope.narrowed else "below_gate"

@@ -1,0 +1,79 @@
+"""The ledger: every passage that a tool returned, once, under a number that never changes. Pure.
+
+Its numbers are those of the sources in the prompt that the answer is written from, so what does not
+fit into that prompt any more is not taken in: a number stands for text that the model is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from helix.domain.calculations import Calculation
+from helix.domain.context import Source, sources_of
+from helix.domain.records import Hit
+
+MAX_SOURCES = 24
+"""Sources of one answer: twice those of a single search, for a question of several parts."""
+MAX_TOKENS = 12_000
+"""Tokens of all sources together, as helix.domain.context counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One source of the ledger: its ``number`` from 1, and the number of the call that brought it.
+
+    The distance is the hit's, NaN where nobody has measured it.
+    """
+
+    number: int
+    source: Source
+    call: int
+
+    @property
+    def hit(self) -> Hit:
+        """The passage; a ledger joins none."""
+        return self.source.hit
+
+
+class Ledger:
+    """The sources and calculations of one answer, as its tools bring them."""
+
+    def __init__(self, max_sources: int = MAX_SOURCES, max_tokens: int = MAX_TOKENS) -> None:
+        self.entries: list[Entry] = []
+        self.calculations: list[Calculation] = []
+        self.left_out = 0
+        """How many passages came when there was no room for them any more."""
+        self._numbers: dict[int, int] = {}
+        self._max_sources = max_sources
+        self._tokens_left = max_tokens
+
+    def add(self, hit: Hit, call: int) -> int | None:
+        """The number of ``hit``, which call ``call`` brought; None where there is no room for it.
+
+        A chunk that is there already keeps its number, its call and its distance.
+        """
+        if known := self._numbers.get(hit.chunk_id):
+            return known
+        (source,) = sources_of([hit])
+        full = len(self.entries) >= self._max_sources
+        if full or (self.entries and source.tokens > self._tokens_left):
+            self.left_out += 1
+            return None
+        self._tokens_left -= source.tokens
+        number = len(self.entries) + 1
+        self._numbers[hit.chunk_id] = number
+        self.entries.append(Entry(number, source, call))
+        return number
+
+    def number_of(self, chunk_id: int) -> int | None:
+        """The number of a chunk; None of one that no tool has returned."""
+        return self._numbers.get(chunk_id)
+
+    def entry(self, number: int) -> Entry | None:
+        """The entry of a number; None of a number outside the ledger."""
+        return self.entries[number - 1] if 1 <= number <= len(self.entries) else None
+
+    @property
+    def sources(self) -> list[Source]:
+        """The sources of the answer: number n at index n - 1."""
+        return [entry.source for entry in self.entries]

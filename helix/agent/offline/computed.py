@@ -1,0 +1,294 @@
+"""Questions for a number that has to be computed: what is done with which numbers. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from helix.language.durations import without_periods
+from helix.language.paraphrases import meanings
+from helix.language.periods import Period, periods
+from helix.language.word_lists import word_lists
+
+Kind = Literal["change", "percent change", "difference", "average", "sum", "share", "ratio"]
+
+_LISTS = word_lists("tables")
+OF_TIME = _LISTS["of_time"] - {"month", "week", "day"}
+"""Words of periods, which are compared as periods; a monthly price is another than a yearly one."""
+_ASKING = _LISTS["asking"] | OF_TIME
+_CHANGE_WORDS = (
+    r"(?:chang\w*|increas\w*|decreas\w*|gr[eo]w\w*|declin\w*|fluctuat\w*|rise|rose|fell|drop\w*)"
+)
+_PERCENT = r"(?:percent(?:age)?|per cent|%)"
+_COMPUTING = re.compile(
+    rf"{_PERCENT}|\b(?:{_CHANGE_WORDS}(?: rate)?|rate of {_CHANGE_WORDS}"
+    r"|differences?|averages?|mean"
+    r"|sum|ratio|proportion|share of|fraction|combined|together|altogether"
+    r"|aggregate|in total|constitution|nominal|annual|both"
+    r"|fys?|year[- ]on[- ]year|value|amount|number|company'?s?|respectively|during|across"
+    r"|within|absolute|compar(?:ed|ing)"
+    r"|higher|lower|more|less|larger|all|years?|period)\b",
+    re.IGNORECASE,
+)
+"""What a question says of how to compute, and not of what."""
+_AS_SHARE = re.compile(
+    rf"\bas an? (?:{_PERCENT}|proportion|share|fraction) of(?: the)?\b", re.IGNORECASE
+)
+_SHARE_OF = re.compile(
+    rf"\b(?:what|which|how much)?\s*(?:{_PERCENT}|proportion|share|fraction) of(?: the)?\b"
+    r"(?P<whole>.+?)\b(?:is|are|was|were|did|does|do|came|come|comes|consists?|represents?|that)\b"
+    r"(?P<part>.+)",
+    re.IGNORECASE,
+)
+_IN_TOTAL = re.compile(
+    rf"\b(?:{_PERCENT}|proportion|share|fraction)(?: constitution)?(?: of)?(?: the)?(?P<part> .+?)"
+    r"\b(?:in|of|out of|over|against|to|among)(?: the)? (?P<whole>total\b.+)"
+    rf"|{_PERCENT} (?:of )?constitution of(?P<part2> .+?)\b(?:in|among|of)\b(?P<whole2>.+)",
+    re.IGNORECASE,
+)
+_RATIO = re.compile(
+    r"\bratio of(?: the)?\b(?P<part>.+?)\bto\b(?P<whole>.+)"
+    r"|(?P<part2>.+?)\bas a ratio of\b(?P<whole2>.+)"
+    r"|\b(?P<part3>.+?)\b(?:divided by|compared to|relative to)\b(?P<whole3>.+)",
+    re.IGNORECASE,
+)
+_PERCENT_CHANGE = re.compile(
+    rf"{_PERCENT}\W+(?:of )?(?:the )?(?:\w+ )?{_CHANGE_WORDS}|{_PERCENT} difference"
+    r"|\bgrowth rate\b|\brate of (?:growth|change|increase|decrease)\b"
+    rf"|\bhow (?:many|much) {_PERCENT}\b.*{_CHANGE_WORDS}|\bby what {_PERCENT}",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(
+    rf"{_PERCENT}\W+(?:of )?(?:the )?(?:\w+ )?{_CHANGE_WORDS}|{_CHANGE_WORDS}\W+(?:in|of|by)?\W*"
+    rf"{_PERCENT}|\bgrowth rate\b|\brate of (?:growth|change|increase|decrease)\b"
+    rf"|\bhow (?:many|much) {_PERCENT}\b.*{_CHANGE_WORDS}|\bby what {_PERCENT}\b",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(rf"\b{_CHANGE_WORDS}\b|\bhow much (?:more|less)\b", re.IGNORECASE)
+_COMPARE = re.compile(r"\bcompar(?:e|ed|ing|ison)\b", re.IGNORECASE)
+_DIFFERENCE = re.compile(r"\bdifferences?\b|\bhow much (?:higher|lower|more|less|larger)\b", re.I)
+_AVERAGE = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
+_SUM = re.compile(r"\b(?:sum|combined|together|altogether|aggregate|in total)\b", re.I)
+_BETWEEN = re.compile(r"\bbetween(?: the)?\b(?P<one>.+?)\band(?: the)?\b(?P<other>.+)", re.I)
+_FROM_TO = re.compile(r"\bfrom\b(?P<one>.+?)\b(?:to|until|through)\b(?P<other>.+)", re.I)
+_ADDED = re.compile(r"\b(?:sum|combined|together|altogether|aggregate|average)\b", re.IGNORECASE)
+_COMPUTED = re.compile(r"\b(?:average|mean|difference|ratio)\b", re.IGNORECASE)
+_NOT_ASKED = re.compile(
+    r"^\s*(?:why|how (?:is|are|does|do)\b|(?:what|which) (?:\w+ )?(?:cause[sd]?|drove|led)\b"
+    r"|(?:what|which) (?:is|are|was|were) the (?:reasons?|causes?|drivers?)\b)",
+    re.IGNORECASE,
+)
+_ASKED_FOR = re.compile(
+    r"^(?:what|how|which)\b.{0,20}?\b(?:is|are|was|were|did|do|does|has|have)\b(?: the)?"
+    r"(?: (?:of|in|between))?(?: the)? ",
+    re.IGNORECASE,
+)
+_THAN = re.compile(r"(?P<one>.+?)\bthan(?: that| those)?(?: of| in| for)?(?P<other>.+)", re.I)
+_AND = re.compile(r"(?P<one>.+?)\band\b(?P<other>.+)", re.IGNORECASE)
+_YEARS = re.compile(r"\b((?:19|20)\d\d)\s?[-–]\s?((?:19|20)\d\d)\b")
+_GLUED = re.compile(r"(?<=\b\d{4}),(?=\d{4}\b)")
+_OTHER = re.compile(r"\bother\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One number to find: the words of its row, column and table, and its period, if any.
+
+    ``beside`` are words that its row or column may have too: `the domestic and international rates`
+    says of the first that it is a rate.
+    """
+
+    words: frozenset[str]
+    period: Period | None = None
+    beside: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What is computed of which numbers, in the order that the expression has them.
+
+    ``every``: of all periods that the row of the first has, for the question names none.
+    ``queries`` are what is searched for, one for each side of a question that has two.
+    """
+
+    kind: Kind
+    wanted: tuple[Wanted, ...]
+    every: bool = False
+    queries: tuple[str, ...] = ()
+
+
+def computed(question: str) -> Computed | None:
+    """What has to be computed to answer; None where nothing has, or more than one such thing."""
+    text = _GLUED.sub(", ", question.strip().rstrip("?").strip())
+    if len(_COMPUTED.findall(text)) > 1 or _NOT_ASKED.search(text):
+        return None
+    named = periods(text)
+    if ratio := _quotient(text, named):
+        return ratio
+    kind = _kind(text)
+    if kind is None:
+        return None
+    subject = words_of(text)
+    if kind in ("change", "percent change", "difference"):
+        return _two(kind, text, subject, named)
+    return _several(kind, text, subject, named)
+
+
+def _kind(text: str) -> Kind | None:
+    if _PERCENT_CHANGE.search(text):
+        return "percent change"
+    if _DIFFERENCE.search(text):
+        return "difference"
+    if _AVERAGE.search(text) and not _CHANGE.search(text):
+        return "average"
+    if _CHANGE.search(text) or (_COMPARE.search(text) and len(periods(text)) == 2):
+        return "change"
+    return "sum" if _SUM.search(text) else None
+
+
+def words_of(text: str) -> frozenset[str]:
+    """What is asked about: the meanings of its words, without periods and what computes."""
+    bare = without_periods(_YEARS.sub(" ", text))
+    found = frozenset(meanings(_COMPUTING.sub(" ", bare))) - _ASKING
+    found = found or frozenset(meanings(bare)) - _ASKING
+    return found | frozenset(["other"] if _OTHER.search(text) else [])
+
+
+def without_computing(question: str) -> str:
+    """The question without what it says of how to compute, to be searched for."""
+    bare = _ASKED_FOR.sub("", " ".join(_COMPUTING.sub(" ", question).split()))
+    return bare if words_of(bare) else question
+
+
+def _two(
+    kind: Kind, text: str, subject: frozenset[str], named: Sequence[Period]
+) -> Computed | None:
+    """The later and the earlier of two periods; or two things of one period."""
+    later = _ordered(text, named)
+    if later:
+        return Computed(kind, tuple(Wanted(subject, period) for period in later))
+    sides = _BETWEEN.search(text) or _THAN.search(text)
+    if sides and kind != "percent change" and not periods(sides["one"]):
+        return _sides(kind, text, sides["one"], sides["other"], named)
+    if len(named) == 1 and kind != "difference":
+        before = _year_before(named[0])
+        if before:
+            wanted = Wanted(subject, named[0]), Wanted(subject, before)
+            return Computed(kind, wanted)
+    return None if named else Computed(kind, (Wanted(subject),), every=True)
+
+
+def _ordered(text: str, named: Sequence[Period]) -> tuple[Period, Period] | None:
+    """Of two periods the later, then the earlier: a change is told of the later one."""
+    distinct = _spread(text, named, whole=False)
+    if len(distinct) != 2:
+        return None
+    return distinct[1], distinct[0]
+
+
+def _when(period: Period) -> str:
+    """A key that puts periods in order: the day, month or quarter within the year."""
+    kind, _, value = period.keys[0].partition(":")
+    return f"{value}-0" if kind == "annual" else value
+
+
+def _year_before(period: Period) -> Period | None:
+    kind, _, year = period.keys[0].partition(":")
+    if kind not in ("annual", "year") or not year.isdigit():
+        return None
+    return _of_year(int(year) - 1)
+
+
+def _sides(kind: Kind, text: str, one: str, other: str, named: Sequence[Period]) -> Computed | None:
+    """Two things, each named on its side, with what stands around both sides for both."""
+    common = words_of(text.replace(one, " ").replace(other, " ")) - _LISTS["arithmetic"]
+    first, second = words_of(one), words_of(other)
+    if not first or not second or first == second:
+        return None
+    own = periods(one), periods(other)
+    whole = named[0] if len({period.keys[0] for period in named}) == 1 else None
+    periods_of = [each[0] if len(each) == 1 else whole for each in own]
+    shared = first & second
+    wanted = (
+        Wanted(first, periods_of[0], common | second),
+        Wanted(second - shared or second, periods_of[1], common | first | shared),
+    )
+    return Computed(kind, wanted, queries=(without_computing(text),))
+
+
+def _several(
+    kind: Kind, text: str, subject: frozenset[str], named: Sequence[Period]
+) -> Computed | None:
+    """One thing in several periods, several things in one, or one thing in all periods."""
+    distinct = _spread(text, named)
+    if len(distinct) > 1:
+        return Computed(kind, tuple(Wanted(subject, one) for one in distinct))
+    if kind == "average" and not distinct:
+        return Computed(kind, (Wanted(subject),), every=True)
+    sides = _AND.search(_after_kind(text)) if _ADDED.search(text) else None
+    return _sides(kind, text, sides["one"], sides["other"], named) if sides else None
+
+
+def _after_kind(text: str) -> str:
+    found = re.search(r"\b(?:average|mean|sum|total|combined)\b(?: of)?", text, re.IGNORECASE)
+    return text[found.end() :] if found else text
+
+
+def _spread(text: str, named: Sequence[Period], *, whole: bool = True) -> list[Period]:
+    """The periods in order; ``whole``: with the years between the ends of `2017-2019`."""
+    if found := _YEARS.search(text):
+        first, last = int(found[1]), int(found[2])
+        if 0 < last - first < 10:
+            years = range(first, last + 1) if whole else (first, last)
+            return [_of_year(year) for year in years]
+    distinct = list({period.keys[0]: period for period in named}.values())
+    distinct.sort(key=_when)
+    if whole and len(distinct) == 2 and all(p.keys[0].startswith("annual:") for p in distinct):
+        first, last = (int(period.keys[0].partition(":")[2]) for period in distinct)
+        between = text[min(p.end for p in distinct) : max(p.start for p in distinct)]
+        if re.search(r"\b(?:to|through|until)\b", between, re.IGNORECASE) and last - first < 10:
+            return [_of_year(year) for year in range(first, last + 1)]
+    return distinct
+
+
+def _of_year(year: int) -> Period:
+    return Period(0, 0, (f"annual:{year}", f"year:{year}"))
+
+
+def _quotient(text: str, named: Sequence[Period]) -> Computed | None:
+    """A part and its whole, where the question asks for one as a share or ratio of the other."""
+    if found := _AS_SHARE.search(text):
+        sides = text[: found.start()], text[found.end() :]
+        return _of_whole("share", text, *sides, named)
+    if _CHANGE.search(text):
+        return None
+    for pattern in (_IN_TOTAL, _SHARE_OF):
+        if found := pattern.search(text):
+            second = found["part"] is None
+            part, whole = ("part2", "whole2") if second else ("part", "whole")
+            return _of_whole("share", text, found[part], found[whole], named)
+    if found := _RATIO.search(text):
+        sides = next(
+            (found[f"part{n}"], found[f"whole{n}"])
+            for n in ("", "2", "3")
+            if found[f"part{n}"] is not None
+        )
+        return _of_whole("ratio", text, *sides, named)
+    return None
+
+
+def _of_whole(
+    kind: Kind, text: str, part: str, whole: str, named: Sequence[Period]
+) -> Computed | None:
+    one = named[0] if len({period.keys[0] for period in named}) == 1 else None
+    own = periods(part), periods(whole)
+    top, below = words_of(part), words_of(whole)
+    if not top or not below:
+        return None
+    wanted = (
+        Wanted(top, own[0][0] if len(own[0]) == 1 else one, below - top),
+        Wanted(below, own[1][0] if len(own[1]) == 1 else one),
+    )
+    return Computed(kind, wanted, queries=(without_computing(part), without_computing(whole)))

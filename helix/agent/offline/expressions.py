@@ -1,0 +1,59 @@
+"""From the numbers that were found to the expression that the calculator is called with. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from helix.agent.offline.computed import Kind
+from helix.agent.offline.operands import Found
+from helix.domain.calculations import Operand
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
+_FORMS: dict[Kind, str] = {
+    "change": "{0} - {1}", "difference": "{0} - {1}", "percent change": "({0} - {1}) / {1}",
+    "share": "{0} / {1}", "ratio": "{0} / {1}",
+}  # fmt: skip
+
+
+def call_arguments(kind: Kind, found: Sequence[Found]) -> dict[str, Any]:
+    """The arguments of ``calculator``: the expression, and where each of its numbers stands."""
+    mixed = len({one.figure.operand.scale for one in found if not one.figure.operand.is_percent})
+    numbers = [_written(one.figure.operand, with_scale=mixed > 1) for one in found]
+    if kind in _FORMS:
+        expression = _FORMS[kind].format(*numbers)
+        order = [0, 1, 1] if kind == "percent change" else [0, 1]
+    else:
+        total = " + ".join(numbers)
+        expression = f"({total}) / {len(numbers)}" if kind == "average" else total
+        order = list(range(len(numbers)))
+    operands = [_operand(found[place]) for place in order]
+    as_percent = kind in ("percent change", "share")
+    return {"expression": expression, "operands": operands, "as_percent": as_percent}
+
+
+def _written(operand: Operand, *, with_scale: bool) -> str:
+    amount = operand.amount
+    digits = _digits(operand)
+    scale = f" {operand.scale}" if with_scale and operand.scale and not operand.is_percent else ""
+    percent = "%" if operand.is_percent else ""
+    negative = amount is not None and amount.digits.startswith("-")
+    text = f"{digits}{scale}{percent}"
+    return f"(-{text})" if negative else text
+
+
+def _digits(operand: Operand) -> str:
+    """The number as it is printed, without currency, sign and what it counts."""
+    found = _NUMBER.search(operand.quote)
+    return found[0] if found else operand.quote
+
+
+def _operand(found: Found) -> dict[str, Any]:
+    figure = found.figure
+    return {
+        "number": _digits(figure.operand),
+        "source": found.source,
+        "row": figure.row,
+        "column": figure.column,
+    }

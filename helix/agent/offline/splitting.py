@@ -1,0 +1,106 @@
+"""Questions over several documents, companies or periods, and what they fall into. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from helix.domain.asked import parts_of
+from helix.language.periods import periods
+from helix.language.words import words
+
+_SPANS = r"(?:periods?|quarters?|years?|timeframe|10-[qk]s?|filings|(?:quarterly )?reports)"
+_OVER_TIME = re.compile(
+    rf"\b(?:over time|(?:over|across|in|for|throughout|as per)(?: the| these| all| each| several)*"
+    rf"(?: reported| reporting| historical| recent)* {_SPANS}|quarter to quarter"
+    rf"|from period to period|(?:compared? to|relative to|against|versus)(?: the)?"
+    rf" (?:previous|prior|past|earlier) {_SPANS}|(?:previous|prior|past) (?:ones|{_SPANS}))\b",
+    re.IGNORECASE,
+)
+_COMPARES = re.compile(
+    r"\b(?:compar\w+|differ\w*|versus|vs\.?|between|higher|lower|larger|smaller|more|less|both|each"
+    r"|than|respectively|across)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"\b[A-Z][\w&.-]*(?:['’]s)?(?: (?:&|of|and the) [A-Z][\w&.-]*| [A-Z][\w&.-]*)*")
+_NO_NAME = frozenset(
+    "what which how who when where why is are was were do does did has have had can could in on of"
+    " for the a an if please list compare outline summarize tell show give between and both i we"
+    " q1 q2 q3 q4 r&d 10-q 10-k 10-qs".split()
+)
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()
+)
+_TREND = re.compile(
+    r"\bif so, what.*|\band (?:what|how) .*|\b(?:how (?:has|have|did|does|do)"
+    r"|(?:has|have|are|is) there(?: been)?|can any|in what ways have|changed?|changes? in|evolved?"
+    r"|fluctuated?|trended|trends?(?: be identified in)?|shifted|varied|compared?|comparing"
+    r"|significant|substantial|notable|considerable|any|most recent|latest)\b",
+    re.IGNORECASE,
+)
+_TOLD_TO = re.compile(
+    r"^(?:please )?(?:compare|contrast|tell me|list|summari[sz]e|outline) (?=(?:what|who|whom|when"
+    r"|where|why|which|how)\b)",
+    re.IGNORECASE,
+)
+"""What is to be done with the answers, before the first of several questions: not searched for."""
+_MOST = 8
+
+
+@dataclass(frozen=True)
+class Split:
+    """A question that needs several searches.
+
+    ``names`` are what documents may be called by; ``questions`` its parts where it names none that
+    is known. ``over_time``: all periods of the documents so named are asked for.
+    """
+
+    question: str
+    names: tuple[str, ...]
+    questions: tuple[str, ...]
+    over_time: bool
+
+    @property
+    def asked(self) -> str:
+        """The question as it is put to one document: `What was total net sales?`."""
+        if not self.over_time:
+            return self.question[:500]
+        bare = _TREND.sub(" ", _OVER_TIME.sub(" ", self.question)).strip(" ?.,")
+        return f"What was {' '.join(bare.split())}?"[:500] if bare else self.question[:500]
+
+    def chosen(self, documents: Sequence[tuple[int, str]]) -> list[int]:
+        """Of the documents listed those that the question's own periods name, or else all."""
+        named = {key for period in periods(self.question) for key in period.keys[:1]}
+        own = [
+            number
+            for number, title in documents
+            if named & {key for period in periods(title) for key in period.keys}
+        ]
+        return own if len(own) > 1 else [number for number, _ in documents][:_MOST]
+
+
+def split(question: str) -> Split | None:
+    """How a question falls apart; None of one that asks one thing of one place."""
+    over_time = bool(_OVER_TIME.search(question))
+    names = _names(question)
+    parts = parts_of(question)
+    if over_time and names:
+        return Split(question, tuple(names[:1]), (), True)
+    if len(names) > 1 and _COMPARES.search(question):
+        return Split(question, tuple(names), (), False)
+    if len(parts) > 1:
+        asked = [_TOLD_TO.sub("", part) for part in parts[:_MOST]]
+        return Split(question, (), tuple(part[:500] for part in asked), False)
+    return None
+
+
+def _names(question: str) -> list[str]:
+    """The runs of words with a capital that may be a document's, a company's or a product's."""
+    found = []
+    for run in _NAME.finditer(question):
+        name = re.sub(r"['’]s?$", "", run[0])
+        bare = [word for word in name.split() if word.casefold() not in _NO_NAME | _MONTHS]
+        if bare and not periods(" ".join(bare)) and words(" ".join(bare)):
+            found.append(" ".join(bare))
+    return list(dict.fromkeys(found))[:_MOST]

@@ -1,0 +1,85 @@
+"""What is told of calls and passages: to the model as text, to people as JSON. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from helix.agent.ledger import Entry
+from helix.agent.tool import ToolOutput
+from helix.domain.citations import place
+from helix.domain.context import count_tokens
+from helix.domain.prompt import defuse
+from helix.domain.records import Hit
+
+_CUT = "\n(cut: the rest is too long)"
+_FULL = "(left out: there is no room for more passages)"
+
+
+def source_json(entry: Entry) -> dict[str, Any]:
+    """The ``source`` event of a passage that has entered the ledger."""
+    hit = entry.hit
+    return {
+        "n": entry.number,
+        "chunk_id": hit.chunk_id,
+        "document_id": hit.document_id,
+        "title": hit.title,
+        "heading_path": list(hit.heading_path),
+        "page": hit.page,
+        "label": hit.label,
+        "attached": hit.attached,
+        "call": entry.call,
+        "distance": round(hit.distance, 6) if math.isfinite(hit.distance) else None,
+    }
+
+
+def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: int) -> str:
+    """What a model reads of ``output``: ``numbers`` has the ledger's by chunk id.
+
+    A passage is shown once, whole; one that has no number is only counted. Text is cut where all
+    of it would have more than ``most_tokens``.
+    """
+    lines: list[str] = []
+    shown: set[int] = set()
+    left, without_number = most_tokens, 0
+    for part in output.parts:
+        if isinstance(part, Hit):
+            if part.chunk_id not in numbers:
+                without_number += 1
+                continue
+            line = f"[{numbers[part.chunk_id]}]"
+            if part.chunk_id not in shown:
+                line = f"{line} ({place(part)}) {defuse(part.content)}"
+            shown.add(part.chunk_id)
+        else:
+            line = part
+        cost = count_tokens(line)
+        if cost > left:
+            lines.append(_cut(line, left))
+            break
+        left -= cost
+        lines.append(line)
+    if without_number:
+        lines.append(f"{without_number} more passages {_FULL}")
+    return "\n".join(line for line in lines if line) or "Nothing was found."
+
+
+def _cut(text: str, tokens: int) -> str:
+    """The beginning of ``text`` that has about ``tokens``."""
+    share = tokens / max(count_tokens(text), 1)
+    return text[: int(len(text) * share)].rstrip() + _CUT
+
+
+def arguments_problem(error: ValidationError, *, again: bool) -> str:
+    """What is wrong with the arguments of a call, in a sentence; the values are left out."""
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    told = "; ".join(
+        f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+        for problem in problems[:3]
+    )
+    if again:
+        return f"The arguments are wrong again ({told}). Do not call this tool again."
+    return f"The arguments are wrong ({told}). Call once more with valid arguments."

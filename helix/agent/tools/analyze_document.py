@@ -1,0 +1,115 @@
+"""analyze_document: topics, entities, facts and a summary of a document, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from helix.agent.tool import Arguments, Tool, ToolContext, ToolOutput
+from helix.agent.tools.documents import Row, find_document, narrowed, passages, passages_holding
+from helix.domain.facts import SPANS, texts_of
+from helix.language.paraphrases import meaning
+from helix.language.terms import STOP_WORDS
+from helix.language.words import words
+from helix.storage.overview import section_leads
+
+_MOST_CHARACTERS = 400_000
+_MOST_TOPICS = 10
+_MOST_ENTITIES = 12
+_MOST_LEADS = 6
+_ENTITY = re.compile(
+    r"(?<=[a-z,;:] )[A-Z][\w&.'’-]*[\w](?: (?:of |and |& )?[A-Z][\w&.'’-]*[\w]){0,4}"
+)
+"""Words with a capital within a sentence, up to five of them in a row."""
+_LEAST_TIMES = 2
+_LEAST_LETTERS = 4
+
+
+class AnalyzeArguments(Arguments):
+    """Which document."""
+
+    document_id: int
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Something that the text names: how often, and characters ``start`` to ``end`` first."""
+
+    name: str
+    start: int
+    end: int
+    times: int = 1
+
+    @property
+    def line(self) -> str:
+        times = f", {self.times} times" if self.times > 1 else ""
+        return f"- {self.name} (characters {self.start} to {self.end}{times})"
+
+
+async def analyze(arguments: AnalyzeArguments, context: ToolContext) -> ToolOutput:
+    """What the document is about by rule, and the passages that its summary is made from."""
+    row = await find_document(context, arguments.document_id)
+    text = row["text"][:_MOST_CHARACTERS]
+    facts, entities = list(_facts(row)), list(_entities(text))
+    topics = list(_topics(row, text))
+    scope = narrowed(context, [arguments.document_id])
+    leads = await passages(context, section_leads(scope, arguments.document_id, _MOST_LEADS))
+    told = [(arguments.document_id, one.start, one.end) for one in (*facts, *entities[:3])]
+    found = await passages_holding(context, told)
+    lists = (("Facts", facts), ("Topics", topics), ("Entities", entities))
+    lines = [row["title"]]
+    for name, some in lists:
+        lines += [f"{name}:", *(one.line for one in some)] if some else []
+    hits = {hit.chunk_id: hit for hit in (*leads, *found)}
+    return ToolOutput(
+        ("\n".join(lines), "Summary, from the beginnings of its parts:", *hits.values())
+    )
+
+
+def _facts(row: Row) -> Iterator[_Named]:
+    """What the document says of itself, where the text has it."""
+    spans = row["facts"].get(SPANS) or {}
+    for name, fact in texts_of(row["facts"]).items():
+        span = spans.get(name)
+        if isinstance(span, list) and len(span) == 2:
+            yield _Named(f"{name}: {fact}", *span)
+        elif (at := row["text"].find(fact)) >= 0:
+            yield _Named(f"{name}: {fact}", at, at + len(fact))
+
+
+def _topics(row: Row, text: str) -> Iterator[_Named]:
+    """The headings of the first level; of a text without any the words that it has most."""
+    heads: dict[str, _Named] = {}
+    for section in row["outline"]:
+        path = section.get("heading_path") or []
+        if path:
+            heads.setdefault(path[0], _Named(path[0], section["start"], section["end"]))
+    if len(heads) > 1:
+        yield from list(heads.values())[:_MOST_TOPICS]
+        return
+    seen: Counter[str] = Counter()
+    forms: dict[str, str] = {}
+    for word in words(text):
+        if word.isalpha() and len(word) >= _LEAST_LETTERS and word not in STOP_WORDS:
+            seen[meaning(word)] += 1
+            forms.setdefault(meaning(word), word)
+    for stem, times in seen.most_common(_MOST_TOPICS):
+        found = re.search(rf"\b{re.escape(forms[stem])}\b", text, re.IGNORECASE)
+        if found and times >= _LEAST_TIMES:
+            yield _Named(forms[stem], *found.span(), times)
+
+
+def _entities(text: str) -> Iterator[_Named]:
+    """Names within sentences, the most frequent first."""
+    found: dict[str, list[int]] = {}
+    for match in _ENTITY.finditer(text):
+        found.setdefault(match[0], []).append(match.start())
+    often = sorted(found.items(), key=lambda each: (-len(each[1]), each[1][0]))
+    for name, places in often[:_MOST_ENTITIES]:
+        if len(places) >= _LEAST_TIMES:
+            yield _Named(name, places[0], places[0] + len(name), len(places))
+
+
+ANALYZE_DOCUMENT = Tool("analyze_document", AnalyzeArguments, analyze)

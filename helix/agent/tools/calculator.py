@@ -1,0 +1,150 @@
+"""calculator: arithmetic over numbers of the sources, each bound to the characters it stands in.
+
+It computes and runs nothing (helix.domain.arithmetic). A number that stands in several places is
+asked for again with its row and column: a right sum over the wrong row is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+
+from pydantic import Field
+
+from helix.agent.figures import Figure, figures_of
+from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
+from helix.domain.arithmetic import Literal, NotArithmetic, evaluate, literals, parse
+from helix.domain.calculations import Operand, calculate, constants_of, is_value
+from helix.language.paraphrases import meanings
+
+_MOST_OPERANDS = 40
+
+
+class OperandArgument(Arguments):
+    """Where a number of the expression stands."""
+
+    number: str = Field(max_length=40, description="As it is printed.")
+    source: int | None = Field(None, ge=1, description="The number of its source.")
+    row: str = Field("", max_length=300, description="What its row is called.")
+    column: str = Field("", max_length=300, description="What its column is called.")
+
+
+class CalculatorArguments(Arguments):
+    """The expression, where its numbers stand, and whether the quotient is told in percent."""
+
+    expression: str = Field(
+        max_length=500, description="Numbers as printed, + - * / and brackets: (44.1 - 56.7) / 56.7"
+    )
+    operands: list[OperandArgument] = Field(
+        default_factory=list, max_length=_MOST_OPERANDS, description="In any order, each once."
+    )
+    as_percent: bool = Field(False, description="Tell a quotient in percent.")
+
+
+async def calculator(arguments: CalculatorArguments, context: ToolContext) -> ToolOutput:
+    """The calculation over the ledger's passages; a result over other numbers is only told."""
+    try:
+        tree = parse(arguments.expression)
+        numbers = list(literals(tree))
+        if not numbers or len(numbers) > _MOST_OPERANDS:
+            raise NotArithmetic(f"an expression has 1 to {_MOST_OPERANDS} numbers")
+        constants = constants_of(tree)
+        figures = [
+            (entry.number, figure)
+            for entry in context.ledger.entries
+            for figure in figures_of(entry.hit)
+        ]
+        places = _places(numbers, constants, arguments.operands)
+        bound = [
+            None if number in constants else _bound(number, told, figures)
+            for number, told in zip(numbers, places, strict=True)
+        ]
+        if not any(bound) or any(
+            one is None and number not in constants
+            for one, number in zip(bound, numbers, strict=True)
+        ):
+            result = format(evaluate(tree).normalize(), "f")
+            told = f"{arguments.expression} = {result}. Not all of its numbers stand in a source,"
+            return ToolOutput((f"{told} so that the result cannot be cited.",))
+        written = _written(arguments.expression, numbers, bound)
+        made = calculate(written, tuple(bound), as_percent=arguments.as_percent)
+    except NotArithmetic as error:
+        raise ToolFailure(f"It cannot be computed: {error}.") from None
+    return ToolOutput((made.statement,), (made,))
+
+
+def _places(
+    numbers: Sequence[Literal], constants: Collection[Literal], given: Sequence[OperandArgument]
+) -> list[OperandArgument | None]:
+    """What is told of each number's place: in order where all are told, else by value."""
+    wanted = [number for number in numbers if number not in constants]
+    in_order = [_value(one.number) for one in given] == [number.value for number in wanted]
+    if in_order:
+        rest = iter(given)
+        return [None if number in constants else next(rest) for number in numbers]
+    return [
+        next((one for one in given if _value(one.number) == number.value), None)
+        for number in numbers
+    ]
+
+
+def _bound(
+    number: Literal, told: OperandArgument | None, figures: Sequence[tuple[int, Figure]]
+) -> Operand | None:
+    """The place of a number; None where it stands nowhere.
+
+    Raises:
+        NotArithmetic: it stands in several places.
+    """
+    found = [
+        figure
+        for source, figure in figures
+        if is_value(number, figure.operand) and (told is None or told.source in (None, source))
+    ]
+    if told and (told.row or told.column):
+        found = _named(told, found)
+    places = {(one.operand.document_id, one.operand.start): one.operand for one in found}
+    meant = {(one.row, one.column, one.operand.scale) for one in found}
+    if len(places) > 1 and len(meant) > 1:
+        raise NotArithmetic(
+            f"{number.text} stands in several places: give its source, row and column"
+        )
+    return next(iter(places.values()), None)
+
+
+def _value(text: str) -> Decimal | None:
+    try:
+        return next(literals(parse(text.strip()))).value
+    except NotArithmetic:
+        return None
+
+
+def _named(told: OperandArgument, found: list[Figure]) -> list[Figure]:
+    """Those whose row and column are called so, or else those that have most of the words."""
+    exact = [one for one in found if one.row == told.row and one.column == told.column]
+    if exact:
+        return exact
+    row, column = frozenset(meanings(told.row)), frozenset(meanings(told.column))
+    shares = [len(row & one.row_words) + len(column & one.column_words) for one in found]
+    most = max(shares, default=0)
+    return [one for one, share in zip(found, shares, strict=True) if share == most and most]
+
+
+def _written(expression: str, numbers: Sequence[Literal], bound: Sequence[Operand | None]) -> str:
+    """The expression with its numbers as they are printed: with their percent sign and minus."""
+    parts, at = [], 0
+    for number, operand in zip(numbers, bound, strict=True):
+        parts.append(expression[at : number.start])
+        text = number.text
+        if operand is not None:
+            text += "%" if operand.is_percent and not number.is_percent else ""
+            before = expression[: number.start].rstrip()
+            has_minus = before.endswith("-") and before[:-1].rstrip()[-1:] in ("", *"+-*/(")
+            if (operand.value or 0) < 0 and not has_minus:
+                text = f"(-{text})"
+        parts.append(text)
+        at = number.end
+    return "".join([*parts, expression[at:]])
+
+
+CALCULATOR = Tool("calculator", CalculatorArguments, calculator)

@@ -1,0 +1,38 @@
+"""list_documents: what there is in the asker's scope."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from helix.agent.tool import Arguments, Tool, ToolContext, ToolOutput
+from helix.agent.tools.documents import Row, fetch
+from helix.domain.facts import facts_line
+from helix.storage.document_parts import documents_of
+
+_MOST = 50
+
+
+class ListArguments(Arguments):
+    """Words that the documents' titles or facts have."""
+
+    having: str = Field("", max_length=200, description="Words of the title, company or period.")
+
+
+async def list_documents(arguments: ListArguments, context: ToolContext) -> ToolOutput:
+    """A line a document: id, title, and what it says of itself."""
+    rows = await fetch(context, documents_of(context.scope, arguments.having, _MOST))
+    if not rows:
+        return ToolOutput(("There are no such documents.",))
+    total = rows[0]["total"]
+    head = f"{total} documents" if total > 1 else "1 document"
+    more = [f"and {total - len(rows)} more"] if total > len(rows) else []
+    return ToolOutput(("\n".join([f"{head}:", *map(_line, rows), *more]),))
+
+
+def _line(row: Row) -> str:
+    pages = f"{row['pages']} pages" if row["pages"] else ""
+    told = ", ".join(filter(None, (facts_line(row["title"], row["facts"]), pages)))
+    return f"- document {row['id']}: {row['title']}" + (f" ({told})" if told else "")
+
+
+LIST_DOCUMENTS = Tool("list_documents", ListArguments, list_documents)

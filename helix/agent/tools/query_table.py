@@ -1,0 +1,178 @@
+"""query_table: rows and columns of the stored tables, by name and condition."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pydantic import Field
+
+from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
+from helix.agent.tools.documents import Row, fetch, narrowed, passages_holding
+from helix.language.durations import without_periods
+from helix.language.paraphrases import meanings
+from helix.language.rows import INWARDS, amount
+from helix.language.word_lists import word_lists
+from helix.storage.document_parts import tables_of
+
+_MOST_TABLES = 400
+_MOST_CELLS = 3000
+_MOST_ROWS = 24
+_MOST_PASSAGES = 6
+_ENOUGH = 0.6
+"""The share of the words that a row or column is asked for by which it has to have."""
+_CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
+_SIGNS = {
+    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt,
+    ">": operator.gt,
+}  # fmt: skip
+_GENERIC = word_lists("tables")["generic"]
+
+
+class TableArguments(Arguments):
+    """Which rows and columns, by words of their names, of which document."""
+
+    rows: str = Field(
+        "", max_length=300, description="Words of the rows' names; all rows if empty."
+    )
+    columns: str = Field("", max_length=300, description="Words of the columns' names.")
+    where: str = Field("", max_length=300, description="A condition: 2019 > 1000, Region = EMEA.")
+    document_id: int | None = Field(None, description="The tables of this document alone.")
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell with the path of its column, and where its document has it."""
+
+    column: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A row of a stored table: its path, its cells, and how well it fits the words asked for."""
+
+    table: Row
+    name: str
+    cells: tuple[_Cell, ...]
+    score: float
+
+
+async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
+    """The rows that fit best, a line each, and the passages that hold their cells."""
+    scope = context.scope
+    if arguments.document_id is not None:
+        scope = narrowed(context, [arguments.document_id])
+    known = list(dict.fromkeys(entry.hit.document_id for entry in context.ledger.entries))
+    documents = [arguments.document_id] if arguments.document_id is not None else known or None
+    tables = await fetch(context, tables_of(scope, documents, _MOST_TABLES, _MOST_CELLS))
+    condition = _condition(arguments.where)
+    lines = [line for table in tables for line in _lines(table, arguments, condition) if line.cells]
+    lines.sort(key=lambda line: -line.score)
+    lines = [line for line in lines if line.score >= lines[0].score * _ENOUGH][:_MOST_ROWS]
+    if not lines:
+        return ToolOutput(("No table has such a row and column.",))
+    places = [
+        (line.table["document_id"], cell.start, cell.end) for line in lines for cell in line.cells
+    ]
+    found = await passages_holding(context, places)
+    return ToolOutput((_told(lines), *found[:_MOST_PASSAGES]))
+
+
+def _lines(
+    table: Row, arguments: TableArguments, condition: re.Match[str] | None
+) -> Iterator[_Line]:
+    """The rows of a table that have the words, each with its columns that do."""
+    about = f"{table['caption']} {table['title']} {' '.join(map(str, table['facts'].values()))}"
+    beside = frozenset(meanings(about))
+    wanted_rows = _wanted(arguments.rows)
+    columns = [INWARDS.join(path) for path in table["column_paths"]]
+    chosen = _chosen(columns, arguments.columns)
+    by_row: dict[int, list[_Cell]] = {}
+    for row, column, start, end in table["cells"]:
+        at = table["start_char"]
+        value = table["text"][start - at : end - at]
+        by_row.setdefault(row, []).append(_Cell(columns[column], value, start, end))
+    for row, cells in sorted(by_row.items()):
+        name = INWARDS.join(table["row_paths"][row])
+        score = _fits(wanted_rows, frozenset(meanings(name)), beside)
+        if score >= _ENOUGH and (condition is None or _holds(condition, name, cells)):
+            shown = tuple(cell for cell in cells if cell.column in chosen)
+            yield _Line(table, name, shown, score)
+
+
+def _wanted(text: str) -> frozenset[str]:
+    found = frozenset(meanings(without_periods(text)))
+    return found - _GENERIC or found
+
+
+def _fits(wanted: frozenset[str], own: frozenset[str], beside: frozenset[str]) -> float:
+    """The share of the words that the row has, with half of those that stand above its table."""
+    if not wanted:
+        return 1.0
+    if not wanted & own:
+        return 0.0
+    bare = own - _GENERIC or own
+    share = (len(wanted & own) + 0.5 * len((wanted - own) & beside)) / len(wanted)
+    return min(1.0, share) * (0.5 + 0.5 * len(bare & wanted) / max(len(bare), 1))
+
+
+def _chosen(columns: Sequence[str], wanted: str) -> frozenset[str]:
+    """The columns that have most of the words; all where no word is of any."""
+    words = frozenset(meanings(wanted))
+    shares = {column: len(words & frozenset(meanings(column))) for column in columns}
+    if not any(shares.values()):
+        return frozenset(columns)
+    return frozenset(column for column, share in shares.items() if share)
+
+
+def _condition(where: str) -> re.Match[str] | None:
+    if not where.strip():
+        return None
+    found = _CONDITION.fullmatch(where.strip())
+    if found is None:
+        raise ToolFailure("The condition is not understood: write a column, a sign and a value.")
+    return found
+
+
+def _holds(condition: re.Match[str], name: str, cells: Sequence[_Cell]) -> bool:
+    """Whether a cell of a column so named, or the row's name, meets the condition."""
+    column, wanted = frozenset(meanings(condition["column"])), condition["value"].strip()
+    compare = _SIGNS[condition["sign"]]
+    number = amount(wanted)
+    for cell in cells:
+        if not column <= frozenset(meanings(cell.column)):
+            continue
+        value = amount(cell.value)
+        if number and value:
+            if compare(Decimal(value.digits), Decimal(number.digits)):
+                return True
+        elif condition["sign"] in ("=", "!="):
+            same = cell.value.casefold() == wanted.casefold()
+            if compare(same, True):
+                return True
+    return condition["sign"] == "=" and name.casefold() == wanted.casefold()
+
+
+def _told(lines: Sequence[_Line]) -> str:
+    """The rows under their tables: caption, units, document and page."""
+    told: list[str] = []
+    before = None
+    for line in lines:
+        table = line.table
+        if table is not before:
+            page = f", page {table['page']}" if table["page"] else ""
+            caption = table["caption"] or table["units"] or "Table"
+            told.append(f"{caption} ({table['title']}, document {table['document_id']}{page}):")
+            before = table
+        cells = "; ".join(f"{cell.column}: {cell.value}" for cell in line.cells)
+        told.append(f"- {line.name or 'row'}: {cells}")
+    return "\n".join(told)
+
+
+QUERY_TABLE = Tool("query_table", TableArguments, query)

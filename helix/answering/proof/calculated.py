@@ -1,0 +1,257 @@
+"""Statements that a calculation bears out: `Other: 44.1 (2019) - 56.7 (2018) = -12.6 million`.
+
+A number that stands in no source is proved by a calculation whose operands do. What is dangerous is
+a right sum over the wrong numbers, so a statement has to write the calculation out, and to say of
+each operand which it is: its row, and its column where the row has others. A calculation is
+computed again here; nothing that a tool says of it is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from helix.answering.proof.model import NAME, NUMBER, WORDS
+from helix.answering.proof.passages import Passage
+from helix.domain.arithmetic import Literal, NotArithmetic, literals, parse, shape
+from helix.domain.calculations import Calculation, Operand
+from helix.language.durations import with_quarters
+from helix.language.paraphrases import meanings
+from helix.language.rows import SCALES, Named, TableRow, amount, counted_in, rows_of, units_in
+from helix.language.sentences import Span, sentence_spans
+from helix.language.word_lists import word_lists
+
+_NEUTRAL = word_lists("tables")["neutral"]
+_ARITHMETIC = word_lists("tables")["arithmetic"]
+_EQUALS = re.compile(r"\s(?:=|≈)\s")
+_NOTE = re.compile(r"(?<=[\d%nd)])\s\(([^()]*)\)")
+"""What stands in brackets directly behind a number says which number it is."""
+_BEGINS = re.compile(r"(?<![\w.,])[-−–(\[$€£¥]*\d|(?<![\w.,])\.\d")
+_RESULT = re.compile(
+    r"(?P<sign>[-−–]?)\s?[$€£¥]?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)\s?"
+    r"(?P<unit>%|(?:percent|thousand|million|billion|trillion)\b)?(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST = 600
+_SCALE_BEHIND = re.compile(r"\s(thousand|million|billion|trillion)s?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CalculatedProof:
+    """What the calculations say of a claim: passages with spans, none where ``problem`` is why."""
+
+    spans: tuple[tuple[Passage, Span], ...]
+    problem: str | None = None
+    calculation: Calculation | None = None
+
+
+@dataclass(frozen=True)
+class _Equation:
+    """A claim taken apart: what it says before the expression, the expression, and behind it.
+
+    ``notes`` are what stands behind its numbers, by their place among them.
+    """
+
+    lead: str
+    expression: str
+    notes: Mapping[int, str]
+    negative: bool
+    digits: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An operand where it stands: its cell with the row, or the sentence around it."""
+
+    passage: Passage
+    span: Span
+    own: frozenset[str]
+    must: frozenset[str]
+    beside: frozenset[str]
+    scale: str
+    units: Span | None = None
+
+
+def calculated(
+    claim: str, calculations: Sequence[Calculation], passages: Sequence[Passage]
+) -> CalculatedProof | None:
+    """What ``calculations`` say of a claim that cites ``passages``; None where it states none."""
+    equation = _equation(claim) if calculations and len(claim) <= _LONGEST else None
+    if equation is None:
+        return None
+    problem = NUMBER
+    for calculation in calculations:
+        if not (_is_stated(equation, calculation) and calculation.holds()):
+            continue
+        found = [_find(one, passages) if one else None for one in calculation.operands]
+        named = [
+            (one, place) for one, place in zip(calculation.operands, found, strict=True) if one
+        ]
+        if not all(place and place.scale == one.scale for one, place in named):
+            continue
+        problem = _problem(equation, calculation, found) or ""
+        if not problem:
+            spans = dict.fromkeys(pair for place in found if place for pair in _spans(place))
+            return CalculatedProof(tuple(spans), None, calculation)
+    return CalculatedProof((), problem)
+
+
+def _spans(place: _Found) -> Iterator[tuple[Passage, Span]]:
+    yield place.passage, place.span
+    if place.units:
+        yield place.passage, place.units
+
+
+def _equation(claim: str) -> _Equation | None:
+    """The claim as an equation; None where it is none."""
+    equals = list(_EQUALS.finditer(claim))
+    if len(equals) != 1:
+        return None
+    left = claim[: equals[0].start()]
+    right = _RESULT.fullmatch(claim[equals[0].end() :].strip().rstrip(" ."))
+    if right is None:
+        return None
+    for begins in _BEGINS.finditer(left):
+        expression, notes = _without_notes(left[begins.start() :])
+        try:
+            tree = parse(expression)
+        except NotArithmetic:
+            continue
+        if isinstance(tree, Literal):
+            continue
+        lead = f"{left[: begins.start()]} {right['rest']}"
+        unit = (right["unit"] or "").lower().replace("percent", "%")
+        digits = right["digits"].replace(",", "")
+        return _Equation(lead, expression, notes, bool(right["sign"]), digits, unit)
+    return None
+
+
+def _without_notes(text: str) -> tuple[str, dict[int, str]]:
+    """The expression, and what is noted behind the numbers by their place among them."""
+    notes: dict[int, str] = {}
+    bare, at = "", 0
+    for note in _NOTE.finditer(text):
+        if re.search(r"[-+*/−–×÷(]\s*\Z", text[: note.start()]):
+            continue
+        bare += text[at : note.start()]
+        at = note.end()
+        notes[len(re.findall(r"\d[\d.,]*", bare)) - 1] = note[1]
+    return bare + text[at:], notes
+
+
+def _is_stated(equation: _Equation, calculation: Calculation) -> bool:
+    """Whether the equation is the calculation: its expression, and its result as rounded there."""
+    try:
+        if shape(parse(equation.expression)) != shape(parse(calculation.expression)):
+            return False
+    except NotArithmetic:
+        return False
+    places = len(equation.digits.partition(".")[2])
+    told = Decimal(equation.digits)
+    close = abs(abs(calculation.result) - told) * 2 <= Decimal(1).scaleb(-places)
+    exact = places >= min(2, len(str(calculation.rounded).partition(".")[2]))
+    same_sign = equation.negative == (calculation.result < 0) or not told
+    return close and exact and same_sign and equation.unit == calculation.unit
+
+
+def _find(operand: Operand, passages: Sequence[Passage]) -> _Found | None:
+    """Where an operand stands among the cited passages; None where it does not."""
+    for passage in passages:
+        offset = passage.hit.start_char or 0
+        start, end = operand.start - offset, operand.end - offset
+        if passage.hit.chunk_id != operand.chunk_id or passage.text[start:end] != operand.quote:
+            continue
+        for row, above in rows_of(passage.text):
+            for cell in row.cells:
+                if cell.start <= start and end <= cell.end:
+                    return _cell(passage, row, cell, above)
+        return _sentence(passage, start, end)
+    return None
+
+
+def _cell(passage: Passage, row: TableRow, cell: Named, above: Span) -> _Found:
+    units = units_in(passage.text, above)
+    label, header = _means(row.label), _means(cell.header)
+    path = _means(" ".join((row.corner, *row.path)))
+    others = [_means(other.header) for other in row.cells if other is not cell]
+    shared = frozenset[str].intersection(header, *others) if others else header
+    must = (label - _NEUTRAL) | (header - shared)
+    for other, _ in rows_of(passage.text):
+        if other is not row and _means(other.label) == label:
+            must |= path - _means(" ".join((other.corner, *other.path)))
+    about = _means(passage.text[slice(*above)]) | _means(passage.title)
+    scale = counted_in(row, cell, units)
+    value = amount(cell.value)
+    path |= _means(value.unit) if value else frozenset()
+    span = (units.start, units.end) if units and scale in SCALES else None
+    return _Found(passage, (row.start, cell.end), header | path, must, about, scale, span)
+
+
+def _sentence(passage: Passage, start: int, end: int) -> _Found | None:
+    """The sentence that an operand stands in, outside of a table's rows."""
+    for span in sentence_spans(passage.text):
+        if span[0] <= start and end <= span[1]:
+            behind = _SCALE_BEHIND.match(passage.text, end)
+            is_share = passage.text[end - 1 : end + 1].strip().endswith("%")
+            scale = "%" if is_share else behind[1].lower() if behind else ""
+            own = _means(passage.text[slice(*span)])
+            return _Found(passage, span, own, frozenset(), _means(passage.title), scale)
+    return None
+
+
+def _problem(
+    equation: _Equation, calculation: Calculation, found: Sequence[_Found | None]
+) -> str | None:
+    """What the equation says otherwise than its operands' places; None where it says them."""
+    said = _means(equation.lead)
+    lead = said - _NEUTRAL - _ARITHMETIC
+    notes = _notes_of(equation, calculation)
+    places = [(notes[n], place) for n, place in enumerate(found) if place]
+    everywhere = frozenset[str]().union(*(place.own | place.beside for _, place in places))
+    if lead - everywhere:
+        return WORDS
+    dated = frozenset(word for word in lead if any(map(str.isdigit, word)))
+    for note, place in places:
+        if dated - place.own - place.beside:
+            return NUMBER  # another column's period
+        if note - _NEUTRAL - place.own - place.beside:
+            return NAME  # what is noted behind the number is not what it is
+        if place.must - note - said:
+            return NAME  # it is not said which row or column the number is of
+    if _ambiguous(lead, places):
+        return NAME
+    return None
+
+
+def _ambiguous(lead: frozenset[str], places: Sequence[tuple[frozenset[str], _Found]]) -> bool:
+    """Whether operands of several rows or columns are told apart by the lead alone."""
+    told: dict[tuple[int, Span], tuple[frozenset[str], _Found]] = {}
+    for note, place in places:
+        told.setdefault((place.passage.hit.chunk_id, place.span), (note, place))
+    several = list(told.values())
+    return any(
+        (place.must - other.own) - note
+        for note, place in several
+        for _, other in several
+        if other is not place
+    )
+
+
+def _notes_of(equation: _Equation, calculation: Calculation) -> list[frozenset[str]]:
+    """The words behind each number; a number that is written twice needs them once."""
+    known: dict[tuple[int, int], frozenset[str]] = {}
+    numbers = list(literals(parse(calculation.expression)))
+    for place, operand in enumerate(calculation.operands[: len(numbers)]):
+        if operand and place in equation.notes:
+            known.setdefault((operand.chunk_id, operand.start), _means(equation.notes[place]))
+    return [
+        known.get((one.chunk_id, one.start), frozenset()) if one else frozenset()
+        for one in calculation.operands
+    ]
+
+
+def _means(text: str) -> frozenset[str]:
+    return frozenset(meanings(with_quarters(text)))

@@ -1,0 +1,194 @@
+"""An answer as it arrives: its deltas, and before them what was done to gather its sources."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from helix.answering.gathering import Event
+from helix.answering.guardrails import Hygiene
+from helix.answering.numbering import KnownMarkers
+from helix.contract import Citation
+from helix.domain.attribution import attribute_citations
+from helix.domain.citations import cite, is_refusal
+from helix.domain.records import Hit
+from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.turns import Turn
+from helix.prompts import Prompts
+
+
+class AnswerStream:
+    """One answer as it arrives: iterate for its deltas, then read ``citations``.
+
+    Closing it, or leaving an ``async with aclosing(stream)``, closes the model's stream.
+
+    ``hygiene`` is the filter that the ``deltas`` come through. ``prompt`` is the user's turn that
+    the model was sent; None where the model was not asked. ``turn`` is what the question is in its
+    conversation; ``asked`` the wording that was put to the model, where it is another. ``markers``
+    takes numbers out that no source has, where they are not left as the model wrote them.
+    ``prompts`` are those that it was made with, and which of them were used.
+    """
+
+    def __init__(
+        self,
+        deltas: AsyncGenerator[str, None],
+        retrieval: Retrieval,
+        hygiene: Hygiene | None = None,
+        prompt: str | None = None,
+        turn: Turn | None = None,
+        asked: str | None = None,
+        markers: KnownMarkers | None = None,
+    ) -> None:
+        self.retrieval = retrieval
+        self.turn = turn
+        self.asked = asked
+        self.prompt = prompt
+        self.prompts = Prompts()
+        self._hygiene = hygiene
+        self._markers = markers
+        self._deltas = deltas
+        self._parts: list[str] = []
+        self._first: str | None = None
+        self._ended = False
+
+    async def prime(self) -> None:
+        """Wait for the first delta, so that a failure before it is still an error, not a stream."""
+        try:
+            self._first = await self._next()
+        except BaseException:
+            await self.aclose()
+            raise
+
+    async def __aiter__(self) -> AsyncGenerator[str, None]:
+        if self._first is not None:
+            self._parts.append(self._first)
+            yield self._first
+            while (delta := await self._next()) is not None:
+                self._parts.append(delta)
+                yield delta
+        self._ended = True
+
+    async def _next(self) -> str | None:
+        # the model's time alone, without the time that the reader of the stream takes
+        with self.retrieval.trace.stage("model", spanned=False):
+            return await anext(self._deltas, None)
+
+    async def aclose(self) -> None:
+        """Close the model's stream, whether or not it has ended."""
+        await self._deltas.aclose()
+
+    @property
+    def answer(self) -> str:
+        """The text so far."""
+        return "".join(self._parts)
+
+    @property
+    def removed(self) -> int:
+        """How many links and images hygiene took out so far."""
+        return self._hygiene.removed if self._hygiene else 0
+
+    @property
+    def dropped(self) -> int:
+        """How many numbers that no source has were taken out so far."""
+        return self._markers.dropped if self._markers else 0
+
+    @property
+    def renumbered(self) -> int:
+        """How many sources get other numbers for readers: none of those that were told before."""
+        return 0 if self.retrieval.gathered else len(self.retrieval.sources)
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """What happens before the answer begins: nothing, where one search brought the sources."""
+        return
+        yield
+
+    @property
+    def citations(self) -> list[Citation]:
+        """The citations of the whole answer; may only be read when the stream has ended."""
+        assert self._ended, "an answer has its citations when it has ended"
+        return cite(self.answer, self.cited)
+
+    @property
+    def cited(self) -> list[Hit]:
+        """For source n, at index n - 1: the chunk that a citation of the source names."""
+        return attribute_citations(self.answer, self.retrieval.sources)
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why nothing was answered; None for an answer. Known when the stream has ended."""
+        if self.retrieval.reason:
+            return self.retrieval.reason
+        return "model_refused" if is_refusal(self.answer) else None
+
+
+class GatheringStream(AnswerStream):
+    """An answer whose sources are still being gathered: first its ``events``, then its deltas.
+
+    ``found`` gives events, and last the retrieval, from which ``write`` makes the answer's stream;
+    ``nothing`` is its retrieval until then. Closing it ends the gathering too.
+    """
+
+    def __init__(
+        self,
+        found: AsyncGenerator[Event | Retrieval, None],
+        write: Callable[[Retrieval], AnswerStream],
+        nothing: Retrieval,
+        turn: Turn | None,
+        asked: str,
+    ) -> None:
+        super().__init__(self._text(), nothing, turn=turn, asked=asked)
+        self._found = found
+        self._write = write
+        self._event: Event | None = None
+        self._gathered = False
+
+    async def prime(self) -> None:
+        """Wait for the first event, so that a failure before it is still an error, not a stream."""
+        try:
+            self._event = await self._next_event()
+        except BaseException:
+            await self.aclose()
+            raise
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """What the gatherer does, as it does it; then the first delta is in hand.
+
+        Raises:
+            UpstreamError: the model failed before the first delta.
+        """
+        while self._event is not None:
+            yield self._event
+            self._event = await self._next_event()
+        if self._first is None:
+            await super().prime()
+
+    async def __aiter__(self) -> AsyncGenerator[str, None]:
+        async with aclosing(self.events()) as events:
+            async for _ in events:
+                continue
+        async for delta in super().__aiter__():
+            yield delta
+
+    async def aclose(self) -> None:
+        """End the gathering, or close the model's stream."""
+        await self._found.aclose()
+        await super().aclose()
+
+    async def _next_event(self) -> Event | None:
+        """The next event; None once all is gathered."""
+        found = await anext(self._found)
+        if not isinstance(found, Retrieval):
+            return found
+        self.retrieval = found
+        return None
+
+    async def _text(self) -> AsyncGenerator[str, None]:
+        written = self._write(self.retrieval)
+        self.prompt, self._hygiene, self._markers = (
+            written.prompt,
+            written._hygiene,
+            written._markers,
+        )
+        async with aclosing(written._deltas) as deltas:
+            async for delta in deltas:
+                yield delta

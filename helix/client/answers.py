@@ -1,0 +1,132 @@
+"""An answer as a program reads it: each field as POST /v1/query has it (docs/query.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from helix.client.errors import NoHelix
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+
+
+def read_as(cls: type[T], told: Json, **made: Any) -> T:
+    """A dataclass of the fields that ``told`` has, with those already ``made``.
+
+    What a newer server tells besides is passed over; it is in the ``json`` of the whole.
+
+    Raises:
+        NoHelix: a field without a default is missing.
+    """
+    names = {each.name for each in fields(cls)}  # type: ignore[arg-type]  # T is a dataclass
+    try:
+        return cls(**{**{name: told[name] for name in names & told.keys()}, **made})
+    except TypeError:
+        raise NoHelix(f"the server sent no whole {cls.__name__.lower()}") from None
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A source that the answer cites; ``quote`` is ``text[start:end]`` of its document.
+
+    Offsets count Unicode code points, as Python does. All three are None where no statement that
+    cites the source rests on a span of it.
+    """
+
+    n: int
+    chunk_id: int
+    document_id: int
+    title: str | None
+    snippet: str | None
+    quote: str | None = None
+    start: int | None = None
+    end: int | None = None
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters of a document that a statement rests on."""
+
+    n: int
+    chunk_id: int
+    document_id: int
+    start: int
+    end: int
+    quote: str | None
+    page: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of the answer, ``answer[start:end]``, and what bears it out."""
+
+    start: int
+    end: int
+    supported: bool
+    problem: str | None
+    numbers: tuple[int, ...] = ()
+    spans: tuple[Span, ...] = ()
+    relevant: bool | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Support:
+    """How much of the answer its sources bear out; ``ratio`` is None where it states nothing."""
+
+    ratio: float | None
+    statements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, or a refusal (``abstained``), with its citations; ``json`` is all that was told.
+
+    ``answer_id`` finds its receipt: ``GET /v1/answers/{id}``.
+    """
+
+    answer: str
+    citations: tuple[Citation, ...]
+    abstained: bool
+    answer_id: str
+    support: Support
+    reason: str | None = None
+    reason_text: str | None = None
+    clarifying_question: str | None = None
+    trace_id: str = ""
+    conversation_id: str | None = None
+    verdict: Json | None = None
+    json: Json = field(default_factory=dict, repr=False, compare=False)
+
+
+def answer_of(told: Json) -> Answer:
+    """The typed form of what POST /v1/query gives.
+
+    Raises:
+        NoHelix: it is nothing of the kind.
+    """
+    try:
+        citations = tuple(
+            read_as(Citation, each, heading_path=tuple(each.get("heading_path") or ()))
+            for each in told["citations"]
+        )
+        support = told["support"]
+        statements = tuple(
+            read_as(
+                Statement,
+                each,
+                numbers=tuple(each.get("numbers", ())),
+                spans=tuple(read_as(Span, span) for span in each["spans"]),
+            )
+            for each in support["statements"]
+        )
+        proven = Support(support["ratio"], statements)
+    except (LookupError, TypeError, AttributeError):
+        raise NoHelix("the server sent no whole answer") from None
+    return read_as(Answer, told, citations=citations, support=proven, json=told)

@@ -1,0 +1,255 @@
+"""``AsyncHelix``: the client, for code in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any, Self, Unpack
+
+import httpx
+
+from helix.client import calls
+from helix.client.answers import Answer, answer_of
+from helix.client.calls import Asking, Call, File, Filing
+from helix.client.errors import CutShort, Silent
+from helix.client.frames import Frame, FrameParser
+from helix.client.library import (
+    Document,
+    Run,
+    RunFile,
+    Upload,
+    change_of,
+    document_of,
+    upload_of,
+)
+from helix.client.outcomes import FIRST_PAUSE_SECONDS, Attempts, Outcome
+from helix.client.reading import AnswerReader, RunFollower
+from helix.errors import BadRequest
+
+_CONNECT_SECONDS = 5.0
+
+
+class AsyncAnswerStream:
+    """An answer as it comes: iterate over its pieces, then ask for the ``answer``.
+
+    Leaving it early closes the connection, and with it the model's work.
+    """
+
+    def __init__(self, response: httpx.Response, address: str) -> None:
+        self._response = response
+        self._reader = AnswerReader(address)
+        self._frames = _frames(response)
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self.pieces()
+
+    async def pieces(self) -> AsyncGenerator[str, None]:
+        """The pieces of the answer as they come; raises as ``answer`` does."""
+        async for frame in self._frames:
+            piece = self._reader.take(frame)
+            self._reader.check()
+            if piece is not None:
+                yield piece
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """The events as they were sent, one that tells of a failure among them.
+
+        Raises:
+            CutShort, Silent: the connection broke off.
+        """
+        async for frame in self._frames:
+            self._reader.take(frame)
+            yield frame
+
+    async def answer(self) -> Answer:
+        """The whole answer, once what is left of the stream has come.
+
+        Raises:
+            CutShort, Silent: the stream broke off: what came of it is no answer.
+            Unavailable: the server says that the answer failed.
+        """
+        return answer_of(await self.told())
+
+    async def told(self) -> dict[str, Any]:
+        """The same as the JSON of POST /v1/query; raises as ``answer`` does."""
+        async for _ in self:
+            continue
+        return self._reader.told()
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._frames.aclose()
+        await self._response.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class AsyncHelix:
+    """A client of the server at ``url``.
+
+    Args:
+        url: where it listens, as ``http://localhost:8080``.
+        key: an API key, where it asks for keys.
+        tenant: whose documents; None where the key says so, or for the default one.
+        timeout: seconds that the server may keep silent.
+        retries: how often a request is tried again that nothing was done with.
+
+    Every method raises HelixError (helix.errors, helix.client.errors), whose text is one line.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        key: str | None = None,
+        *,
+        tenant: str | None = None,
+        timeout: float = 300.0,
+        retries: int = 2,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise BadRequest(f"{url} is no address: give one like http://localhost:8080")
+        self._attempts = Attempts(url.rstrip("/"), retries)
+        self._tenant = tenant
+        self._client = httpx.AsyncClient(
+            base_url=self._attempts.address,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+        )
+
+    async def ask(self, question: str, **asking: Unpack[Asking]) -> AsyncAnswerStream:
+        """An answer as it streams: ``async with await helix.ask(…) as stream``."""
+        response = await self._opened(calls.query(question, asking, stream=True))
+        return AsyncAnswerStream(response, self._attempts.address)
+
+    async def query(self, question: str, **asking: Unpack[Asking]) -> Answer:
+        """An answer, once it is whole."""
+        return answer_of(await self.json(calls.query(question, asking)))
+
+    async def upload(self, *files: File, **filing: Unpack[Filing]) -> Upload:
+        """Bring in files; they are read by the server afterwards: ``wait`` for that."""
+        call = await asyncio.to_thread(calls.upload, files, filing)
+        return upload_of(await self.json(call))
+
+    async def follow(self, run_id: int) -> AsyncGenerator[Run | RunFile, None]:
+        """Each change of a run and its files as it comes, until the run has ended."""
+        async with aclosing(self.run_frames(run_id)) as frames:
+            async for frame in frames:
+                change = change_of(frame)
+                if change is not None:
+                    yield change
+
+    async def wait(self, run_id: int) -> Run:
+        """The run once it has ended: ``done``, ``failed`` or ``cancelled``."""
+        runs = [change async for change in self.follow(run_id) if isinstance(change, Run)]
+        return runs[-1]
+
+    async def document(self, document_id: int, *, text: bool = False) -> Document:
+        """One document, with its ``text`` if wanted."""
+        path = f"/v1/documents/{document_id}"
+        return document_of(await self.json(calls.get(path, text=str(text).lower())))
+
+    async def documents(self, search: str = "", **params: Any) -> AsyncGenerator[Document, None]:
+        """All documents whose title or path has ``search``; ``params`` as GET /v1/documents."""
+        after = None
+        while True:
+            page = await self.json(calls.get("/v1/documents", q=search, after=after, **params))
+            for told in page["documents"]:
+                yield document_of(told)
+            if (after := page["next"]) is None:
+                return
+
+    async def delete(self, document_id: int) -> None:
+        """Delete a document with all that only it used."""
+        await self.json(Call("DELETE", f"/v1/documents/{document_id}"))
+
+    async def run_frames(self, run_id: int) -> AsyncGenerator[Frame, None]:
+        """The events of a run as they were sent, across connections that broke off."""
+        follower = RunFollower(run_id, self._attempts.retries)
+        while not follower.has_ended:
+            error = None
+            try:
+                async with aclosing(await self._opened(follower.call())) as response:
+                    async for frame in _frames(response):
+                        follower.take(frame)
+                        yield frame
+            except (CutShort, Silent) as cut:
+                error = cut
+            if not follower.has_ended:
+                follower.broke_off(error)
+                await asyncio.sleep(FIRST_PAUSE_SECONDS)
+
+    async def json(self, call: Call) -> dict[str, Any]:
+        """What the server says to a request of your own."""
+        async with aclosing(await self._opened(call)) as response:
+            try:
+                await response.aread()
+            except httpx.TransportError as error:
+                raise self._attempts.error(error) from None
+        try:
+            found = json.loads(response.content) if response.content else {}
+        except ValueError:
+            raise self._attempts.no_helix() from None
+        if not isinstance(found, dict):
+            raise self._attempts.no_helix()
+        return found
+
+    async def _opened(self, call: Call) -> httpx.Response:
+        """The response to a request, its head only; the body is to come."""
+        for tried in itertools.count(1):
+            outcome: Outcome
+            try:
+                request = self._request(call.of(self._tenant))
+                outcome = await self._client.send(request, stream=True)
+                if outcome.is_success:
+                    return outcome
+                async with aclosing(outcome):
+                    await outcome.aread()
+            except (httpx.TransportError, httpx.InvalidURL) as error:
+                outcome = error
+            await asyncio.sleep(self._attempts.pause(call, outcome, tried))
+        raise AssertionError("unreachable")
+
+    def _request(self, call: Call) -> httpx.Request:
+        return self._client.build_request(
+            call.method,
+            call.path,
+            params=dict(call.params),
+            json=call.json,
+            data=None if call.form is None else dict(call.form),
+            files=list(call.files) or None,
+            headers=dict(call.headers),
+        )
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._client.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+async def _frames(response: httpx.Response) -> AsyncGenerator[Frame, None]:
+    """The events of a stream.
+
+    Raises:
+        CutShort, Silent: it broke off.
+    """
+    parser = FrameParser()
+    try:
+        async for received in response.aiter_bytes():
+            for frame in parser.feed(received):
+                yield frame
+    except httpx.TimeoutException:
+        raise Silent("the server keeps silent in the middle of a stream") from None
+    except httpx.TransportError:
+        raise CutShort("the connection broke off in the middle of a stream: ask again") from None

@@ -1,0 +1,105 @@
+"""``Helix``: ``AsyncHelix`` for code that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self, Unpack
+
+from helix.client.answers import Answer
+from helix.client.asynchronous import AsyncAnswerStream, AsyncHelix
+from helix.client.calls import Asking, Call, File, Filing
+from helix.client.event_loop import EventLoop
+from helix.client.frames import Frame
+from helix.client.library import Document, Run, RunFile, Upload
+
+
+class AnswerStream:
+    """An answer as it comes, as ``AsyncAnswerStream`` has it: iterate, then ask for ``answer``."""
+
+    def __init__(self, stream: AsyncAnswerStream, loop: EventLoop) -> None:
+        self._stream = stream
+        self._loop = loop
+
+    def __iter__(self) -> Iterator[str]:
+        return self._loop.each(self._stream.pieces())
+
+    def frames(self) -> Iterator[Frame]:
+        """The events as they were sent."""
+        return self._loop.each(self._stream.frames())
+
+    def answer(self) -> Answer:
+        """The whole answer, once what is left of the stream has come."""
+        return self._loop.run(self._stream.answer())
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._loop.run(self._stream.aclose())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Helix:
+    """A client of the server at ``url``; arguments, methods and errors are ``AsyncHelix``'s."""
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        key: str | None = None,
+        *,
+        tenant: str | None = None,
+        timeout: float = 300.0,
+        retries: int = 2,
+    ) -> None:
+        self._helix = AsyncHelix(url, key, tenant=tenant, timeout=timeout, retries=retries)
+        self._loop = EventLoop()
+
+    def ask(self, question: str, **asking: Unpack[Asking]) -> AnswerStream:
+        """An answer as it streams: ``with helix.ask(…) as stream``."""
+        return AnswerStream(self._loop.run(self._helix.ask(question, **asking)), self._loop)
+
+    def query(self, question: str, **asking: Unpack[Asking]) -> Answer:
+        """An answer, once it is whole."""
+        return self._loop.run(self._helix.query(question, **asking))
+
+    def upload(self, *files: File, **filing: Unpack[Filing]) -> Upload:
+        """Bring in files."""
+        return self._loop.run(self._helix.upload(*files, **filing))
+
+    def follow(self, run_id: int) -> Iterator[Run | RunFile]:
+        """Each change of a run and its files."""
+        return self._loop.each(self._helix.follow(run_id))
+
+    def wait(self, run_id: int) -> Run:
+        """The run once it has ended."""
+        return self._loop.run(self._helix.wait(run_id))
+
+    def document(self, document_id: int, *, text: bool = False) -> Document:
+        """One document."""
+        return self._loop.run(self._helix.document(document_id, text=text))
+
+    def documents(self, search: str = "", **params: Any) -> Iterator[Document]:
+        """All documents that fit."""
+        return self._loop.each(self._helix.documents(search, **params))
+
+    def delete(self, document_id: int) -> None:
+        """Delete a document."""
+        self._loop.run(self._helix.delete(document_id))
+
+    def json(self, call: Call) -> dict[str, Any]:
+        """What the server says to a request of your own."""
+        return self._loop.run(self._helix.json(call))
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._loop.run(self._helix.aclose())
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

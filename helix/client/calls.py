@@ -1,0 +1,103 @@
+"""The requests that the clients send, each as a value: nothing here sends any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypedDict
+
+Json = Mapping[str, Any]
+File = str | Path | tuple[str, bytes]
+"""A file to upload: its path, or a name and its bytes."""
+
+
+class Asking(TypedDict, total=False):
+    """What a question may say besides; as POST /v1/query has it, ``tags`` being of ``filters``."""
+
+    document_ids: Sequence[int]
+    tags: Sequence[str]
+    filters: Mapping[str, Any]
+    top_k: int
+    conversation_id: str
+    verdict: bool
+    debug: bool
+    mode: str
+
+
+class Filing(TypedDict, total=False):
+    """What an upload may say of its documents; as POST /v1/documents has it."""
+
+    title: str
+    source_uri: str
+    tags: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request. ``repeatable``: it may be sent again where it is not known what came of it.
+
+    ``json`` and ``form`` are its body; of ``tenant`` only one of them, or the address, may speak.
+    """
+
+    method: str
+    path: str
+    params: Json = field(default_factory=dict)
+    json: Json | None = None
+    form: Json | None = None
+    files: Sequence[tuple[str, tuple[str, bytes]]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeatable: bool = False
+    tenant_in_body: bool = False
+
+    def of(self, tenant: str | None) -> Call:
+        """The same request about a tenant's documents; None leaves that to the key."""
+        if tenant is None:
+            return self
+        whose = {"tenant_id": tenant}
+        if self.form is not None:
+            return replace(self, form={**self.form, **whose})
+        if self.tenant_in_body:
+            return replace(self, json={**(self.json or {}), **whose})
+        return replace(self, params={**self.params, **whose})
+
+
+def get(path: str, **params: Any) -> Call:
+    """A request that changes nothing."""
+    return Call("GET", path, {key: it for key, it in params.items() if it}, repeatable=True)
+
+
+def query(question: str, asking: Asking, *, stream: bool = False) -> Call:
+    """A question."""
+    body: dict[str, Any] = {"question": question, **asking}
+    tags = body.pop("tags", None)
+    if tags is not None:
+        body["filters"] = {**(body.get("filters") or {}), "tags": list(tags)}
+    if body.get("document_ids") is not None:
+        body["document_ids"] = list(body["document_ids"])
+    if stream:
+        body["stream"] = True
+    return Call("POST", "/v1/query", json=body, tenant_in_body=True)
+
+
+def upload(files: Sequence[File], filing: Filing) -> Call:
+    """Files to bring in. The same bytes are one document, so it may be sent again.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    parts = [("file", _named(each)) for each in files]
+    return Call("POST", "/v1/documents", form=dict(filing), files=parts, repeatable=True)
+
+
+def run_events(run_id: int, after: str) -> Call:
+    """What becomes of a run, from the event behind ``after``."""
+    headers = {"Last-Event-ID": after} if after else {}
+    return Call("GET", f"/v1/runs/{run_id}/events", headers=headers, repeatable=True)
+
+
+def _named(file: File) -> tuple[str, bytes]:
+    if isinstance(file, tuple):
+        return file
+    path = Path(file)
+    return path.name, path.read_bytes()

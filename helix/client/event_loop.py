@@ -1,0 +1,55 @@
+"""An event loop in a thread of its own, for code that has none."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class EventLoop:
+    """Runs coroutines for callers that wait. A daemon thread: nobody has to close it to exit."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="helix-client", daemon=True
+        )
+        self._thread.start()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """What a coroutine gives; whoever stops waiting, as by Ctrl-C, cancels it."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
+
+    def each(self, generator: AsyncGenerator[T, None]) -> Iterator[T]:
+        """What an asynchronous generator gives; leaving it early closes that one too."""
+
+        async def following() -> list[T]:
+            return [item] if (item := await anext(generator, _END)) is not _END else []  # type: ignore[list-item]
+
+        try:
+            while found := self.run(following()):
+                yield found[0]
+        finally:
+            self.run(_closed(generator))
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+_END = object()
+
+
+async def _closed(generator: AsyncGenerator[Any, None]) -> None:
+    await generator.aclose()

@@ -1,0 +1,88 @@
+"""What comes of the events of an answer, and of a run that is followed across connections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from helix.client import calls
+from helix.client.answers import Answer, answer_of
+from helix.client.errors import CutShort
+from helix.client.frames import Frame
+from helix.client.library import ENDED
+from helix.errors import HelixError, Unavailable
+
+
+class AnswerReader:
+    """Puts an answer together from the events of its stream."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._pieces: list[str] = []
+        self._told: dict[str, Any] = {}
+        self._failure = ""
+
+    def take(self, frame: Frame) -> str | None:
+        """The piece of the answer that the event brings; None where it brings something else."""
+        told = frame.json()
+        if frame.event == "token":
+            self._pieces.append(told["t"])
+            return self._pieces[-1]
+        if frame.event == "error":
+            self._failure = str(told["error"])
+        self._told |= told if frame.event == "done" else {frame.event: told}
+        return None
+
+    def check(self) -> None:
+        """Return where the server has told of no failure.
+
+        Raises:
+            Unavailable: it says that the answer failed.
+        """
+        if self._failure:
+            raise Unavailable(self._failure)
+
+    def told(self) -> dict[str, Any]:
+        """The answer as POST /v1/query gives it without a stream.
+
+        Raises:
+            Unavailable: as ``check`` does.
+            CutShort: the stream ended before its last event.
+        """
+        self.check()
+        if "abstained" not in self._told:
+            raise CutShort(f"the server at {self._address} broke off: ask again")
+        return {"answer": "".join(self._pieces), **self._told}
+
+    def answer(self) -> Answer:
+        """The same with types; raises as ``told`` does."""
+        return answer_of(self.told())
+
+
+class RunFollower:
+    """Follows a run; where a connection breaks off, the next one begins behind the last event."""
+
+    def __init__(self, run_id: int, retries: int) -> None:
+        self._run_id = run_id
+        self._retries = retries
+        self._after = ""
+        self._in_vain = 0
+        self.has_ended = False
+
+    def call(self) -> calls.Call:
+        """The request for what is not known yet."""
+        return calls.run_events(self._run_id, self._after)
+
+    def take(self, frame: Frame) -> None:
+        """Note how far the run is."""
+        self._after, self._in_vain = frame.id, 0
+        self.has_ended = frame.event == "run" and frame.json().get("status") in ENDED
+
+    def broke_off(self, error: HelixError | None) -> None:
+        """Note that a connection ended before the run did.
+
+        Raises:
+            HelixError: too many in a row brought nothing.
+        """
+        self._in_vain += 1
+        if self._in_vain > self._retries:
+            raise error or CutShort(f"the events of run {self._run_id} broke off")

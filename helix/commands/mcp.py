@@ -1,0 +1,76 @@
+"""``helix mcp``: the documents as tools for another program's model, over standard streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+from typing import Annotated, Any, Literal
+
+import typer
+
+from helix.commands.scope_options import TenantOption
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.settings import Settings, load_settings
+from helix.telemetry.logs import configure_logging
+
+_LOCAL = "http://127.0.0.1:8080"
+
+PrintConfig = Annotated[
+    Literal["stdio", "http", "claude", "vscode"] | None,
+    typer.Option(
+        "--print-config",
+        help="Print what to put into a client's settings instead: stdio (mcpServers of Claude"
+        " Desktop, Cursor, LibreChat), http (the same, of a running server), claude (the command"
+        " for Claude Code), vscode (.vscode/mcp.json).",
+    ),
+]
+
+
+def mcp(tenant: TenantOption = DEFAULT_TENANT, print_config: PrintConfig = None) -> None:
+    """Speak the Model Context Protocol over standard input and output, for one tenant.
+
+    A client starts this command by itself. Links begin with HELIX_URL.
+    """
+    configure_logging("warning")
+    tenant = tenant_name(tenant)
+    settings = load_settings()
+    if print_config:
+        typer.echo(_stanza(print_config, tenant, settings))
+        return
+    asyncio.run(_serve(settings, tenant))
+
+
+async def _serve(settings: Settings, tenant: str) -> None:
+    from helix.protocols.mcp_server import build_server
+    from helix.protocols.mcp_visitor import Visitor, visitor
+    from helix.services import open_services
+
+    async with open_services(settings) as services:
+        base = (settings.url or _LOCAL).rstrip("/")
+        visitor.set(Visitor(
+            services.library.of(tenant), services.answering, base, settings.max_question_chars
+        ))  # fmt: skip
+        await build_server().run_stdio_async()
+
+
+def _stanza(kind: str, tenant: str, settings: Settings) -> str:
+    """What a client's settings need; a key is named by its variable, never printed."""
+    command = shutil.which("helix") or sys.argv[0]
+    arguments = ["mcp"] if tenant == DEFAULT_TENANT else ["mcp", "--tenant", tenant]
+    local = {"command": command, "args": arguments}
+    url = f"{(settings.url or _LOCAL).rstrip('/')}/mcp"
+    if kind == "claude":
+        header = ' --header "Authorization: Bearer $HELIX_API_KEY"'
+        return f"claude mcp add --transport http helix {url}{header}"
+    if kind == "vscode":
+        return _json({"servers": {"helix": {"type": "stdio", **local}}})
+    if kind == "http":
+        headers = {"Authorization": "Bearer ${HELIX_API_KEY}"}
+        return _json({"mcpServers": {"helix": {"type": "http", "url": url, "headers": headers}}})
+    return _json({"mcpServers": {"helix": local}})
+
+
+def _json(told: dict[str, Any]) -> str:
+    return json.dumps(told, indent=2)

@@ -1,0 +1,28 @@
+"""The options of commands that ask: from which documents, and who gathers from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+DocumentOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--document",
+        "-d",
+        metavar="NAME",
+        help="From this document: its title, file name or path; may be given again.",
+    ),
+]
+TagOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag", "-t", metavar="TAG", help="From documents with this label; may be given again."
+    ),
+]
+TenantOption = Annotated[str, typer.Option(help="Whose documents to ask.")]
+ModeOption = Annotated[
+    Literal["answer", "agent"] | None,
+    typer.Option(help="agent: tools gather the sources over several steps; HELIX_MODE if none."),
+]

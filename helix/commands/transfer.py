@@ -1,0 +1,153 @@
+"""``helix export`` and ``helix import``: a tenant into a folder, and out of one; others' texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from helix.commands.backup import configured_database, database_errors_told
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.errors import BadRequest
+
+if TYPE_CHECKING:
+    from helix.library.uploads import Upload
+    from helix.storage.connections import Connected
+    from helix.transfer.folder import Manifest
+    from helix.transfer.vector_tables import Text
+
+Result = TypeVar("Result")
+_Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the export.")]
+_AT_ONCE = 100
+"""Texts of one run."""
+_COUNTED = ("documents", "chunks", "files", "conversations", "answers")
+
+
+def export(
+    folder: _Folder,
+    tenant: Annotated[str, typer.Option(help="Whose.")] = DEFAULT_TENANT,
+) -> None:
+    """Write all of a tenant to DIR, which is new or empty: plain files, for another Helix or you.
+
+    Documents with their original files, tags, text, chunks and vectors; conversations; receipts
+    with feedback; prompts; study. Keys, runs and the audit log stay. Servers and workers go on
+    meanwhile. DIR is whole or not there, and only its owner may read it.
+    """
+    from helix.transfer.exporting import export_tenant
+
+    whose = tenant_name(tenant)
+    manifest = _in_database(lambda connection: export_tenant(connection, whose, folder))
+    typer.echo(f"{folder} is written: {_described(manifest)}")
+
+
+def import_(
+    source: Annotated[
+        str, typer.Argument(metavar="DIR", help="The export; with --from the other database's URL.")
+    ],
+    tenant: Annotated[
+        str | None, typer.Option(help="As whose; as they were exported where it is left out.")
+    ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option("--from", help="Texts of another program: langchain or open-webui."),
+    ] = None,
+    collection: Annotated[
+        str | None, typer.Option(help="With --from: of this collection alone.")
+    ] = None,
+) -> None:
+    """Bring the export DIR into DATABASE_URL's database, as a tenant that has nothing in it yet.
+
+    Every byte is checked first, and all of it comes in or nothing. Vectors are taken as they are,
+    so no embedder is asked: the database's must be the same one, or there be none yet. Documents
+    and chunks keep their numbers where these are free.
+
+    With --from, the texts behind LangChain's PGVector or Open WebUI's vectors are queued as
+    uploads, a document each, which a worker reads as any other.
+    """
+    if program is not None:
+        _import_texts(source, program, collection, tenant_name(tenant or DEFAULT_TENANT))
+        return
+    from helix.library.audit import record_command
+    from helix.transfer.folder import checked
+    from helix.transfer.importing import import_tenant
+
+    folder = Path(source)
+    manifest = checked(folder)
+    whose = tenant_name(tenant or manifest.tenant)
+
+    def bring_in(connection: Connected) -> None:
+        import_tenant(connection, folder, whose, manifest)
+        record_command(connection, "helix import", whose)
+
+    _in_database(bring_in)
+    typer.echo(f"{folder} is imported as {whose}: {_described(manifest)}")
+    if manifest.embedder:
+        typer.echo(f"its vectors are of the embedder {manifest.embedder}", err=True)
+
+
+def _import_texts(url: str, program: str, collection: str | None, tenant: str) -> None:
+    """Queue each text as an upload, a run for each hundred of them.
+
+    Raises:
+        BadRequest: no such program is known.
+        TransferFailed: as read_texts does.
+    """
+    from helix.library.uploads import store_uploads
+    from helix.transfer.vector_tables import PROGRAMS, read_texts
+
+    if program not in PROGRAMS:
+        raise BadRequest(f"--from {program}: texts of {' and '.join(PROGRAMS)} are known")
+    texts = read_texts(url, program, collection)
+
+    def queue(connection: Connected) -> int:
+        queued = 0
+        while batch := [_upload(program, text) for text in islice(texts, _AT_ONCE)]:
+            with connection.transaction():
+                store_uploads(connection, batch, tenant)
+            queued += len(batch)
+        return queued
+
+    count = _in_database(queue)
+    typer.echo(
+        f"{count} texts of {program} are queued for {tenant}: a server's workers read them, or"
+        " `helix worker --until-idle`; `helix runs` says how far they are"
+    )
+
+
+def _upload(program: str, text: Text) -> Upload:
+    """A text as an upload; the next import of its source replaces it."""
+    from helix.library.uploads import Upload, clean_name
+
+    data = text.text.encode()
+    name = clean_name(text.title or text.source)
+    name = name if name.endswith((".md", ".txt")) else f"{name}.txt"
+    return Upload(
+        name, "text", len(data), sha256(data).hexdigest(), lambda: data,
+        title=text.title or None, source_uri=f"{program}:{text.source}",
+    )  # fmt: skip
+
+
+def _described(manifest: Manifest) -> str:
+    counts = ", ".join(f"{table} {manifest.rows(table):,}" for table in _COUNTED)
+    return f"{counts}; made {manifest.made_at} by {manifest.made_by}"
+
+
+def _in_database(action: Callable[[Connected], Result]) -> Result:
+    """The result of ``action`` on one connection to ``DATABASE_URL``, in autocommit."""
+    import psycopg
+
+    from db.migrate import check_schema, migrate
+    from db.url import is_embedded
+    from helix.storage.connections import unavailable
+
+    with database_errors_told(), configured_database() as (configured, url):
+        (migrate if is_embedded(configured) else check_schema)(url)
+        try:
+            with psycopg.connect(url, autocommit=True) as connection:
+                return action(connection)
+        except psycopg.Error as error:
+            raise unavailable(error) from error

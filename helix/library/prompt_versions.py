@@ -1,0 +1,204 @@
+"""A tenant's own prompts in the database: every version is kept, and the latest one counts."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psycopg.rows import dict_row
+
+from helix.domain.prompt import defuse
+from helix.library.access import Connected, Library, LibraryStore, Row
+from helix.library.errors import Conflict, NotFound
+from helix.prompts import BrokenPrompt, Override, Prompts, Template, template, templates
+
+_CURRENT = """
+SELECT DISTINCT ON (name) name, version, text, author, created_at FROM prompt_versions
+WHERE tenant_id = %(tenant)s ORDER BY name, version DESC
+"""
+_VERSIONS = """
+SELECT name, version, text, author, created_at FROM prompt_versions
+WHERE tenant_id = %(tenant)s AND name = %(name)s ORDER BY version DESC
+"""
+_NAMED = """
+SELECT name, version, text FROM prompt_versions
+WHERE tenant_id = %(tenant)s AND (name, version) IN (
+    SELECT * FROM unnest(%(names)s::text[], %(versions)s::int[]))
+"""
+_LAST = """
+SELECT coalesce(max(version), 0) AS version FROM prompt_versions
+WHERE tenant_id = %(tenant)s AND name = %(name)s
+"""
+_INSERT = """
+INSERT INTO prompt_versions (tenant_id, name, version, text, author)
+VALUES (%(tenant)s, %(name)s, %(version)s, %(text)s, %(author)s)
+ON CONFLICT DO NOTHING RETURNING version
+"""
+
+
+class PromptBook:
+    """The prompts that requests are answered with, read anew for each: no process is behind."""
+
+    def __init__(self, store: LibraryStore) -> None:
+        self._store = store
+
+    async def of(self, tenant: str) -> Prompts:
+        """The prompts of ``tenant`` as they are now.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+        """
+        rows = await self._store.of(tenant).fetch(_CURRENT, {"tenant": tenant})
+        return Prompts(_overrides(rows))
+
+    async def at(self, tenant: str, used: Sequence[Mapping[str, Any]]) -> Prompts:
+        """The prompts that a receipt names, each of the version that it names.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+        """
+        own = [each for each in used if each["version"] is not None]
+        values = {
+            "tenant": tenant,
+            "names": [each["name"] for each in own],
+            "versions": [each["version"] for each in own],
+        }
+        return Prompts(_overrides(await self._store.of(tenant).fetch(_NAMED, values)))
+
+
+def _overrides(rows: Sequence[Row]) -> dict[str, Override]:
+    return {
+        row["name"]: Override(row["version"], row["text"])
+        for row in rows
+        if row["text"] is not None
+    }
+
+
+async def list_prompts(library: Library) -> list[Row]:
+    """Every prompt by its name, with the tenant's version where it has one."""
+    return _listed(await library.all_data(_CURRENT, {}))
+
+
+def prompts_in(connection: Connected, tenant: str) -> list[Row]:
+    """``list_prompts`` over a connection."""
+    return _listed(_read(connection, _CURRENT, {"tenant": tenant}))
+
+
+def _listed(rows: Sequence[Row]) -> list[Row]:
+    current = {row["name"]: row for row in rows}
+    return [_told(shipped, current.get(shipped.name)) for shipped in templates().values()]
+
+
+def _read(connection: Connected, statement: str, values: Row) -> list[Row]:
+    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchall()
+
+
+async def get_prompt(library: Library, name: str) -> Row:
+    """One prompt with its texts and all versions, the latest first.
+
+    Raises:
+        NoSuchPrompt: there is none of this name.
+    """
+    return _whole(template(name), await library.all_data(_VERSIONS, {"name": name}))
+
+
+def prompt_in(connection: Connected, tenant: str, name: str) -> Row:
+    """``get_prompt`` over a connection."""
+    return _whole(template(name), _read(connection, _VERSIONS, {"tenant": tenant, "name": name}))
+
+
+def _whole(shipped: Template, versions: Sequence[Row]) -> Row:
+    current = versions[0] if versions else None
+    text = shipped.text if current is None or current["text"] is None else current["text"]
+    return {
+        **_told(shipped, current),
+        "before": shipped.before, "text": text, "after": shipped.after, "shipped": shipped.text,
+        "diff": difference(shipped.text, text),
+        "versions": [
+            {"version": row["version"], "text": row["text"], "author": row["author"],
+             "created_at": row["created_at"].isoformat()}
+            for row in versions
+        ],
+    }  # fmt: skip
+
+
+def _told(shipped: Template, row: Row | None) -> Row:
+    own = row is not None and row["text"] is not None
+    return {
+        "name": shipped.name, "title": shipped.title, "use": shipped.use,
+        "placeholders": list(shipped.placeholders),
+        "version": row["version"] if own and row else None,
+        "last_version": row["version"] if row else 0,
+        "broken": _problem(shipped, row["text"]) if own and row else None,
+    }  # fmt: skip
+
+
+def _problem(shipped: Template, text: str) -> str | None:
+    try:
+        shipped.check(text)
+    except BrokenPrompt as error:
+        return str(error)
+    return None
+
+
+def difference(before: str, after: str) -> list[str]:
+    """The lines of a unified diff from one text to another; empty where they are the same."""
+    return list(
+        difflib.unified_diff(before.splitlines(), after.splitlines(), "shipped", "own", lineterm="")
+    )
+
+
+def checked_text(name: str, text: str) -> str:
+    """``text`` as it may be stored in place of the prompt ``name``.
+
+    Raises:
+        NoSuchPrompt: there is no prompt of this name.
+        BrokenPrompt: it cannot be used; the message names the line.
+    """
+    text = text.replace("\r\n", "\n").strip("\n")
+    template(name).check(text)
+    for number, (line, defused) in enumerate(
+        zip(text.split("\n"), defuse(text).split("\n"), strict=True), 1
+    ):
+        if line != defused:
+            raise BrokenPrompt(f"line {number}: it reads like a delimiter of sources")
+    return text
+
+
+def write(
+    connection: Connected, tenant: str, name: str, text: str | None, author: str,
+    last: int | None = None,
+) -> int:  # fmt: skip
+    """Add a version inside the caller's transaction; its number. ``text`` None: the shipped one.
+
+    ``last`` is the latest version that the writer knows of; None: whatever it is.
+
+    Raises:
+        NoSuchPrompt, BrokenPrompt: as checked_text does.
+        Conflict: there is a later version than ``last``.
+    """
+    text = None if text is None else checked_text(name, text)
+    template(name)
+    values = {"tenant": tenant, "name": name, "text": text, "author": author}
+    ((latest,),) = connection.execute(_LAST, values).fetchall()
+    if last is not None and last != latest:
+        raise Conflict(f"{name} has version {latest} by now: look at it, then write again")
+    row = connection.execute(_INSERT, values | {"version": latest + 1}).fetchone()
+    if row is None:
+        raise Conflict(f"somebody else is writing {name}: look at it, then write again")
+    return int(latest) + 1
+
+
+def roll_back(connection: Connected, tenant: str, name: str, version: int, author: str) -> int:
+    """Add a version with the text of an earlier one; its number.
+
+    Raises:
+        NotFound: the prompt has no such version.
+        BrokenPrompt: its text cannot be used any more.
+    """
+    template(name)
+    for row in _read(connection, _VERSIONS, {"tenant": tenant, "name": name}):
+        if row["version"] == version:
+            return write(connection, tenant, name, row["text"], author)
+    raise NotFound(f"the prompt {name} has no version {version}")

@@ -1,0 +1,58 @@
+"""The actions that count as progress, and the quarter of an hour that each falls into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, NamedTuple
+
+Action = Literal[
+    "conversation_begun", "question_asked", "answer_rated", "document_attached",
+    "quiz_made", "quiz_taken", "quiz_question_right",
+    "cards_made", "card_reviewed",
+    "workshop_made", "lesson_read", "workshop_finished",
+    "map_made", "map_opened",
+]  # fmt: skip
+QUARTER = timedelta(minutes=15)
+"""Every time zone's offset is a multiple of it, so each day of each zone is a row of quarters."""
+
+
+class Learner(NamedTuple):
+    """Whose progress: a tenant, and the name of the API key; empty where it has none."""
+
+    tenant: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that was done ``n`` times at once."""
+
+    at: datetime
+    action: Action
+    n: int = 1
+
+
+class Session(NamedTuple):
+    """From the first to the last of actions without a longer gap than the idle time."""
+
+    started_at: datetime
+    ended_at: datetime
+
+
+def quarter_of(at: datetime) -> datetime:
+    """The beginning of the quarter of an hour that ``at`` is in."""
+    seconds = int(at.timestamp())
+    return datetime.fromtimestamp(seconds - seconds % int(QUARTER.total_seconds()), UTC)
+
+
+def sessions_of(times: Iterable[datetime], idle: timedelta) -> list[Session]:
+    """The sessions of actions at ``times``: a gap longer than ``idle`` ends one."""
+    sessions: list[Session] = []
+    for at in sorted(times):
+        if sessions and at - sessions[-1].ended_at <= idle:
+            sessions[-1] = sessions[-1]._replace(ended_at=at)
+        else:
+            sessions.append(Session(at, at))
+    return sessions

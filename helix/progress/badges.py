@@ -1,0 +1,45 @@
+"""Badges: what each is for is data (badges.json); this reads it and says how far somebody is.
+
+A badge's ``metric`` is an action's name or one of DERIVED, and ``target`` what it has to reach.
+``next`` is the code of the next level. A new badge is an entry of the file, and no code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, get_args
+
+from helix.progress.actions import Action
+
+DERIVED = ("days_active", "longest_streak", "minutes", "sessions")
+"""Metrics besides the number of times that an action was done."""
+METRICS = (*DERIVED, *get_args(Action))
+
+
+@dataclass(frozen=True)
+class Badge:
+    """One badge, as the file has it."""
+
+    code: str
+    group: str
+    title: str
+    text: str
+    metric: str
+    target: int
+    next: str | None = None
+
+    def to_json(self, values: Mapping[str, int]) -> dict[str, Any]:
+        """The badge, and how far ``values``, by metric, are towards it."""
+        value = min(values.get(self.metric, 0), self.target)
+        return asdict(self) | {"value": value, "earned": value >= self.target}
+
+
+@cache
+def badges() -> tuple[Badge, ...]:
+    """Every badge, in the file's order; read once a process."""
+    text = files("helix.progress").joinpath("badges.json").read_text("utf-8")
+    return tuple(Badge(**entry) for entry in json.loads(text))

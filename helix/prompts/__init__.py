@@ -1,0 +1,10 @@
+"""Every prompt that Helix sends besides the contract's, as Markdown that a tenant may change."""
+
+from helix.prompts.active import Override, Prompts, Used, prompt
+from helix.prompts.shipped import NoSuchPrompt, template, templates
+from helix.prompts.template import BrokenPrompt, Template
+
+__all__ = [
+    "BrokenPrompt", "NoSuchPrompt", "Override", "Prompts", "Template", "Used", "prompt",
+    "template", "templates",
+]  # fmt: skip

@@ -1,0 +1,105 @@
+"""The prompts of one request: a tenant's own where it has them, and which were used.
+
+They are a context variable, so that a prompt that is built deep inside an answer, in a task or in
+a thread of it, is the asking tenant's without a hand-over through every room.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from helix.prompts.shipped import template
+from helix.prompts.template import BrokenPrompt
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Override:
+    """A tenant's own text of a prompt; ``version`` counts from 1."""
+
+    version: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Used:
+    """A prompt that was used. ``version`` is the override's, None of the shipped one.
+
+    ``sha256`` is of the unfilled prompt, in hex. ``broken`` is the version of an override that was
+    passed over because it cannot be used.
+    """
+
+    name: str
+    version: int | None
+    sha256: str
+    broken: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As a receipt has it; ``broken`` only where there is one."""
+        told: dict[str, Any] = {
+            "name": self.name, "version": self.version, "sha256": self.sha256
+        }  # fmt: skip
+        return told if self.broken is None else told | {"broken": self.broken}
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The prompts of one request. ``used`` fills as they are asked for."""
+
+    overrides: Mapping[str, Override] = field(default_factory=dict)
+    used: dict[str, Used] = field(default_factory=dict)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Within the block, and in tasks made in it, ``prompt`` gives these."""
+        token = _ACTIVE.set(self)
+        try:
+            yield
+        finally:
+            _ACTIVE.reset(token)
+
+    def text(self, name: str, values: Mapping[str, object]) -> str:
+        """The prompt ``name`` with its placeholders filled; the shipped one for a broken override.
+
+        Raises:
+            NoSuchPrompt: there is no such prompt.
+        """
+        shipped, override, broken = template(name), self.overrides.get(name), None
+        if override:
+            try:
+                shipped.check(override.text)
+            except BrokenPrompt as error:
+                broken = override.version
+                _logger.warning(
+                    "version %d of the prompt %s is broken, the shipped one is used: %s",
+                    broken, name, error,
+                )  # fmt: skip
+                override = None
+        text = override.text if override else None
+        self.used[name] = Used(
+            name, override.version if override else None, _digest(shipped.whole(text)), broken
+        )
+        return shipped.filled(text, values)
+
+
+def prompt(name: str, **values: object) -> str:
+    """The prompt ``name`` of the request under way, its placeholders filled; else the shipped one.
+
+    Raises:
+        NoSuchPrompt: there is no such prompt.
+    """
+    return (_ACTIVE.get() or Prompts()).text(name, values)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+_ACTIVE: ContextVar[Prompts | None] = ContextVar("prompts", default=None)

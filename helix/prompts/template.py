@@ -1,0 +1,113 @@
+"""A prompt as a Markdown file: a head, what its readers may change, and what stays. Pure.
+
+::
+
+    ---
+    title: Search terms
+    use: Tells the model to make search terms of a question.
+    placeholders: count, difficulty
+    ---
+    What stays in front.
+    <!-- editable -->
+    What may be changed, with {{count}} in it.
+    <!-- fixed -->
+    What stays behind.
+
+Without a ``<!-- editable -->`` line the editable text begins at the head's end; without
+``<!-- fixed -->`` it ends with the file. A placeholder may stand anywhere, and what it stands for
+is never read for placeholders again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from helix.errors import BadRequest
+
+EDITABLE = "<!-- editable -->"
+FIXED = "<!-- fixed -->"
+LONGEST = 8000
+"""Characters of an override at most."""
+
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_OPENING = re.compile(r"\{\{[^}\n]*(?:\}\})?")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class BrokenPrompt(BadRequest):
+    """A text cannot be the prompt that it is written for; the message names the line."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """One prompt as Helix ships it.
+
+    ``text`` is what an override replaces; ``before`` and ``after`` stay around it. ``placeholders``
+    are the names that code gives values for.
+    """
+
+    name: str
+    title: str
+    use: str
+    placeholders: tuple[str, ...]
+    before: str
+    text: str
+    after: str
+
+    def whole(self, text: str | None = None) -> str:
+        """The prompt with ``text`` in place of the shipped one; of a blank one only ``after``."""
+        text = (self.text if text is None else text).strip("\n")
+        if not text.strip():
+            return self.after
+        return "\n".join(part for part in (self.before, text, self.after) if part)
+
+    def filled(self, text: str | None, values: Mapping[str, object]) -> str:
+        """``whole`` with the placeholders' values; each placeholder needs one."""
+        assert set(values) == set(self.placeholders), f"{self.name} takes {self.placeholders}"
+        return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), self.whole(text))
+
+    def check(self, text: str) -> None:
+        """Nothing where ``text`` may replace the shipped text.
+
+        Raises:
+            BrokenPrompt: it may not, with the line at fault, counted from 1.
+        """
+        if len(text) > LONGEST:
+            raise BrokenPrompt(f"the text has {len(text):,} characters: at most {LONGEST:,}")
+        if not text.strip() and self.text.strip():
+            raise BrokenPrompt(f"the text is blank: reset {self.name} to have the shipped one")
+        for number, line in enumerate(text.split("\n"), 1):
+            if problem := self._problem_of(line):
+                raise BrokenPrompt(f"line {number}: {problem}")
+
+    def _problem_of(self, line: str) -> str | None:
+        if line.strip() in (EDITABLE, FIXED, "---"):
+            return f"{line.strip()} divides the files of prompts, and cannot be part of one"
+        if _CONTROLS.search(line.rstrip("\r").replace("\t", " ")):
+            return "a control character is in it"
+        for found in _OPENING.findall(line):
+            named = _PLACEHOLDER.fullmatch(found)
+            if named is None or named[1] not in self.placeholders:
+                return f"{found} is no placeholder of {self.name}: {self._told_placeholders()}"
+        return None
+
+    def _told_placeholders(self) -> str:
+        names = ", ".join(f"{{{{{name}}}}}" for name in self.placeholders)
+        return f"it has {names}" if names else "it has none"
+
+
+def parse(name: str, file: str) -> Template:
+    """The template that the Markdown ``file`` holds."""
+    _, head, body = file.split("---\n", 2)
+    told = dict(line.split(": ", 1) for line in head.splitlines())
+    lines = body.splitlines()
+    first = lines.index(EDITABLE) if EDITABLE in lines else -1
+    last = lines.index(FIXED) if FIXED in lines else len(lines)
+    placeholders = tuple(told["placeholders"].split(", ")) if "placeholders" in told else ()
+    return Template(
+        name, told["title"], told["use"], placeholders,
+        "\n".join(lines[: max(first, 0)]), "\n".join(lines[first + 1 : last]),
+        "\n".join(lines[last + 1 :]),
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""The MCP server: tools, documents as resources, a prompt. Who asks is in ``visitor``.
+
+The SDK takes a while to import, so this module is imported when somebody speaks the protocol.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server.auth.provider import AccessToken
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp_types import Resource, ToolAnnotations
+from starlette.exceptions import HTTPException
+
+from helix import __version__
+from helix.errors import HelixError
+from helix.library.document_list import Page, Wanted, list_documents
+from helix.library.errors import NotFound
+from helix.library.keys import KeyScope, opened_by
+from helix.prompts import prompt
+from helix.protocols import mcp_tools
+from helix.protocols.mcp_visitor import visitor
+from helix.storage.tenant_store import TenantStore
+
+INSTRUCTIONS = (
+    "Answers from this organisation's own documents. `ask` answers with citations and proof, or"
+    " refuses; `search` and `fetch` read passages. Cite the url that comes with each."
+)
+_READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_TOOLS: tuple[tuple[str, KeyScope, Callable[..., Awaitable[Any]]], ...] = (
+    ("search", "read", mcp_tools.search),
+    ("fetch", "read", mcp_tools.fetch),
+    ("ask", "ask", mcp_tools.ask),
+    ("list_documents", "read", mcp_tools.list_documents_tool),
+    ("read_passage", "read", mcp_tools.read_passage),
+)
+"""Name, the scope that a key needs for it, and what it does."""
+_MOST_LISTED = 200
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class KeyVerifier:
+    """Helix's API keys as the SDK's bearer tokens; a token's claims have its tenant and key."""
+
+    def __init__(self, store: TenantStore) -> None:
+        self._store = store
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """What ``token`` opens; None where it opens nothing."""
+        opened = await opened_by(self._store, token)
+        if opened is None:
+            return None
+        claims = {"tenant_id": opened.tenant, "key_id": opened.id}
+        return AccessToken(
+            token=token, client_id=f"key {opened.id}", scopes=sorted(opened.scopes), claims=claims
+        )
+
+
+class DocumentServer(MCPServer[Any]):
+    """An MCPServer whose resources are the visitor's documents."""
+
+    async def list_resources(self) -> list[Resource]:
+        """The documents that were changed last."""
+        asking = visitor.get()
+        if not asking.may("read"):
+            return []
+        found = await list_documents(asking.library, Wanted(), Page(_MOST_LISTED))
+        return [
+            Resource(
+                uri=f"helix://documents/{row['id']}", name=row["title"],
+                description=row["source_uri"], mime_type="text/plain",
+            )
+            for row in found["documents"]
+        ]  # fmt: skip
+
+
+def build_server() -> DocumentServer:
+    """The server, which holds nothing of whoever asks."""
+    server = DocumentServer(
+        "helix", title="Helix", version=__version__, instructions=INSTRUCTIONS,
+        log_level="WARNING",
+    )  # fmt: skip
+    for name in ("mcp", "mcp.server"):
+        logging.getLogger(name).setLevel(logging.WARNING)  # else a line for each request
+    for name, scope, work in _TOOLS:
+        server.add_tool(_checked(work, scope), name=name, annotations=_READS)
+    server.resource(
+        "helix://documents/{document_id}", name="document", mime_type="text/plain",
+        description="The text of a document",
+    )(_document)  # fmt: skip
+    server.prompt(name="research", description="Answer a question from the documents")(_research)
+    return server
+
+
+def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P, Awaitable[_R]]:
+    """``work`` for whoever has ``scope``; its failures as lines for the client's model."""
+
+    @functools.wraps(work)
+    async def checked(*arguments: _P.args, **named: _P.kwargs) -> _R:
+        if not visitor.get().may(scope):
+            raise ToolError(f"this API key lacks the scope {scope}: `helix keys set` adds it")
+        try:
+            return await work(*arguments, **named)
+        except HelixError as error:
+            raise ToolError(str(error)) from error
+        except HTTPException as error:  # no place, or a limit is reached
+            raise ToolError(error.detail) from error
+
+    return checked
+
+
+async def _document(document_id: str) -> str:
+    if not visitor.get().may("read"):
+        raise ResourceError("this API key lacks the scope read")
+    try:
+        return (await mcp_tools.fetch(f"document:{document_id}")).text
+    except NotFound as error:
+        raise ResourceNotFoundError(str(error)) from error
+    except HelixError as error:
+        raise ResourceError(str(error)) from error
+
+
+async def _research(question: str) -> str:
+    asking = visitor.get()
+    with (await asking.answering.prompts_of(asking.library.tenant)).active():
+        return prompt("mcp_research", question=question)

@@ -1,0 +1,246 @@
+"""The tools of the MCP server, and the shapes that they answer in. All of them only read.
+
+``search`` and ``fetch`` have the shapes that research connectors ask for. Each result names a
+passage, whose address opens the page at its exact characters.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from helix.answering.answer import Answer, Question
+from helix.answering.gathering import Mode
+from helix.answering.pipeline import AnswerRequest
+from helix.domain.citations import place_of
+from helix.domain.questions import question_of
+from helix.domain.records import Hit
+from helix.domain.scope import Scope, checked_tags
+from helix.errors import BadRequest
+from helix.library.document_list import Page, Wanted, list_documents
+from helix.library.documents import get_chunk, get_document
+from helix.protocols.marks import Json, marks_of
+from helix.protocols.mcp_visitor import Visitor, visitor
+
+MOST_CHARS = 100_000
+"""Characters of a document's text that one call gives."""
+_WHOLE = "document:"
+
+
+class SearchResult(BaseModel):
+    """A passage: fetch it by its id; its address opens it."""
+
+    id: str
+    title: str
+    url: str
+
+
+class SearchResults(BaseModel):
+    """Passages that are about the query, best first; none where nothing is near enough."""
+
+    results: list[SearchResult]
+
+
+class Fetched(BaseModel):
+    """A passage or a document, and where it lies."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, Any]
+
+
+class CitedSpan(BaseModel):
+    """One marker of an answer. ``quote`` is ``text[start:end]`` of the document, exactly."""
+
+    n: int
+    title: str
+    url: str
+    document_id: int
+    chunk_id: int
+    quote: str | None
+    start: int | None
+    end: int | None
+
+
+class Answered(BaseModel):
+    """An answer from the documents, or the refusal, with the proof of each statement."""
+
+    answer: str
+    abstained: bool
+    reason: str | None
+    clarifying_question: str | None
+    citations: list[CitedSpan]
+    support: dict[str, Any]
+    answer_id: str
+
+
+class ListedDocument(BaseModel):
+    """A document; ``id`` is what ask, read_passage and fetch (as document:ID) take."""
+
+    id: int
+    title: str
+    url: str
+    source_uri: str
+    pages: int | None
+    tags: list[str]
+    updated_at: str
+
+
+class Documents(BaseModel):
+    """A page of the documents; ``next`` is passed on as ``after``."""
+
+    documents: list[ListedDocument]
+    total: int
+    next: str | None
+
+
+class Passage(BaseModel):
+    """Characters ``start`` to ``end`` of a document, of which there are ``of`` in all."""
+
+    document_id: int
+    title: str
+    url: str
+    text: str
+    start: int
+    end: int
+    of: int
+
+
+async def search(
+    query: Annotated[str, Field(description="What to look for, in plain words")],
+) -> SearchResults:
+    """Search the documents; gives the passages that are about the query, each with its address."""
+    asking = visitor.get()
+    text = question_of(query, asking.max_question_chars)
+    found = await asking.engine.retriever.search(text, Scope(asking.library.tenant))
+    hits = [] if found.reason else found.hits
+    return SearchResults(results=[_result(asking, hit) for hit in hits])
+
+
+def _result(asking: Visitor, hit: Hit) -> SearchResult:
+    span = {"start": hit.start_char, "end": hit.end_char}
+    title = place_of(hit.title, hit.heading_path, hit.label)
+    return SearchResult(id=str(hit.chunk_id), title=title, url=asking.link(hit.document_id, span))
+
+
+async def fetch(
+    id: Annotated[  # noqa: A002  connectors send this name
+        str, Field(description="Of a search result; or document:ID for a whole document")
+    ],
+) -> Fetched:
+    """Read a passage that was found, or a whole document."""
+    asking = visitor.get()
+    if id.startswith(_WHOLE):
+        read = await read_passage(_number(id.removeprefix(_WHOLE)), 0, MOST_CHARS)
+        metadata = {"document_id": read.document_id, "start": 0, "end": read.end, "of": read.of}
+        return Fetched(id=id, title=read.title, text=read.text, url=read.url, metadata=metadata)
+    chunk = await get_chunk(asking.library, _number(id))
+    told = ("document_id", "source_uri", "start", "end", "page", "label", "previous", "next")
+    return Fetched(
+        id=id,
+        title=place_of(chunk["title"], chunk["heading_path"], chunk["label"]),
+        text=chunk["content"],
+        url=asking.link(chunk["document_id"], chunk),
+        metadata={key: chunk[key] for key in told},
+    )
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise BadRequest("id is that of a search result, or document: and a document's id")
+    return int(text)
+
+
+async def ask(
+    question: Annotated[str, Field(description="A question that the documents may answer")],
+    document_ids: Annotated[
+        list[int] | None, Field(description="Answer from these documents only")
+    ] = None,
+    tags: Annotated[
+        list[str] | None, Field(description="Answer from documents that have all of these tags")
+    ] = None,
+    mode: Annotated[
+        Mode, Field(description="agent: several searches and calculations, which take longer")
+    ] = "answer",
+) -> Answered:
+    """Answer a question from the documents, with citations; refuses where they do not say."""
+    asking = visitor.get()
+    scope = Scope(
+        asking.library.tenant,
+        tuple(document_ids) if document_ids else None,
+        tags=checked_tags(tags) if tags else None,
+    )
+    text = question_of(question, asking.max_question_chars)
+    answering = AnswerRequest(asking.answering, Question(text, scope, mode=mode))
+
+    async def whole() -> Answer:
+        with answering.outcome:
+            return await answering.run()
+
+    answer = await asking.admit(whole)
+    return _answered(asking, answering.told(answer, with_verdict=False))
+
+
+def _answered(asking: Visitor, told: Json) -> Answered:
+    cited = [
+        CitedSpan(
+            n=mark.n, title=mark.title, document_id=mark.document_id, chunk_id=mark.chunk_id,
+            url=asking.link(
+                mark.document_id, {"start": mark.quote_start, "end": mark.quote_end}
+            ),
+            quote=mark.quote, start=mark.quote_start, end=mark.quote_end,
+        )
+        for mark in marks_of(told)
+    ]  # fmt: skip
+    return Answered(
+        answer=told["answer"],
+        abstained=told["abstained"],
+        reason=told["reason"],
+        clarifying_question=told["clarifying_question"],
+        citations=cited,
+        support=told["support"],
+        answer_id=told["answer_id"],
+    )
+
+
+async def list_documents_tool(
+    search_for: Annotated[str, Field(description="A part of the title or file name")] = "",
+    limit: Annotated[int, Field(ge=1, le=200)] = 50,
+    after: Annotated[str | None, Field(description="next of the page before")] = None,
+) -> Documents:
+    """List the documents there are, those changed last first."""
+    asking = visitor.get()
+    found = await list_documents(asking.library, Wanted(search_for[:200]), Page(limit, after))
+    return Documents(
+        documents=[
+            ListedDocument(
+                id=row["id"], title=row["title"], url=asking.link(row["id"]),
+                source_uri=row["source_uri"], pages=row["pages"], tags=row["tags"],
+                updated_at=row["updated_at"],
+            )
+            for row in found["documents"]
+        ],
+        total=found["total"],
+        next=found["next"],
+    )  # fmt: skip
+
+
+async def read_passage(
+    document_id: Annotated[int, Field(description="Of list_documents, or of a passage")],
+    start: Annotated[int, Field(ge=0, description="First character, from 0")] = 0,
+    end: Annotated[int | None, Field(ge=0, description="The character after the last")] = None,
+) -> Passage:
+    """Read the characters start to end of a document, such as those around a citation."""
+    asking = visitor.get()
+    document = await get_document(asking.library, document_id)
+    text: str = document["text"] or ""
+    start = min(start, len(text))
+    end = min(len(text) if end is None else max(end, start), len(text), start + MOST_CHARS)
+    return Passage(
+        document_id=document_id, title=document["title"],
+        url=asking.link(document_id, {"start": start, "end": end}),
+        text=text[start:end], start=start, end=end, of=len(text),
+    )  # fmt: skip

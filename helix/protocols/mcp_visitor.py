@@ -1,0 +1,58 @@
+"""On whose behalf a tool of the MCP server is called: fixed outside of it, never an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from helix.answering.answer import Answer
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.pipeline import AnswerPipeline
+from helix.library.access import Library
+from helix.library.keys import KEY_SCOPES, KeyScope
+from helix.protocols.marks import Json
+
+Work = Callable[[], Awaitable[Answer]]
+
+
+async def _at_once(work: Work) -> Answer:
+    return await work()
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """The tenant whose documents a call is about, and what it may do with them.
+
+    Args:
+        base: the server's address, in front of links.
+        scopes: those of its key.
+        admit: begins an answer when there is a place for it.
+    """
+
+    library: Library
+    answering: AnswerPipeline
+    base: str
+    max_question_chars: int
+    scopes: frozenset[str] = frozenset(KEY_SCOPES)
+    admit: Callable[[Work], Awaitable[Answer]] = _at_once
+
+    @property
+    def engine(self) -> CitationQueryEngine:
+        """What the documents are searched by."""
+        return self.answering.engine
+
+    def link(self, document_id: int, span: Json | None = None) -> str:
+        """The page's reader at a document, or at a span of it (``start``, ``end``)."""
+        place = f"{self.base}/#/source/{document_id}"
+        if span is None or span.get("start") is None:
+            return place
+        return f"{place}?start={span['start']}&end={span['end']}"
+
+    def may(self, scope: KeyScope) -> bool:
+        """Whether its key has ``scope``."""
+        return scope in self.scopes
+
+
+visitor: ContextVar[Visitor] = ContextVar("visitor")
+"""Who asks in this context; set by whatever took the request."""

@@ -1,0 +1,59 @@
+"""A client's list of messages as a question and the history that it follows. Pure.
+
+The client's own instructions are left out: what Helix answers from, and how, is not the client's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from helix.contract import REFUSAL
+from helix.domain.citations import is_refusal
+from helix.domain.history import EarlierTurn, History
+from helix.errors import BadRequest
+
+MOST_TURNS = 50
+"""Turns of a history; the prompt has as many of them as fit (HELIX_HISTORY_CHARS)."""
+_LINKED = re.compile(r"\[([0-9]{1,9})\]\([^()\s]*\)")
+
+
+class Message(NamedTuple):
+    """One message: its ``role``, and its text."""
+
+    role: str
+    text: str
+
+
+def question_of_messages(messages: Iterable[Message]) -> tuple[str, History | None]:
+    """What is asked last, and the answered turns before it; None where there are none.
+
+    Roles other than ``user`` and ``assistant`` are left out. User messages that follow each other
+    are one; one that was not answered is no turn.
+
+    Raises:
+        BadRequest: the last of them is no message of the user.
+    """
+    turns: list[EarlierTurn] = []
+    asked: list[str] = []
+    answered: list[str] = []
+    for message in messages:
+        if message.role == "user":
+            if answered:
+                turns.append(_turn(asked, answered))
+                asked, answered = [], []
+            asked.append(message.text)
+        elif message.role == "assistant" and asked and message.text:
+            answered.append(message.text)
+    if not asked or answered:
+        raise BadRequest("the last message must be the user's: it is the question")
+    question = "\n\n".join(asked)
+    return question, History(tuple(turns[-MOST_TURNS:])) if turns else None
+
+
+def _turn(asked: list[str], answered: list[str]) -> EarlierTurn:
+    """A turn as Helix's own conversations have it, without the links behind its markers."""
+    answer = _LINKED.sub(r"[\1]", "\n".join(answered))
+    abstained = is_refusal(answer)
+    return EarlierTurn("\n\n".join(asked), REFUSAL if abstained else answer, abstained=abstained)

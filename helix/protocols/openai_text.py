@@ -1,0 +1,222 @@
+"""What both of OpenAI's wire formats tell of an answer: its text, annotations, usage and errors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from helix.answering.events import Event
+from helix.answering.numbering import Renumbering
+from helix.domain.context import Source, count_tokens
+from helix.protocols.marks import (
+    Json,
+    Link,
+    Mark,
+    answer_link,
+    linked,
+    marks_of,
+    source_link,
+)
+from helix.protocols.stops import Stops, cut
+
+Sources = Callable[[], Sequence[Source]]
+"""Gives the sources of an answer, as far as they are known: an agent's are found on the way."""
+NOT_TOLD = ("answer", "debug")
+"""Keys of an answer's JSON that the key ``helix`` leaves out: they are told already, or not meant
+for clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a client wants its answer.
+
+    Args:
+        model: the name that it asked by.
+        base: the server's address as the client knows it, in front of links.
+        answer_id: the answer's.
+        created: seconds since 1970.
+        stops: sequences that end the text.
+        links: whether markers are links.
+        usage: whether a stream tells how many tokens there were.
+    """
+
+    model: str
+    base: str
+    answer_id: str
+    created: int
+    stops: tuple[str, ...] = ()
+    links: bool = False
+    usage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToldText:
+    """The text as the client has it, the marks in it, and all else that is known of the answer."""
+
+    text: str
+    marks: tuple[Mark, ...]
+    known: Json
+
+
+@dataclass
+class StreamedText:
+    """An answer's text on its way to a client; ``sources`` gives what the model was given.
+
+    A streamed link leads to the answer's receipt: which sentence of a document bears a statement
+    out is known only when the answer has ended.
+    """
+
+    wanted: Wanted
+    sources: Sources
+    plain: str = ""
+    _stops: Stops = field(init=False)
+    _whole_markers: Renumbering = field(default_factory=lambda: Renumbering(0))
+
+    def __post_init__(self) -> None:
+        self._stops = Stops(self.wanted.stops)
+
+    def feed(self, delta: str) -> str:
+        """What of the text is certain by now."""
+        return self._told(self._stops.feed(delta))
+
+    def end(self) -> str:
+        """What was held back."""
+        return self._told(self._stops.end(), last=True)
+
+    def told(self, known: Json) -> ToldText:
+        """The whole text, of an answer whose JSON is ``known``."""
+        marks = marks_of(known, self.plain)
+        if not self.wanted.links:
+            return ToldText(self.plain, marks, known)
+        return ToldText(*linked(self.plain, self._link, marks), known)
+
+    def _told(self, text: str, *, last: bool = False) -> str:
+        if not self.wanted.links:
+            self.plain += text
+            return text
+        text = self._whole_markers.feed(text) + (self._whole_markers.end() if last else "")
+        self.plain += text
+        return linked(text, self._link)[0]
+
+    def _link(self, n: int, _: int) -> str | None:
+        if not 1 <= n <= len(self.sources()):
+            return None
+        return answer_link(self.wanted.base, self.wanted.answer_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What an agent says to itself before it answers."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why the answer is cut; nothing comes after it."""
+
+    message: str
+
+
+Part = str | Thought | Failed | ToldText
+"""A piece of the text; a piece of thinking; or how it ended."""
+
+
+async def parts_of(
+    events: AsyncGenerator[Event, None], wanted: Wanted, sources: Sources
+) -> AsyncGenerator[Part, None]:
+    """The answer that ``events`` tell, piece by piece.
+
+    The last is Failed or the ToldText, which a stream that just ends does not have.
+    """
+    text, pieces, citations = StreamedText(wanted, sources), list[str](), list[Json]()
+    async with aclosing(events):
+        async for name, payload in events:
+            if name == "token":
+                pieces.append(payload["t"])
+                if piece := text.feed(payload["t"]):
+                    yield piece
+            elif name == "thinking":
+                yield Thought(payload["t"])
+            elif name == "citations":
+                citations = payload
+            elif name == "error":
+                yield Failed(payload["error"])
+            elif name == "done":
+                if piece := text.end():
+                    yield piece
+                known = {"answer": "".join(pieces), "citations": citations, **payload}
+                yield text.told(known)
+
+
+def whole_text(wanted: Wanted, known: Json) -> ToldText:
+    """The text of an answer in one piece; its links lead to the very sentence."""
+    plain = cut(known["answer"], wanted.stops)
+    marks = marks_of(known, plain)
+    if not wanted.links:
+        return ToldText(plain, marks, known)
+    return ToldText(*linked(plain, exact_link(wanted.base, marks), marks), known)
+
+
+def exact_link(base: str, marks: tuple[Mark, ...]) -> Link:
+    """Addresses of the spans of ``marks``, by number and place of the marker."""
+    addresses = {(mark.n, mark.start): source_link(base, mark) for mark in marks}
+    return lambda n, offset: addresses.get((n, offset))
+
+
+def url_citations(told: ToldText, base: str) -> list[Json]:
+    """One for each mark; ``text[start_index:end_index]``, in code points, is the marker."""
+    return [
+        {
+            "start_index": mark.start,
+            "end_index": mark.end,
+            "title": mark.title,
+            "url": source_link(base, mark),
+        }
+        for mark in told.marks
+    ]
+
+
+def link_lists(told: ToldText, base: str) -> Json:
+    """``citations`` and ``search_results``, in which source n stands at n - 1.
+
+    Where an answer cites 1 and 3 alone, as an agent's may, the link of 2 leads to the answer.
+    """
+    first = {mark.n: mark for mark in reversed(told.marks)}
+    urls = [
+        source_link(base, first[n]) if n in first else answer_link(base, told.known["answer_id"])
+        for n in range(1, max(first, default=0) + 1)
+    ]
+    results = [
+        {"title": mark.title, "url": source_link(base, mark), "snippet": mark.quote or ""}
+        for _, mark in sorted(first.items())
+    ]
+    return {"citations": urls, "search_results": results}
+
+
+def known_of(told: ToldText) -> Json:
+    """The key ``helix``: what POST /v1/query tells besides the text."""
+    return {key: value for key, value in told.known.items() if key not in NOT_TOLD}
+
+
+def token_counts(sources: Sequence[Source], told: ToldText) -> tuple[int, int]:
+    """Tokens of what an answer is made from, and of the answer, as POST /v1/query counts them."""
+    return sum(source.tokens for source in sources), count_tokens(told.known["answer"])
+
+
+_ERRORS: dict[int, tuple[str, str | None]] = {
+    400: ("invalid_request_error", None),
+    401: ("invalid_request_error", "invalid_api_key"),
+    403: ("permission_error", "insufficient_permissions"),
+    404: ("invalid_request_error", "not_found"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+}
+
+
+def error_json(message: str, status: int, param: str | None = None, code: str = "") -> Json:
+    """A failure as OpenAI's clients read it: ``{"error": {message, type, param, code}}``."""
+    kind, usual = _ERRORS.get(status, ("server_error" if status >= 500 else _ERRORS[400][0], None))
+    told: dict[str, Any] = {"message": message, "type": kind, "param": param, "code": code or usual}
+    return {"error": told}

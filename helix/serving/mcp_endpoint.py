@@ -1,0 +1,188 @@
+"""POST /mcp: the Model Context Protocol over streamable HTTP, without sessions.
+
+The SDK is imported, and its manager started, by the first request: importing it would make every
+server start slower. The manager runs in a task of its own, for it must end where it began.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING, Any, Self
+
+from fastapi import HTTPException, Request
+from starlette.responses import JSONResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from helix.answering.answer import Answer
+from helix.domain.scope import DEFAULT_TENANT
+from helix.errors import BadRequest
+from helix.library.keys import KEY_SCOPES
+from helix.protocols.mcp_visitor import Visitor, Work, visitor
+from helix.services import Services
+from helix.serving.access_books import AccessBooks, address_of
+from helix.serving.addresses import base_of
+from helix.serving.admission import place_for
+from helix.serving.authentication import Caller
+from helix.serving.body_limit import MEGABYTE, limit_body
+from helix.serving.disconnects import run_unless_disconnected
+from helix.serving.limits import asker
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+PATH = "/mcp"
+METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"
+_MOST_BYTES = 2 * MEGABYTE
+
+
+class McpEndpoint:
+    """The endpoint of one server, for one event loop; it ends with its block."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._starting = asyncio.Lock()
+        self._ended = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._running:
+            await self._running
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; with HELIX_AUTH=keys its bearer token says whose it is."""
+        request = Request(scope, receive)
+        asker(request).check_rate()
+        manager = await self._started()
+        if self._services.settings.auth == "off":
+            await self._answer(manager, self._anybody(request), scope, receive, send)
+            return
+        from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+        from mcp.server.auth.middleware.bearer_auth import (
+            AuthenticatedUser,
+            BearerAuthBackend,
+            RequireAuthMiddleware,
+        )
+        from pydantic import AnyHttpUrl
+        from starlette.middleware.authentication import AuthenticationMiddleware
+
+        from helix.protocols.mcp_server import KeyVerifier
+
+        async def opened(scope: Scope, receive: Receive, send: Send) -> None:
+            user: AuthenticatedUser = scope["user"]
+            caller = self._holder(request, user.access_token.claims or {})
+            await self._answer(manager, (caller, frozenset(user.scopes)), scope, receive, send)
+
+        base = base_of(request, self._services.settings)
+        guarded = RequireAuthMiddleware(opened, [], AnyHttpUrl(f"{base}{METADATA_PATH}"))
+        backend = BearerAuthBackend(KeyVerifier(self._services.store))
+        chain = AuthenticationMiddleware(AuthContextMiddleware(guarded), backend=backend)
+        await chain(scope, receive, send)
+
+    def _anybody(self, request: Request) -> tuple[Caller, frozenset[str]]:
+        named = request.query_params.getlist("tenant_id")
+        if len(set(named)) > 1:
+            raise BadRequest("tenant_id is given twice, and not the same")
+        caller = Caller(self._services, DEFAULT_TENANT, keyed=False, state=request.state)
+        request.state.caller = caller
+        return caller.for_tenant(named[0] if named else None), frozenset(KEY_SCOPES)
+
+    def _holder(self, request: Request, claims: dict[str, Any]) -> Caller:
+        tenant, key_id = claims["tenant_id"], claims["key_id"]
+        caller = Caller(self._services, tenant, keyed=True, key_id=key_id, state=request.state)
+        request.state.caller = caller
+        books: AccessBooks = request.state.books
+        books.key_used(key_id, tenant, address_of(request.scope))
+        for named in request.query_params.getlist("tenant_id"):
+            caller.for_tenant(named)
+        return caller
+
+    async def _answer(
+        self,
+        manager: StreamableHTTPSessionManager,
+        who: tuple[Caller, frozenset[str]],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Have the SDK answer on behalf of ``who``; a client that leaves ends what it asked for."""
+        caller, scopes = who
+        too_long = HTTPException(413, "the body is larger than 2 MB, the limit")
+        request = limit_body(Request(scope, receive), _MOST_BYTES, too_long)
+        asker(request, caller).check_rate("key", "tenant")
+        body = await request.body()
+
+        async def admit(work: Work) -> Answer:
+            with place_for(request, caller.tenant) as place:
+                return await place.run(work)
+
+        visitor.set(Visitor(
+            caller.library, self._services.answering, base_of(request, self._services.settings),
+            self._services.settings.max_question_chars, scopes, admit,
+        ))  # fmt: skip
+        work = manager.handle_request(scope, _replayed(body), send)
+        await run_unless_disconnected(request, work)
+
+    async def _started(self) -> StreamableHTTPSessionManager:
+        async with self._starting:
+            if self._manager is None:
+                await asyncio.to_thread(importlib.import_module, "helix.protocols.mcp_server")
+                ready: asyncio.Future[StreamableHTTPSessionManager] = asyncio.Future()
+                self._running = asyncio.create_task(self._run(ready))
+                either: set[asyncio.Future[Any]] = {ready, self._running}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if not ready.done():
+                    self._running.result()  # raises what kept it from starting
+                self._manager = ready.result()
+            return self._manager
+
+    async def _run(self, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from helix.protocols.mcp_server import build_server
+
+        server = build_server()
+        # Left to itself, the SDK would answer to loopback names alone: hosts and origins are looked
+        # at before (helix/serving/network/origins.py). The call makes the manager.
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        server.streamable_http_app(stateless_http=True, transport_security=security)
+        async with server.session_manager.run():
+            ready.set_result(server.session_manager)
+            await self._ended.wait()
+
+
+def _replayed(body: bytes) -> Receive:
+    """A body that was read already; whoever asks again waits until it is cancelled."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if messages:
+            return messages.pop()
+        await asyncio.Future()  # run_unless_disconnected watches for the end
+        raise AssertionError("unreachable")
+
+    return receive
+
+
+async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
+    """The endpoint of the server that a request came to."""
+    endpoint: McpEndpoint = scope["state"]["mcp"]
+    await endpoint(scope, receive, send)
+
+
+async def protected_resource(request: Request) -> JSONResponse:
+    """RFC 9728: what a client needs to open /mcp, which is a key that it was given."""
+    services: Services = request.state.services
+    if services.settings.auth == "off":
+        raise HTTPException(404, "no key is needed here")
+    return JSONResponse({
+        "resource": f"{base_of(request, services.settings)}{PATH}",
+        "resource_name": "Helix",
+        "scopes_supported": ["ask", "read"],
+        "bearer_methods_supported": ["header"],
+    })  # fmt: skip

@@ -1,0 +1,205 @@
+"""The bodies of the OpenAI-compatible routes; keys that are not named here are ignored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from helix.answering.gathering import Mode
+from helix.domain.scope import Scope
+from helix.errors import BadRequest, HelixError
+from helix.protocols.messages import Message
+from helix.serving.query_request import (
+    DocumentId,
+    Filters,
+    TimeZone,
+    scope_of_stored,
+    stored_scope,
+)
+from helix.settings import Settings
+
+ANSWERS = "helix"
+AGENT = "helix-agent"
+EMBEDS = "helix-embed"
+_MOST_TEXTS = 2048
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+_UNREAD = frozenset({"image_url", "input_image", "input_audio", "file", "input_file"})
+
+
+class InvalidParameter(BadRequest):
+    """The request cannot be answered as it was sent, for the value of ``param``."""
+
+    def __init__(self, message: str, param: str | None) -> None:
+        super().__init__(message)
+        self.param = param
+
+
+class UnknownModel(HelixError):
+    """The request names a model that there is not."""
+
+    status = 404
+    code = "model_not_found"
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Body(_Lenient):
+    model: str = Field(description="GET /v1/models lists them")
+    tenant_id: str | None = Field(None, description="Of Helix: whose documents")
+
+
+class _Part(_Lenient):
+    type: str
+    text: str | None = None
+
+
+class _Said(_Lenient):
+    type: str = "message"
+    role: str = ""
+    content: str | list[_Part] | None = None
+
+    def message(self) -> Message:
+        """As every protocol's messages are read; raises BadRequest for what is not text."""
+        if isinstance(self.content, str) or self.content is None:
+            return Message(self.role, self.content or "")
+        if self.role == "user" and (unread := {p.type for p in self.content} & _UNREAD):
+            raise InvalidParameter(
+                f"a message holds {', '.join(sorted(unread))}: only text is read here", "messages"
+            )
+        texts = [part.text for part in self.content if part.type in _TEXT_PARTS and part.text]
+        return Message(self.role, "\n".join(texts))
+
+
+class AskingRequest(_Body):
+    """What a question may have in either format; the last five are Helix's own."""
+
+    stream: bool | None = None
+    document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
+    filters: Filters | None = None
+    top_k: int | None = Field(None, ge=1, le=50)
+    time_zone: TimeZone | None = None
+    citation_links: bool = Field(False, description="Write `[1](address)` for `[1]`")
+
+    def messages_said(self) -> list[Message]:
+        """The messages, oldest first."""
+        raise NotImplementedError
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """The sequences that end the text."""
+        return ()
+
+    @property
+    def tells_usage(self) -> bool:
+        """Whether a stream ends with the number of tokens."""
+        return False
+
+    def mode(self, settings: Settings) -> Mode:
+        """Who gathers the sources: HELIX_MODE says so, but of the agent by its name."""
+        return "agent" if self.model == AGENT else settings.mode
+
+    def scope(self, tenant: str, settings: Settings) -> Scope:
+        """The documents that it is answered from; raises UnknownModel."""
+        tag = tag_of_model(self.model, settings)
+        stored = stored_scope(self.document_ids, self.filters)
+        if tag is not None:
+            filters = stored.setdefault("filters", {})
+            filters["tags"] = [*dict.fromkeys([tag, *(filters.get("tags") or ())])]
+        return scope_of_stored(stored, tenant)
+
+
+class _StreamOptions(_Lenient):
+    include_usage: bool | None = None
+
+
+class ChatRequest(AskingRequest):
+    """The body of POST /v1/chat/completions."""
+
+    messages: list[_Said] = Field(min_length=1)
+    stream_options: _StreamOptions | None = None
+    stop: str | Annotated[list[str], Field(max_length=4)] | None = None
+    n: Literal[1] | None = None
+
+    def messages_said(self) -> list[Message]:
+        return [said.message() for said in self.messages]
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+
+    @property
+    def tells_usage(self) -> bool:
+        return bool(self.stream_options and self.stream_options.include_usage)
+
+
+class ResponsesRequest(AskingRequest):
+    """The body of POST /v1/responses; no response is kept that another could go on from."""
+
+    input: str | Annotated[list[_Said], Field(min_length=1)]
+    previous_response_id: str | None = None
+
+    def messages_said(self) -> list[Message]:
+        if self.previous_response_id is not None:
+            raise InvalidParameter(
+                "no response is kept: send the messages before it in input", "previous_response_id"
+            )
+        if isinstance(self.input, str):
+            return [Message("user", self.input)]
+        return [said.message() for said in self.input if said.type == "message"]
+
+
+class EmbeddingsRequest(_Body):
+    """The body of POST /v1/embeddings."""
+
+    input: str | Annotated[list[str], Field(min_length=1, max_length=_MOST_TEXTS)]
+    encoding_format: Literal["float", "base64"] | None = None
+    dimensions: int | None = None
+    input_type: Literal["document", "query"] = Field("document", description="Of Helix")
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts to embed."""
+        return [self.input] if isinstance(self.input, str) else self.input
+
+
+Kind = TypeVar("Kind", bound=_Body)
+
+
+def openai_request(body: bytes, kind: type[Kind]) -> Kind:
+    """The request of ``kind`` in ``body``.
+
+    Raises:
+        InvalidParameter: one line that names the first key which is missing or malformed.
+    """
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        named = place or "the body"
+        raise InvalidParameter(f"{named}: {first['msg']}", place or None) from None
+
+
+def models_of(settings: Settings) -> dict[str, str | None]:
+    """The models that answer, each with the tag that its documents have; None: all documents."""
+    return {ANSWERS: None, AGENT: None} | {f"{ANSWERS}:{tag}": tag for tag in settings.tag_models}
+
+
+def tag_of_model(model: str, settings: Settings) -> str | None:
+    """The tag of the documents that ``model`` answers from.
+
+    Raises:
+        UnknownModel: there is no such model.
+    """
+    known = models_of(settings)
+    if model not in known:
+        raise UnknownModel(f"there is no model {model[:80]!r}: there are {', '.join(known)}")
+    return known[model]
+
+
+def model_json(name: str) -> dict[str, Any]:
+    """A model as GET /v1/models tells it."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": "helix"}

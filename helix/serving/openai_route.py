@@ -1,0 +1,44 @@
+"""The route class of the OpenAI-compatible routes: their failures in that protocol's shape."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from helix.errors import HelixError, UpstreamError
+from helix.protocols.openai_text import error_json
+from helix.serving.authentication import ApiRoute
+from helix.serving.limits import LimitReached
+from helix.serving.sse import TextJson
+
+_logger = logging.getLogger(__name__)
+
+
+class OpenAIRoute(ApiRoute):
+    """A route whose failures are ``{"error": {"message", "type", "param", "code"}}``."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, its errors told as OpenAI's clients read them."""
+        handler = super().get_route_handler()
+
+        async def in_its_shape(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HelixError as error:
+                status = 502 if isinstance(error, UpstreamError) else error.status
+                if status >= 500:
+                    _logger.warning("no answer: %s", error)
+                param, code = getattr(error, "param", None), getattr(error, "code", "")
+                return TextJson(error_json(str(error), status, param, code), status)
+            except HTTPException as error:
+                if isinstance(error, LimitReached):
+                    request.state.refused_for = error.setting
+                told = error_json(error.detail, error.status_code)
+                return TextJson(told, error.status_code, headers=error.headers)
+
+        return in_its_shape

@@ -1,0 +1,197 @@
+"""OpenAI's routes, answered from the documents: /v1/models, chat, responses and embeddings."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from helix.answering.answer import Answer, Question
+from helix.answering.events import Event, typed_events
+from helix.answering.pipeline import AnswerRequest
+from helix.answering.stream import AnswerStream
+from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.context import Source, count_tokens
+from helix.domain.questions import question_of
+from helix.errors import HelixError, UpstreamError
+from helix.protocols.messages import question_of_messages
+from helix.protocols.openai_chat import chunks, completion
+from helix.protocols.openai_responses import response, response_events
+from helix.protocols.openai_text import Sources, Wanted
+from helix.providers.base import Embedder
+from helix.serving.addresses import base_of
+from helix.serving.admission import place_for
+from helix.serving.answer_stream import answer_headers, streamed
+from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
+from helix.serving.openai_request import (
+    EMBEDS,
+    AskingRequest,
+    ChatRequest,
+    EmbeddingsRequest,
+    InvalidParameter,
+    ResponsesRequest,
+    UnknownModel,
+    model_json,
+    models_of,
+    openai_request,
+)
+from helix.serving.openai_route import OpenAIRoute
+from helix.serving.sse import TextJson
+
+router = APIRouter(
+    prefix="/v1", tags=["openai"], route_class=OpenAIRoute, default_response_class=Response
+)
+
+_FAILS: dict[int | str, dict[str, Any]] = {
+    "default": {"description": '`{"error": {"message", "type", "param", "code"}}`'}
+}
+
+
+@dataclass(frozen=True)
+class _Format:
+    """How one of the two formats tells an answer: as frames, and in one piece."""
+
+    frames: Callable[[AsyncGenerator[Event, None], Wanted, Sources], AsyncGenerator[bytes, None]]
+    whole: Callable[[Wanted, dict[str, Any], Sequence[Source]], dict[str, Any]]
+
+
+_CHAT, _RESPONSES = _Format(chunks, completion), _Format(response_events, response)
+
+
+def _body(kind: type[AskingRequest | EmbeddingsRequest]) -> dict[str, Any]:
+    """The description of a body: OpenAI's own documentation has its keys."""
+    described = kind.model_json_schema()
+    schema = {
+        "type": "object",
+        "required": described.get("required", []),
+        "description": f"As OpenAI has it; read are {', '.join(described['properties'])}",
+    }
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+@router.get("/models", summary="Models, for OpenAI's clients", responses=_FAILS)
+async def models(caller: CurrentCaller) -> Response:
+    """`helix`, `helix-agent`, one for each tag of HELIX_TAG_MODELS, and `helix-embed`."""
+    names = [*models_of(caller.services.settings), EMBEDS]
+    return TextJson({"object": "list", "data": [model_json(name) for name in names]})
+
+
+@router.get("/models/{model}", summary="A model, for OpenAI's clients", responses=_FAILS)
+async def model(caller: CurrentCaller, model: str) -> Response:
+    """It, or `404`."""
+    if model not in (*models_of(caller.services.settings), EMBEDS):
+        raise UnknownModel(f"there is no model {model[:80]!r}: GET /v1/models lists them")
+    return TextJson(model_json(model))
+
+
+@router.post(
+    "/chat/completions", summary="Ask, for OpenAI's clients", responses=_FAILS,
+    openapi_extra=_body(ChatRequest),
+)  # fmt: skip
+async def chat(request: Request, caller: CurrentCaller) -> Response:
+    """The last message is the question, those before it its history; annotations are citations."""
+    asked = openai_request(await request.body(), ChatRequest)
+    return await _answered(request, caller, asked, _CHAT)
+
+
+@router.post(
+    "/responses", summary="Ask, in OpenAI's newer format", responses=_FAILS,
+    openapi_extra=_body(ResponsesRequest),
+)  # fmt: skip
+async def responses(request: Request, caller: CurrentCaller) -> Response:
+    """As `/v1/chat/completions`; nothing is kept."""
+    asked = openai_request(await request.body(), ResponsesRequest)
+    return await _answered(request, caller, asked, _RESPONSES)
+
+
+async def _answered(
+    request: Request, caller: Caller, asked: AskingRequest, told: _Format
+) -> Response:
+    caller = caller.for_tenant(asked.tenant_id)
+    services = caller.services
+    text, history = question_of_messages(asked.messages_said())
+    text = question_of(text, services.settings.max_question_chars)
+    scope = asked.scope(caller.tenant, services.settings)
+    question = Question(
+        text, scope, asked.top_k, history, mode=asked.mode(services.settings),
+        time_zone=asked.time_zone or "UTC",
+    )  # fmt: skip
+    answering = AnswerRequest(services.answering, question)
+    wanted = Wanted(
+        asked.model, base_of(request, services.settings), question.answer_id, int(time.time()),
+        asked.stops, asked.citation_links, asked.tells_usage,
+    )  # fmt: skip
+    headers = answer_headers(question)
+    if asked.stream:
+
+        def frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
+            events = typed_events(answering, stream)
+            return told.frames(events, wanted, lambda: stream.retrieval.sources)
+
+        return await streamed(request, answering, frames, headers)
+    with place_for(request, caller.tenant) as place:
+        answer = await run_unless_disconnected(request, place.run(lambda: _whole(answering)))
+    if answer is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    known = answering.told(answer, with_verdict=answering.has_verdict)
+    return TextJson(told.whole(wanted, known, answer.retrieval.sources), headers=headers)
+
+
+async def _whole(answering: AnswerRequest) -> Answer:
+    with answering.outcome:
+        return await answering.run()
+
+
+@router.post(
+    "/embeddings", summary="Embed texts, for OpenAI's clients", responses=_FAILS,
+    openapi_extra=_body(EmbeddingsRequest),
+)  # fmt: skip
+async def embeddings(request: Request, caller: CurrentCaller) -> Response:
+    """Vectors of the database's embedder: 1,536 numbers of length 1."""
+    asked = openai_request(await request.body(), EmbeddingsRequest)
+    caller = caller.for_tenant(asked.tenant_id)
+    embedder = caller.services.engine.retriever.space.embedder
+    if asked.model not in (EMBEDS, embedder.identity):
+        raise UnknownModel(f"there is no model {asked.model[:80]!r} that embeds: use {EMBEDS}")
+    if asked.dimensions not in (None, EMBEDDING_DIMENSIONS):
+        raise InvalidParameter(f"dimensions can only be {EMBEDDING_DIMENSIONS}", "dimensions")
+    if not all(text.strip() for text in asked.texts):
+        raise InvalidParameter("input holds an empty text, which has no vector", "input")
+    with place_for(request, caller.tenant) as place:
+        work = place.run(lambda: _vectors(embedder, asked))
+        vectors = await run_unless_disconnected(request, work)
+    if vectors is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    tokens = sum(count_tokens(text) for text in asked.texts)
+    data = [
+        {"object": "embedding", "index": index, "embedding": _encoded(vector, asked)}
+        for index, vector in enumerate(vectors)
+    ]
+    usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+    return TextJson({"object": "list", "data": data, "model": asked.model, "usage": usage})
+
+
+async def _vectors(embedder: Embedder, asked: EmbeddingsRequest) -> list[list[float]]:
+    try:
+        if asked.input_type == "query":
+            return [await embedder.model.aget_query_embedding(text) for text in asked.texts]
+        return await embedder.model.aget_text_embedding_batch(asked.texts)
+    except HelixError:
+        raise
+    except Exception as error:
+        raise UpstreamError(
+            f"the embedding service failed ({type(error).__name__}); try again"
+        ) from error
+
+
+def _encoded(vector: list[float], asked: EmbeddingsRequest) -> list[float] | str:
+    if asked.encoding_format == "base64":
+        return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+    return vector

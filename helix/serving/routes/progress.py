@@ -1,0 +1,59 @@
+"""/v1/progress: when a learner was here and what was done, in days of a time zone."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from helix.library.errors import NotFound
+from helix.progress.reading import read_day, read_progress
+from helix.progress.storing import forget
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.sse import TextJson
+
+router = APIRouter(
+    prefix="/v1/progress", tags=["progress"], route_class=ApiRoute,
+    default_response_class=Response,
+    responses={404: {"description": "No progress is kept (HELIX_PROGRESS=off)"}},
+)  # fmt: skip
+TimeZone = Annotated[
+    str, Query(alias="time_zone", max_length=100, description="An IANA name: whose days they are")
+]
+
+
+@router.get("", summary="Progress")
+async def progress(caller: CurrentCaller, zone: TimeZone = "UTC") -> Response:
+    """Totals, streak, the last 90 days with a level from 0 to 4, and badges."""
+    await _up_to_date(caller)
+    return TextJson(await read_progress(caller.library, caller.who, zone))
+
+
+@router.get("/days/{day}", summary="One day of progress")
+async def one_day(caller: CurrentCaller, day: date, zone: TimeZone = "UTC") -> Response:
+    """Its sessions, cut at midnight, and how often what was done."""
+    await _up_to_date(caller)
+    return TextJson(await read_day(caller.library, caller.who, day, zone))
+
+
+@router.delete("", summary="Delete progress", status_code=204)
+async def delete(caller: CurrentCaller) -> Response:
+    """All of the caller's own: of the key's name, or of the tenant where it has none."""
+    await _up_to_date(caller)
+    await caller.library.change(partial(forget, learner=caller.who))
+    return Response(status_code=204)
+
+
+async def _up_to_date(caller: Caller) -> None:
+    """Write what this process has noted, for its reader to see it.
+
+    Raises:
+        NotFound: nothing is kept.
+    """
+    log = caller.services.progress
+    if not log.kept:
+        raise NotFound("no progress is kept: HELIX_PROGRESS is off")
+    await log.write()

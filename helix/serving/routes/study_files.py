@@ -1,0 +1,131 @@
+"""/v1/study: lessons opened, maps arranged, sets taken along and brought in."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.datastructures import UploadFile
+
+from helix.errors import BadRequest
+from helix.library.paging import check_text
+from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
+from helix.serving.body_limit import MEGABYTE
+from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.query_request import checked_request, json_body
+from helix.serving.routes.uploads import named_tenant
+from helix.serving.sse import TextJson
+from helix.study.attempts import mark_done
+from helix.study.formats import Format, exported
+from helix.study.importing import cards_in, import_cards
+from helix.study.lessons import open_lesson
+from helix.study.makers import build_maker
+from helix.study.maps import arrange
+from helix.study.sets import get_set, set_with_items
+from helix.study.telling import told_item
+
+_TYPES = {
+    "markdown": ("text/markdown; charset=utf-8", "md"), "csv": ("text/csv; charset=utf-8", "csv"),
+    "anki": ("application/octet-stream", "apkg"), "svg": ("image/svg+xml", "svg"),
+    "json": ("application/json", "json"),
+}  # fmt: skip
+_LIMITS = FormLimits(
+    16 * MEGABYTE, 1, 17 * MEGABYTE, "the form field file: a .csv or .apkg file",
+    "split the deck",
+)  # fmt: skip
+_FORM = form_body("file", file={"type": "string", "format": "binary"}, title={"type": "string"})
+
+router = APIRouter(prefix="/v1", tags=["study"], route_class=ApiRoute)
+form_router = APIRouter(prefix="/v1", tags=["study"], route_class=FormRoute)
+
+
+class Arrangement(BaseModel):
+    """Where nodes of a map are, and which are folded, by their ids."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    positions: dict[str, list[float]] | None = Field({}, description="[x, y]; null forgets all")
+    folded: dict[str, bool] = Field(default_factory=dict)
+
+
+@router.post("/study/{set_id}/lessons/{item_id}", summary="Open a lesson", response_class=Response)
+async def lesson(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
+    """The lesson, written and cited now where nobody has opened it before."""
+    services = caller.services
+    maker = build_maker(services.settings, services.llm)
+    await get_set(caller.library, set_id)
+    with (await services.answering.prompts_of(caller.tenant)).active():
+        item = await open_lesson(caller.library, services.answering, maker, item_id)
+    caller.note("lesson_read")
+    return TextJson(told_item(item))
+
+
+@router.post(
+    "/study/{set_id}/lessons/{item_id}/done", summary="Finish a lesson", response_class=Response
+)
+async def lesson_done(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
+    """Note that it is done; how many of the workshop's lessons are."""
+    library = caller.library
+    await get_set(library, set_id)
+    done = await library.change(
+        partial(mark_done, tenant=library.tenant, item_id=item_id, learner=caller.learner)
+    )
+    if done["done"] == done["of"]:
+        caller.note("workshop_finished")
+    return TextJson(done)
+
+
+@router.patch(
+    "/study/{set_id}/positions", summary="Arrange a map", status_code=204,
+    openapi_extra=json_body(Arrangement),
+)  # fmt: skip
+async def positions(request: Request, caller: CurrentCaller, set_id: int) -> Response:
+    """Keep where nodes were put and which are folded; `"positions": null` lays it out anew."""
+    asked = checked_request(await request.body(), 0, Arrangement)
+    library = caller.library
+    await library.change(partial(
+        arrange, tenant=library.tenant, set_id=set_id, positions=asked.positions,
+        folded=asked.folded,
+    ))  # fmt: skip
+    return Response(status_code=204)
+
+
+@router.get("/study/{set_id}/export", summary="Take a set along", response_class=Response)
+async def export(
+    caller: CurrentCaller,
+    set_id: int,
+    kind: Annotated[Format, Query(alias="format")] = "json",
+) -> Response:
+    """As JSON or Markdown; cards also as CSV and as an Anki deck, a map as SVG."""
+    found, items = await set_with_items(caller.library, set_id)
+    content = await caller.library.aside(partial(exported, kind, found, items))
+    media, suffix = _TYPES[kind]
+    headers = {
+        "Content-Disposition": f"attachment; filename=study-{set_id}.{suffix}",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(content, media_type=media, headers=headers)
+
+
+@form_router.post(
+    "/study/import", summary="Bring in a deck", status_code=201, response_class=Response,
+    openapi_extra=_FORM,
+)  # fmt: skip
+async def bring_in(request: Request, caller: CurrentCaller) -> Response:
+    """A `.csv` or `.apkg` file as a deck; a card that the library bears out gets its span."""
+    form = await read_form(request, _LIMITS)
+    try:
+        caller = caller.for_tenant(named_tenant(form))
+        file, title = form.get("file"), form.get("title", "")
+        if not isinstance(file, UploadFile) or not isinstance(title, str):
+            raise BadRequest(f"no file came: send {_LIMITS.usage}")
+        data, name = await file.read(), file.filename or ""
+    finally:
+        await form.close()
+    library = caller.library
+    cards = await library.aside(partial(cards_in, name, data))
+    set_id = await import_cards(library, check_text("title", title or name, 200), cards)
+    return TextJson(await get_set(library, set_id), 201)

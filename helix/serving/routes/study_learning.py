@@ -1,0 +1,130 @@
+"""/v1/study: quizzes answered, cards reviewed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.query_request import checked_request, json_body
+from helix.serving.sse import TextJson
+from helix.study.attempts import (
+    answer_question,
+    finish_attempt,
+    get_attempt,
+    list_attempts,
+    open_attempt,
+)
+from helix.study.repetition import Rating, due_cards, review, undo_review
+
+router = APIRouter(prefix="/v1", tags=["study"], route_class=ApiRoute)
+
+
+class GivenAnswer(BaseModel):
+    """An answer to one question: an option's number from 0, or true or false."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    item_id: int = Field(ge=1, le=2**63 - 1)
+    answer: int | bool
+
+
+class CardReview(BaseModel):
+    """How well a card was known."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    rating: Rating
+
+
+@router.post(
+    "/study/{set_id}/attempts", summary="Begin a quiz, or go on with it", response_class=Response
+)
+async def attempt(caller: CurrentCaller, set_id: int) -> Response:
+    """The learner's attempt that is not finished; a new one where there is none."""
+    library, learner = caller.library, caller.learner
+    return TextJson(await library.change(
+        partial(open_attempt, tenant=library.tenant, set_id=set_id, learner=learner)
+    ))  # fmt: skip
+
+
+@router.get("/study/{set_id}/attempts", summary="List attempts", response_class=Response)
+async def attempts(caller: CurrentCaller, set_id: int) -> Response:
+    """The learner's, newest first, with their scores."""
+    return TextJson({"attempts": await list_attempts(caller.library, set_id, caller.learner)})
+
+
+@router.get("/study/attempts/{attempt_id}", summary="Read an attempt", response_class=Response)
+async def one_attempt(caller: CurrentCaller, attempt_id: int) -> Response:
+    """The attempt, and the review of what was answered of it."""
+    return TextJson(await _of_attempt(caller, get_attempt, attempt_id=attempt_id))
+
+
+@router.post(
+    "/study/attempts/{attempt_id}/answers", summary="Answer a question", response_class=Response,
+    openapi_extra=json_body(GivenAnswer),
+)  # fmt: skip
+async def answer(request: Request, caller: CurrentCaller, attempt_id: int) -> Response:
+    """Keep the answer; whether it is right, the key, the explanation and its sources."""
+    given = checked_request(await request.body(), 0, GivenAnswer)
+    told = await _of_attempt(
+        caller, answer_question, attempt_id=attempt_id, item_id=given.item_id, given=given.answer
+    )
+    if told["right"]:
+        caller.note("quiz_question_right")
+    return TextJson(told)
+
+
+@router.post(
+    "/study/attempts/{attempt_id}/finish", summary="Finish a quiz", response_class=Response
+)
+async def finish(caller: CurrentCaller, attempt_id: int) -> Response:
+    """The score, and each question with its key and source beside what was answered."""
+    scored = await _of_attempt(caller, finish_attempt, attempt_id=attempt_id)
+    caller.note("quiz_taken")
+    return TextJson(scored)
+
+
+async def _of_attempt(caller: CurrentCaller, action: Any, **values: Any) -> Any:
+    library, learner = caller.library, caller.learner
+    return await library.change(partial(action, tenant=library.tenant, learner=learner, **values))
+
+
+@router.get("/study/due", summary="List the cards that are due", response_class=Response)
+async def due(
+    caller: CurrentCaller,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    set_id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="Of one deck")] = None,
+) -> Response:
+    """Cards due first, then new ones; with the seconds until each would come again, by rating."""
+    retention = caller.services.settings.study_retention
+    return TextJson(await due_cards(caller.library, caller.learner, retention, limit, set_id))
+
+
+@router.post(
+    "/study/cards/{item_id}/review", summary="Review a card", response_class=Response,
+    openapi_extra=json_body(CardReview),
+)  # fmt: skip
+async def review_card(request: Request, caller: CurrentCaller, item_id: int) -> Response:
+    """Note how well it was known: again, hard, good or easy; when it is due next."""
+    given = checked_request(await request.body(), 0, CardReview)
+    library, retention = caller.library, caller.services.settings.study_retention
+    told = await library.change(partial(
+        review, tenant=library.tenant, item_id=item_id, rating=given.rating,
+        learner=caller.learner, retention=retention,
+    ))  # fmt: skip
+    caller.note("card_reviewed")
+    return TextJson(told)
+
+
+@router.post("/study/cards/undo", summary="Undo the last review", response_class=Response)
+async def undo(caller: CurrentCaller) -> Response:
+    """The card is what it was before the learner's last review."""
+    library = caller.library
+    return TextJson(await library.change(
+        partial(undo_review, tenant=library.tenant, learner=caller.learner)
+    ))  # fmt: skip

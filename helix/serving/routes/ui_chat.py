@@ -1,0 +1,156 @@
+"""POST /v1/ui/chat: what ``useChat`` of the AI SDK talks to, and the way back to an answer."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from helix.answering.answer import Question
+from helix.answering.events import Event, typed_events
+from helix.answering.pipeline import AnswerRequest
+from helix.answering.stream import AnswerStream
+from helix.conversations.asking import Asking
+from helix.conversations.liveness import MessageEvent, MessageRow
+from helix.conversations.names import id_of
+from helix.conversations.reading import get_conversation, get_message
+from helix.conversations.tree import (
+    Begun,
+    NewMessage,
+    active_leaf,
+    add_message,
+    create,
+    hold,
+    message,
+)
+from helix.domain.questions import question_of
+from helix.errors import HelixError
+from helix.library.access import Connected
+from helix.library.errors import NotFound
+from helix.protocols.messages import question_of_messages
+from helix.protocols.ui_stream import HEADERS, ui_frames
+from helix.serving.addresses import base_of
+from helix.serving.answer_stream import answer_headers, streamed
+from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
+from helix.serving.query_request import scope_of_stored, stored_scope
+from helix.serving.query_route import QueryRoute
+from helix.serving.turns import begun_turn
+from helix.serving.ui_chat_request import UiChatRequest, ui_chat_request
+
+router = APIRouter(
+    prefix="/v1/ui/chat", tags=["ai-sdk"], route_class=QueryRoute, default_response_class=Response
+)
+_logger = logging.getLogger(__name__)
+_PARTS = 'data: {"type":"start","messageId":"…"}\n\ndata: {"type":"start-step"}\n\n'
+_TOLD: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A UI message stream, version 1", "content": {
+        "text/event-stream": {"schema": {"type": "string"}, "example": _PARTS}}},
+}  # fmt: skip
+_BODY = {"requestBody": {"required": True, "content": {"application/json": {
+    "schema": {"type": "object", "required": ["id", "messages"]}}}}}  # fmt: skip
+
+
+@router.post("", summary="Ask, for the AI SDK", responses=_TOLD, openapi_extra=_BODY)
+async def chat(request: Request, caller: CurrentCaller) -> Response:
+    """The last message is the question, those before it its history.
+
+    With `resume` the question is kept as the next of the conversation of the chat's id, whose
+    messages are then the history, and its answer goes on where the client leaves.
+    """
+    asked = ui_chat_request(await request.body())
+    caller = caller.for_tenant(asked.tenant_id)
+    services, limit = caller.services, caller.services.settings.max_question_chars
+    base, stored = (
+        base_of(request, services.settings),
+        stored_scope(asked.document_ids, asked.filters),
+    )
+    text, history = question_of_messages(asked.said)
+    if asked.resume:
+        return await _resumable(request, caller, asked, stored)
+    scope = scope_of_stored(stored, caller.tenant)
+    question = Question(
+        question_of(text, limit), scope, asked.top_k, history,
+        mode=asked.mode or services.settings.mode, time_zone=asked.time_zone or "UTC",
+    )  # fmt: skip
+    answering = AnswerRequest(services.answering, question)
+
+    def frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
+        return ui_frames(typed_events(answering, stream), base, question.answer_id)
+
+    return await streamed(request, answering, frames, answer_headers(question) | HEADERS)
+
+
+@router.get(
+    "/{conversation_id}/stream", summary="Come back to an answer, for the AI SDK",
+    responses={200: _TOLD[200], 204: {"description": "Nothing is being answered"}},
+)  # fmt: skip
+async def resume(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
+    """All parts of the answer that is under way, from its first on."""
+    name = id_of(conversation_id)
+    try:
+        answering = (await get_conversation(caller.library, name))["answering"]
+    except NotFound:
+        answering = None
+    if answering is None:
+        return Response(status_code=204)
+    answer_id = (await get_message(caller.library, name, answering))["answer_id"]
+    return _followed(request, caller, MessageRow(caller.library, name, answering), answer_id)
+
+
+async def _resumable(
+    request: Request, caller: Caller, asked: UiChatRequest, stored: dict[str, Any]
+) -> Response:
+    questions = [said.text for said in asked.said if said.role == "user"]
+    name, text = id_of(asked.id), questions[-1]
+    question_of(text, caller.services.settings.max_question_chars)
+    asking = Asking(
+        name, partial(_add, tenant=caller.tenant, name=name, before=len(questions) - 1), text,
+        stored or None, asked.top_k, wait=True, named=asked.id, mode=asked.mode,
+        time_zone=asked.time_zone or "UTC",
+    )  # fmt: skip
+    turn = await begun_turn(request, caller, asking)
+    if await run_unless_disconnected(request, turn.begun()) is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    return _followed(request, caller, turn.row, turn.first[1]["answer_id"])
+
+
+def _add(
+    connection: Connected, new: NewMessage, tenant: str, name: str, before: int
+) -> tuple[NewMessage, Begun]:
+    """Add ``new`` below the message of the active path that has ``before`` - 1 before it.
+
+    So a question that is asked again, or another in its place, becomes a sibling.
+    """
+    create(connection, tenant, name, "", {})
+    hold(connection, tenant, name)
+    parent = active_leaf(connection, tenant, name)
+    while parent is not None:
+        found = message(connection, tenant, name, parent)
+        if found["depth"] < before:
+            break
+        parent = found["parent_id"]
+    return new, add_message(connection, tenant, name, new, parent)
+
+
+def _followed(request: Request, caller: Caller, row: MessageRow, answer_id: str) -> Response:
+    events = caller.services.turns.follow(row, 0)
+    base = base_of(request, caller.services.settings)
+    frames = ui_frames(_decoded(events), base, answer_id)
+    return event_stream(frames, events.aclose, HEADERS | {"X-Answer-Id": answer_id})
+
+
+async def _decoded(events: AsyncGenerator[MessageEvent, None]) -> AsyncGenerator[Event, None]:
+    """The events of a turn; where reading them fails, the stream ends without its last."""
+    async with aclosing(events):
+        try:
+            async for event in events:
+                yield event.name, json.loads(event.data)
+        except HelixError as error:
+            _logger.warning("stream cut: %s", error)

@@ -1,0 +1,64 @@
+"""The body of POST /v1/ui/chat: what the AI SDK's transport sends, and what Helix adds to it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from helix.answering.gathering import Mode
+from helix.errors import BadRequest
+from helix.protocols.messages import Message
+from helix.serving.query_request import DocumentId, Filters, TimeZone
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Part(_Lenient):
+    type: str
+    text: str | None = None
+
+
+class _UiMessage(_Lenient):
+    role: str
+    parts: list[_Part] = Field(default_factory=list)
+
+    def message(self) -> Message:
+        """As every protocol's messages are read; raises BadRequest for what is not text."""
+        if self.role == "user" and any(part.type == "file" for part in self.parts):
+            raise BadRequest("a message holds a file: only text is read here")
+        texts = (part.text for part in self.parts if part.type == "text")
+        return Message(self.role, "\n".join(text for text in texts if text))
+
+
+class UiChatRequest(_Lenient):
+    """The chat's ``id`` and all its messages; the rest is Helix's own, and may be left out."""
+
+    id: str = Field(min_length=1, max_length=200)
+    messages: list[_UiMessage] = Field(min_length=1)
+    resume: bool = Field(False, description="Go on where the client leaves; it may come back")
+    document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
+    filters: Filters | None = None
+    top_k: int | None = Field(None, ge=1, le=50)
+    mode: Mode | None = Field(None, description="agent: tools gather the sources; HELIX_MODE")
+    time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
+    tenant_id: str | None = None
+
+    @property
+    def said(self) -> list[Message]:
+        """The messages, oldest first."""
+        return [message.message() for message in self.messages]
+
+
+def ui_chat_request(body: bytes) -> UiChatRequest:
+    """The request in ``body``.
+
+    Raises:
+        BadRequest: one line that names the first key which is missing or malformed.
+    """
+    try:
+        return UiChatRequest.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the body"
+        raise BadRequest(f"{place}: {first['msg']}") from None

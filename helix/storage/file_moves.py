@@ -1,0 +1,146 @@
+"""Original files to a bucket: moved there when no run needs them, deleted there when let go of.
+
+An object is named in ``loose_objects`` before it is put, and taken out of it by the transaction
+that writes its name into ``files``. So at every moment each object is named by one of the two
+tables, whoever is killed when; what stays loose is due after LEASE, and deleted.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from secrets import token_hex
+
+import psycopg
+from psycopg.rows import dict_row
+
+from helix.storage.connections import Connected, Row
+from helix.storage.objects import delete_objects, put_object
+from helix.storage.stored_bytes import stored_file
+from helix.storage.tenant_store import TenantStore
+
+LEASE = "1 hour"
+"""How long whoever named an object may take to put it and take it up."""
+_AT_ONCE = 500
+"""Objects of one deletion; S3 takes 1,000."""
+
+# A file that somebody is moving is left to them. Two that look at once may both begin: then the
+# object of the second stays loose.
+_NEXT = """
+SELECT tenant_id, content_hash FROM files f
+WHERE data IS NOT NULL
+    AND EXISTS (SELECT FROM documents d
+        WHERE d.file_hash = f.content_hash AND d.tenant_id = f.tenant_id)
+    AND NOT EXISTS (SELECT FROM run_files r
+        WHERE r.file_hash = f.content_hash AND r.tenant_id = f.tenant_id)
+    AND NOT EXISTS (SELECT FROM loose_objects o
+        WHERE o.content_hash = f.content_hash AND o.tenant_id = f.tenant_id AND o.due_at > now())
+ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
+"""
+_NAME = """
+INSERT INTO loose_objects (place, tenant_id, content_hash, due_at)
+VALUES (%(place)s, %(tenant_id)s, %(content_hash)s, now() + %(lease)s::interval)
+"""
+# Not at the last moment of its lease, or it could be found due before this is committed.
+_TAKE_UP = """
+DELETE FROM loose_objects WHERE place = %(place)s AND due_at > now() + interval '10 minutes'
+"""
+_MOVE = """
+UPDATE files SET data = NULL, place = %(place)s
+WHERE tenant_id = %(tenant_id)s AND content_hash = %(content_hash)s AND data IS NOT NULL
+"""
+# Named anew where it was due already: the object may have been put after it was deleted.
+_GIVE_UP = """
+INSERT INTO loose_objects (place, tenant_id, content_hash)
+VALUES (%(place)s, %(tenant_id)s, %(content_hash)s)
+ON CONFLICT (place) DO UPDATE SET due_at = now()
+"""
+# Only below the address that is configured: a copy of the database, restored to be tried out with
+# a bucket of its own or none, deletes nothing of the original's.
+_DUE = """
+SELECT place FROM loose_objects o
+WHERE due_at <= now() AND starts_with(place, %(below)s)
+    AND NOT EXISTS (SELECT FROM files f WHERE f.place = o.place)
+ORDER BY due_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
+"""
+_DELETED = "DELETE FROM loose_objects WHERE place = ANY(%s)"
+_COUNTS = """
+SELECT (SELECT count(*) FROM files WHERE place IS NOT NULL) AS moved,
+    (SELECT count(*) FROM files f WHERE data IS NOT NULL AND EXISTS (SELECT FROM documents d
+        WHERE d.file_hash = f.content_hash AND d.tenant_id = f.tenant_id)) AS waiting,
+    (SELECT count(*) FROM loose_objects WHERE due_at <= now()) AS loose
+"""
+
+
+def move_next(store: TenantStore, address: str) -> bool:
+    """Move the bytes of one kept file to an object below ``address``, ``s3://bucket/prefix``.
+
+    Returns:
+        False where there was none to move.
+
+    Raises:
+        SettingsError, StoreUnavailable: as put_object does, or the database did not answer; the
+            file is as it was.
+    """
+    with store.connection() as connection:
+        if (named := _named(connection, address)) is None:
+            return False
+        stored = stored_file(connection, named["tenant_id"], named["content_hash"])
+    moved = False
+    try:
+        if stored is not None and stored.data is not None:
+            put_object(named["place"], stored.data)  # no connection is held meanwhile
+            moved = _taken_up(store, named)
+    finally:
+        if not moved:
+            with store.connection() as connection:
+                connection.execute(_GIVE_UP, named)
+    return True
+
+
+def _named(connection: Connected, address: str) -> Row | None:
+    """A file that is to be moved, with the name of its object, which is on record then."""
+    with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(_NEXT).fetchone()
+        if found is None:
+            return None
+        # The name is never used again, so what deletes an object cannot hit the next of the same
+        # bytes. It does not show a tenant's name to whoever may list the bucket.
+        whose = sha256(found["tenant_id"].encode()).hexdigest()[:32]
+        place = f"{address}/{whose}/{found['content_hash']}-{token_hex(8)}"
+        cursor.execute(_NAME, {**found, "place": place, "lease": LEASE})
+        return {**found, "place": place}
+
+
+def _taken_up(store: TenantStore, named: Row) -> bool:
+    """Whether the file is in its object now; False where it is gone, or the lease was over."""
+    with store.connection() as connection, connection.transaction() as transaction:
+        taken = connection.execute(_TAKE_UP, named).rowcount
+        if taken and connection.execute(_MOVE, named).rowcount:
+            return True
+        raise psycopg.Rollback(transaction)
+    return False
+
+
+def delete_let_go(store: TenantStore, address: str) -> int:
+    """Delete objects below ``address`` that are due, some at once; how many there were.
+
+    Raises:
+        SettingsError, StoreUnavailable: as delete_objects does, or the database did not answer;
+            they are still due.
+    """
+    values = {"below": f"{address}/", "most": _AT_ONCE}
+    with store.connection() as connection:
+        places = [place for (place,) in connection.execute(_DUE, values).fetchall()]
+    if places:  # nobody can take up one that is due: no lock is needed, and no connection
+        delete_objects(places)
+        with store.connection() as connection:
+            connection.execute(_DELETED, (places,))
+    return len(places)
+
+
+def counts(connection: Connected) -> dict[str, int]:
+    """How many files are ``moved`` to a bucket or ``waiting`` to be, and ``loose`` objects due."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(_COUNTS).fetchone()
+    assert found is not None
+    return dict(found)

@@ -1,0 +1,227 @@
+"""Read replicas of the database: who is there, and what they may answer.
+
+A replica answers a read where it has replayed all that the primary had written when the read began
+(docs/decisions/0056-read-replicas.md); else, and where it fails, the primary does. A replica that
+fails is left at once and asked again by a task of its own, so no question waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+Row = dict[str, Any]
+Identity = tuple[str, str]
+"""The cluster's system identifier and the database's name: the same on primary and replica."""
+ReplicaPool = AsyncConnectionPool[AsyncConnection[TupleRow]]
+
+ANSWER_SECONDS = 1.5
+"""How long a replica may keep silent; then the primary is asked, and the replica left."""
+CONNECT_SECONDS = 2
+RETRY_SECONDS = (1.0, 2.0, 5.0)
+"""Waits after the first failures in a row of a replica; the last one is for all further ones."""
+
+POSITION = """
+SELECT (CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn()
+        ELSE pg_current_wal_flush_lsn() END)::text AS position
+"""
+"""Asked of the primary: the end of every commit that anybody was told of. The flushed position, for
+a replica is sent nothing beyond it; without synchronous commits that would leave some out."""
+IDENTITY = """
+SELECT system_identifier::text AS cluster, current_database()::text AS name,
+       pg_is_in_recovery() AS replays, pg_backend_pid() AS backend
+FROM pg_control_system()
+"""
+LAG = """
+SELECT greatest(pg_wal_lsn_diff(%(position)s::pg_lsn, pg_last_wal_replay_lsn()), 0)::bigint AS bytes
+"""
+"""Of a replica: what it has still to replay up to a position."""
+_CAUGHT_UP = "pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %(position)s::pg_lsn"
+
+_logger = logging.getLogger(__name__)
+
+
+class Replica:
+    """One replica: its connections, and whether it is asked at present.
+
+    Args:
+        number: its place in DATABASE_REPLICA_URLS, from 1; messages name it by this.
+        url: a libpq URL; it may hold a password.
+        pool: connections to it that are ready to read, not open yet.
+    """
+
+    def __init__(self, number: int, url: str, pool: ReplicaPool) -> None:
+        self.name = f"replica-{number}"
+        self.pool = pool
+        self.present = False
+        self._url = url
+        self._behind = False
+        self._failures = 0  # since it last answered
+        self._warned = False
+
+    async def read(
+        self, as_tenant: str, statement: str, values: dict[str, Any], tenant: str, position: str
+    ) -> list[Row] | None:
+        """The rows, or None where it has not replayed the WAL up to ``position`` yet.
+
+        Raises:
+            psycopg.Error: it did not answer within ANSWER_SECONDS, or refused.
+        """
+        who = {"tenant": tenant, "position": position}
+        async with self.pool.connection(timeout=ANSWER_SECONDS) as connection:
+            hanging_up = asyncio.get_running_loop().call_later(ANSWER_SECONDS, _hang_up, connection)
+            try:
+                if self._behind:  # then the search would probably be for nothing
+                    checked = await connection.execute(f"SELECT {_CAUGHT_UP}", who)
+                    if not await _first(checked):
+                        return None
+                cursor = connection.cursor(binary=True, row_factory=dict_row)
+                async with connection.pipeline():
+                    # the position first: what the read sees afterwards can only be newer
+                    checked = await connection.execute(
+                        f"SELECT {_CAUGHT_UP}, {as_tenant}", who, prepare=True
+                    )
+                    await cursor.execute(statement, values, prepare=True)
+                self._behind, self._failures = not await _first(checked), 0
+                return None if self._behind else await cursor.fetchall()
+            finally:
+                hanging_up.cancel()
+
+    async def join(self, identity: Identity) -> None:
+        """Return once it answers as a replica of the database that ``identity`` names."""
+        while True:
+            if self._failures:
+                await asyncio.sleep(RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1])
+            try:
+                async with asyncio.timeout(2 * CONNECT_SECONDS):
+                    problem = await self._problem(identity)
+                if problem is None:
+                    await self.pool.open()
+                    await self.pool.check()  # it drops what is left of a server that died
+                    break
+            except (psycopg.Error, OSError, TimeoutError) as error:
+                problem = f"does not answer ({type(error).__name__})"
+            self._failures += 1
+            if not self._warned:
+                _logger.warning("%s %s; the primary answers", self.name, problem)
+                self._warned = True
+        self.present = True
+        _logger.log(logging.WARNING if self._warned else logging.INFO, "%s answers", self.name)
+        self._warned = False
+
+    async def _problem(self, identity: Identity) -> str | None:
+        async with await AsyncConnection.connect(
+            self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, row_factory=dict_row
+        ) as connection:
+            row = await (await connection.execute(IDENTITY)).fetchone()
+            return problem_of(row, identity, connection.info.backend_pid)
+
+    def failed(self, error: psycopg.OperationalError) -> None:
+        """Ask it no more until it has joined again, unless it was only busy."""
+        in_use = self.pool.get_stats().get("pool_size", 0) >= self.pool.max_size
+        busy = isinstance(error, PoolTimeout) and in_use
+        if self.present and not busy:  # of many reads that fail at once the first one counts
+            self.present = False
+            self._failures += 1
+
+
+def problem_of(row: Row | None, identity: Identity, backend: int) -> str | None:
+    """Why a server whose IDENTITY is ``row`` cannot be asked as a replica of ``identity``.
+
+    ``backend`` is the process that the connection says it is of. None where it can.
+    """
+    if row is None or (row["cluster"], row["name"]) != identity:
+        return "is no replica of the database in DATABASE_URL"
+    if row["backend"] != backend:
+        return "is reached through a pooler: give its own address"
+    return None if row["replays"] else "replays nothing: it is a primary itself"
+
+
+class Replicas:
+    """All replicas of one database, for one event loop.
+
+    Args:
+        urls: of each, as DATABASE_REPLICA_URLS has them.
+        pool: makes the connections to a URL, under a name.
+    """
+
+    def __init__(self, urls: Sequence[str], pool: Callable[[str, str], ReplicaPool]) -> None:
+        self._all = [
+            Replica(number, url, pool(url, f"helix-replica-{number}"))
+            for number, url in enumerate(urls, 1)
+        ]
+        self._joining: dict[Replica, asyncio.Task[None]] = {}
+        self._turn = 0
+
+    def pick(self, identity: Identity) -> Replica | None:
+        """The replica whose turn it is; None where none is there. Absent ones begin to join."""
+        for replica in self._all:
+            if not replica.present and replica not in self._joining:
+                task = asyncio.create_task(replica.join(identity))
+                self._joining[replica] = task
+                task.add_done_callback(partial(self._joined, replica))
+        present = [replica for replica in self._all if replica.present]
+        self._turn += 1
+        return present[self._turn % len(present)] if present else None
+
+    async def read(
+        self, replica: Replica, as_tenant: str, statement: str, values: dict[str, Any],
+        tenant: str, position: str,
+    ) -> list[Row] | None:  # fmt: skip
+        """The rows of a read on ``replica``; None where the primary is to be asked."""
+        try:
+            return await replica.read(as_tenant, statement, values, tenant, position)
+        except psycopg.errors.TransactionRollback:
+            return None  # the replica ended the read, for it was in the way of what it replays
+        except psycopg.OperationalError as error:
+            replica.failed(error)
+        except psycopg.Error:
+            pass  # the primary says what is wrong, if anything is
+        return None
+
+    def _joined(self, replica: Replica, _: asyncio.Task[None]) -> None:
+        del self._joining[replica]
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def stats(self) -> dict[str, dict[str, int]]:
+        """By replica: psycopg's statistics of its pool, and whether it is asked (0 or 1)."""
+        return {each.name: {**each.pool.get_stats(), "present": each.present} for each in self._all}
+
+    async def close(self) -> None:
+        """End the tries to join, and close every pool."""
+        for task in list(self._joining.values()):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        for replica in self._all:
+            await replica.pool.close()
+
+
+async def _first(cursor: psycopg.AsyncCursor[TupleRow]) -> bool:
+    row = await cursor.fetchone()
+    return bool(row and row[0])
+
+
+def _hang_up(connection: AsyncConnection[TupleRow]) -> None:
+    """End a connection that keeps silent: whoever waits for it is told so at once.
+
+    Cancelling the read would not: psycopg then asks the server to cancel, and waits for that.
+    """
+    with (
+        suppress(OSError, psycopg.Error),
+        socket.socket(fileno=os.dup(connection.fileno())) as line,
+    ):
+        line.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,200 @@
+"""Attempts: a learner's answers to a quiz, kept one by one, scored and reviewed with sources."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from helix.errors import BadRequest
+from helix.library.access import Connected, Library, Row, compose
+from helix.library.errors import Conflict, NotFound
+from helix.study.items import Choice, TrueFalse, item_of
+from helix.study.rows import item_row, items_of, one
+from helix.study.sets import no_set
+from helix.study.storing import read_set
+
+_COLUMNS = """
+id, set_id, answers, right_count AS "right", asked_count AS "of", to_json(started_at) AS started_at,
+to_json(finished_at) AS finished_at
+"""
+_OPEN = compose(
+    """
+INSERT INTO study_attempts (tenant_id, set_id, learner)
+VALUES (%(tenant)s, %(set_id)s, %(learner)s)
+ON CONFLICT (tenant_id, set_id, learner) WHERE finished_at IS NULL
+DO UPDATE SET learner = excluded.learner RETURNING {columns}
+""",
+    columns=_COLUMNS,
+)
+_LIST = compose(
+    """
+SELECT {columns} FROM study_attempts
+WHERE tenant_id = %(tenant)s AND set_id = %(set_id)s AND learner = %(learner)s ORDER BY id DESC
+""",
+    columns=_COLUMNS,
+)
+_HOLD = compose(
+    """
+SELECT {columns} FROM study_attempts
+WHERE tenant_id = %(tenant)s AND id = %(id)s AND learner = %(learner)s FOR UPDATE
+""",
+    columns=_COLUMNS,
+)
+_ANSWER = """
+UPDATE study_attempts SET answers = answers || %(answer)s, right_count = %(right)s,
+    asked_count = greatest(asked_count, %(right)s)
+WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+_FINISH = """
+UPDATE study_attempts SET finished_at = now(), right_count = %(right)s, asked_count = %(of)s
+WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+_QUESTIONS = ("choice", "true_false")
+
+
+def open_attempt(connection: Connected, tenant: str, set_id: int, learner: str) -> Row:
+    """The learner's attempt at a set that is not finished; a new one where there is none.
+
+    Raises:
+        NotFound: there is no such set.
+        BadRequest: the set has nothing to answer.
+    """
+    found = read_set(connection, tenant, set_id)
+    if found is None:
+        raise no_set(set_id)
+    if found["kind"] not in ("quiz", "workshop"):
+        raise BadRequest(f"a set of kind {found['kind']} is not answered: only quizzes are")
+    values = {"tenant": tenant, "set_id": set_id, "learner": learner}
+    attempt = one(connection, _OPEN, values)
+    assert attempt is not None
+    return attempt
+
+
+async def list_attempts(library: Library, set_id: int, learner: str) -> list[Row]:
+    """The learner's attempts at a set, newest first."""
+    return await library.all_data(_LIST, {"set_id": set_id, "learner": learner})
+
+
+def answer_question(
+    connection: Connected, tenant: str, attempt_id: int, item_id: int, given: Any, learner: str
+) -> Row:
+    """Keep an answer, and tell whether it is right, with the key, the explanation and its source.
+
+    ``given`` is an option's number from 0, or true or false. A second answer takes the first's
+    place until the attempt is finished.
+
+    Raises:
+        NotFound: there is no such attempt, or the set has no such question.
+        Conflict: the attempt is finished.
+        BadRequest: ``given`` cannot be an answer of the question.
+    """
+    attempt = _held(connection, tenant, attempt_id, learner)
+    item = item_row(connection, tenant, item_id)
+    if item is None or item["set_id"] != attempt["set_id"] or item["kind"] not in _QUESTIONS:
+        raise NotFound(f"this attempt's set has no question {item_id}")
+    is_right = is_right_answer(item, given)
+    kept = {"given": given, "is_right": is_right, "at": datetime.now(UTC).isoformat()}
+    answers = attempt["answers"] | {str(item_id): kept}
+    connection.execute(_ANSWER, {
+        "tenant": tenant, "id": attempt_id, "answer": Jsonb({str(item_id): kept}),
+        "right": sum(bool(answer.get("is_right")) for answer in answers.values()),
+    })  # fmt: skip
+    return reviewed_question(item, kept)
+
+
+def finish_attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
+    """Score an attempt, and review each question of its set; one not answered counts as wrong.
+
+    Raises:
+        NotFound: there is no such attempt.
+        Conflict: it is finished already.
+    """
+    attempt = _held(connection, tenant, attempt_id, learner)
+    items = items_of(connection, tenant, attempt["set_id"])
+    questions = [item for item in items if item["kind"] in _QUESTIONS]
+    review = [reviewed_question(q, attempt["answers"].get(str(q["id"]))) for q in questions]
+    right = sum(question["right"] for question in review)
+    values = {"tenant": tenant, "id": attempt_id, "right": right, "of": len(questions)}
+    connection.execute(_FINISH, values)
+    return {"id": attempt_id, "set_id": attempt["set_id"], "right": right, "of": len(questions),
+            "review": review}  # fmt: skip
+
+
+def get_attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
+    """An attempt, with the review of what was answered of it. Raises NotFound."""
+    attempt = _attempt(connection, tenant, attempt_id, learner)
+    items = items_of(connection, tenant, attempt["set_id"])
+    answered = [item for item in items if str(item["id"]) in attempt["answers"]]
+    review = [reviewed_question(item, attempt["answers"][str(item["id"])]) for item in answered
+              if item["kind"] in _QUESTIONS]  # fmt: skip
+    return attempt | {"review": review}
+
+
+def mark_done(connection: Connected, tenant: str, item_id: int, learner: str) -> Row:
+    """Note that a lesson is done; the learner's way through its workshop ends with the last one.
+
+    Raises:
+        NotFound: there is no such lesson.
+    """
+    item = item_row(connection, tenant, item_id)
+    if item is None or item["kind"] != "lesson":
+        raise NotFound(f"there is no lesson {item_id}")
+    attempt = open_attempt(connection, tenant, item["set_id"], learner)
+    kept = {str(item_id): {"given": "done", "at": datetime.now(UTC).isoformat()}}
+    done = attempt["answers"] | kept
+    items = items_of(connection, tenant, item["set_id"])
+    lessons = [each["id"] for each in items if each["kind"] == "lesson"]
+    count = sum(str(lesson) in done for lesson in lessons)
+    values = {"tenant": tenant, "id": attempt["id"], "answer": Jsonb(kept), "right": count}
+    connection.execute(_ANSWER, values)
+    if count == len(lessons):
+        connection.execute(_FINISH, values | {"of": len(lessons)})
+    return {"set_id": item["set_id"], "done": count, "of": len(lessons)}
+
+
+def is_right_answer(item: Row, given: Any) -> bool:
+    """Whether ``given`` is the right answer of a question's row.
+
+    Raises:
+        BadRequest: it is none of its answers.
+    """
+    read = item_of(item["kind"], item["body"])
+    if isinstance(read, Choice):
+        if type(given) is not int or not 0 <= given < len(read.options):
+            raise BadRequest(f"answer is not an option's number, from 0 to {len(read.options) - 1}")
+        return given == read.key
+    assert isinstance(read, TrueFalse)
+    if type(given) is not bool:
+        raise BadRequest("answer is neither true nor false")
+    return given is read.truth
+
+
+def reviewed_question(item: Row, kept: dict[str, Any] | None) -> Row:
+    """A question with its key, explanation and sources beside what was answered."""
+    body = item["body"]
+    key = body["key"] if item["kind"] == "choice" else body["truth"]
+    return {
+        "item_id": item["id"], "right": bool(kept and kept["is_right"]),
+        "given": kept["given"] if kept else None, "key": key,
+        "explanation": body.get("explanation", ""), "sources": item["sources"],
+        "stale": item["stale"],
+    }  # fmt: skip
+
+
+def _attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        values = {"tenant": tenant, "id": attempt_id, "learner": learner}
+        attempt = cursor.execute(_HOLD, values).fetchone()
+    if attempt is None:
+        raise NotFound(f"there is no attempt {attempt_id}")
+    return attempt
+
+
+def _held(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
+    attempt = _attempt(connection, tenant, attempt_id, learner)
+    if attempt["finished_at"] is not None:
+        raise Conflict("this attempt is finished: begin another one")
+    return attempt

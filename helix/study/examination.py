@@ -1,0 +1,222 @@
+"""Whether an item proves itself: its right answer is borne out by a span, and nothing else is.
+
+The rules are those of an answer's sentence (helix.answering.proof). What is not proven is dropped,
+for a wrong item teaches something wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from helix.answering.proof import Support, prove
+from helix.answering.proof.facts import Facts
+from helix.domain.context import Source
+from helix.language.terms import terms
+from helix.study.items import (
+    BLANK,
+    OPTIONS,
+    Card,
+    Choice,
+    Item,
+    Lesson,
+    Proven,
+    Rejected,
+    TrueFalse,
+)
+from helix.study.sentences import sentences_of
+
+MALFORMED, WRONG_KEY, UNANSWERABLE = "malformed", "wrong key", "unanswerable"
+TRUE_DISTRACTOR, GIVEN_AWAY, DUPLICATE = "true distractor", "given away", "duplicate"
+UNSUPPORTED, NOT_FALSE = "unsupported", "not false"
+"""Why an item is dropped."""
+
+Near = Callable[[str], Awaitable[Sequence[Source]]]
+"""Gives the passages of the whole scope that have most words of a text, and so may state it."""
+
+_LONGEST = {"question": 600, "option": 200, "statement": 600, "front": 400, "back": 1200}
+_MAY_STATE = 0.5  # share of a text's terms below which no proof succeeds: it asks for 0.65
+_ALIKE = 0.8  # Jaccard similarity of the terms of two items that are one
+_KNOWN = 0.6  # share of a question's terms that its passage has, with its title and headings
+_FAR_LONGER = 2.5  # times as long as any other option: it is the one with the reservations
+_VOWELS = tuple("aeiouAEIOU")
+
+
+class Examiner:
+    """Examines the items of one set; it knows those that were taken before."""
+
+    def __init__(self, near: Near, taken: Iterable[Item] = ()) -> None:
+        self._near = near
+        self._stated: dict[tuple[int, str], bool] = {}
+        self._words: dict[int, frozenset[str]] = {}
+        self._taken = [frozenset(terms(item.text)) for item in taken]
+
+    async def examine(self, item: Item, source: Source) -> Proven | Rejected:
+        """The item with its spans in ``source``, or why it is dropped; a proven one is taken."""
+        if problem := malformed(item):
+            return Rejected(item, problem)
+        said = frozenset(terms(item.text))
+        if any(_are_alike(said, other) for other in self._taken):
+            return Rejected(item, DUPLICATE)
+        supports, problem = await self._proof(item, source)
+        if problem or not supports:
+            return Rejected(item, problem or UNSUPPORTED)
+        self._taken.append(said)
+        return Proven(item, supports)
+
+    async def _proof(self, item: Item, source: Source) -> tuple[tuple[Support, ...], str | None]:
+        if isinstance(item, Choice):
+            return await self._choice(item, source)
+        if isinstance(item, TrueFalse):
+            return await self._true_false(item, source)
+        if isinstance(item, Card):
+            supports = spans_of(item.back, source)
+            return supports, None if is_about(item.front, source) else UNANSWERABLE
+        return mentions(item.title if isinstance(item, Lesson) else item.label, source), None
+
+    async def _choice(self, item: Choice, source: Source) -> tuple[tuple[Support, ...], str | None]:
+        if given_away(item):
+            return (), GIVEN_AWAY
+        supports = spans_of(item.filled(item.key), source)
+        others = [item.filled(n) for n in range(len(item.options)) if n != item.key]
+        if not supports:
+            stated = any(spans_of(other, source) for other in others)
+            return (), WRONG_KEY if stated else UNANSWERABLE
+        if not is_about(item.question, source):
+            return (), UNANSWERABLE
+        for other in others:
+            if not await self.is_stated_nowhere(other, source):
+                return (), TRUE_DISTRACTOR
+        return supports, None
+
+    async def _true_false(
+        self, item: TrueFalse, source: Source
+    ) -> tuple[tuple[Support, ...], str | None]:
+        if item.truth:
+            return spans_of(item.statement, source), None
+        supports = spans_of(item.original, source)
+        if not await self.is_stated_nowhere(item.statement, source):
+            return (), NOT_FALSE
+        return supports, None
+
+    async def is_stated_nowhere(self, text: str, source: Source) -> bool:
+        """Whether no passage of the scope bears ``text`` out; False too where nobody can tell."""
+        key = source.chunk_id, text
+        if key not in self._stated:
+            self._stated[key] = not _is_one_statement(text, source) or await self._states(
+                text, source
+            )
+        return not self._stated[key]
+
+    async def _states(self, text: str, source: Source) -> bool:
+        """Whether a passage bears ``text`` out; of those with few of its words none can."""
+        if spans_of(text, source):
+            return True
+        said = frozenset(terms(text))
+        return any(
+            spans_of(text, each)
+            for each in await self._near(text)
+            if len(said & self._words_of(each)) >= _MAY_STATE * len(said)
+        )
+
+    def _words_of(self, source: Source) -> frozenset[str]:
+        if source.chunk_id not in self._words:
+            named = " ".join((source.title, *source.hit.heading_path, source.content))
+            self._words[source.chunk_id] = frozenset(terms(named))
+        return self._words[source.chunk_id]
+
+
+def malformed(item: Item) -> str | None:
+    """MALFORMED where a field is empty, too long, or not what it should be."""
+    if isinstance(item, Choice):
+        options = [_folded(option) for option in item.options]
+        sound = (
+            len(options) == OPTIONS == len(set(options))
+            and all(options) and 0 <= item.key < OPTIONS
+            and item.statement.count(BLANK) == 1
+            and not any(BLANK in option for option in item.options)
+            and max(map(len, item.options)) <= _LONGEST["option"]
+            and 0 < len(item.question.strip()) <= _LONGEST["question"]
+            and len(item.statement) <= _LONGEST["statement"]
+        )  # fmt: skip
+        return None if sound and not _equal_numbers(item) else MALFORMED
+    if isinstance(item, TrueFalse):
+        changed = bool(item.original) and _folded(item.statement) != _folded(item.original)
+        sound = 0 < len(item.statement.strip()) <= _LONGEST["statement"]
+        return None if sound and (item.truth or changed) else MALFORMED
+    if isinstance(item, Card):
+        front, back = item.front.strip(), item.back.strip()
+        sound = 0 < len(front) <= _LONGEST["front"] and 0 < len(back) <= _LONGEST["back"]
+        says_it = set(terms(back)) <= set(terms(front))
+        return None if sound and not says_it else MALFORMED
+    return None if 0 < len(item.text.strip()) <= _LONGEST["option"] else MALFORMED
+
+
+def spans_of(text: str, source: Source) -> tuple[Support, ...]:
+    """The spans of ``source`` that bear ``text`` out; none where one of its sentences is not."""
+    proof = prove(f"{text.strip()} [1]", [source])
+    if not proof.statements or any(one.problem for one in proof.statements):
+        return ()
+    return tuple(dict.fromkeys(span for one in proof.statements for span in one.supports))
+
+
+def mentions(label: str, source: Source) -> tuple[Support, ...]:
+    """The first sentence of ``source`` that has most words of a label; with a heading any does."""
+    wanted = set(terms(label))
+    if not wanted:
+        return ()
+    headed = wanted <= set(terms(" ".join((source.title, *source.hit.heading_path))))
+    for sentence in sentences_of(source):
+        if headed or wanted <= set(terms(sentence.text)):
+            return (sentence.support,)
+    return ()
+
+
+def is_about(question: str, source: Source) -> bool:
+    """Whether most words of a question stand in the passage, its title or its headings."""
+    asked = set(terms(question.replace(BLANK, " ")))
+    known = set(terms(" ".join((source.content, source.title, *source.hit.heading_path))))
+    return len(asked & known) >= _KNOWN * len(asked)
+
+
+def given_away(item: Choice) -> bool:
+    """Whether the question's own wording, or the look of the options, tells the right one."""
+    key = item.options[item.key]
+    others = [option for n, option in enumerate(item.options) if n != item.key]
+    asked = item.question.replace(BLANK, " ")
+    said = set(terms(key))
+    if said and said <= set(terms(asked)):
+        return True
+    digits = [any(c.isdigit() for c in option) for option in item.options]
+    if len(set(digits)) > 1 or (len(key) > 30 and len(key) > _FAR_LONGER * max(map(len, others))):
+        return True
+    before = item.statement.partition(BLANK)[0].rstrip(" “\"'").rpartition(" ")[2].lower()
+    if before in ("a", "an"):
+        vowels = {option.lstrip(" “\"'").startswith(_VOWELS) for option in item.options}
+        return len(vowels) > 1
+    return False
+
+
+def _equal_numbers(item: Choice) -> bool:
+    """Whether two options say the same amount: 30 and thirty."""
+    read = [Facts(item.filled(n)).numbers for n in range(len(item.options))]
+    plain = [Facts(option).numbers for option in item.options]
+    if not all(len(numbers) == 1 for numbers in plain):
+        return False
+    at = item.statement.index(BLANK)
+    found = [next((n for n in numbers if n.start <= at < n.until or at <= n.start < at + 40), None)
+             for numbers in read]  # fmt: skip
+    pairs = [(a, b) for i, a in enumerate(found) for b in found[i + 1 :] if a and b]
+    return any(a.agrees(b) for a, b in pairs)
+
+
+def _is_one_statement(text: str, source: Source) -> bool:
+    return len(prove(f"{text.strip()} [1]", [source]).statements) == 1
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    together = len(one | other)
+    return together > 0 and len(one & other) >= _ALIKE * together
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,38 @@
+"""Sets as files: JSON, CSV, Anki decks, Markdown, SVG; and decks that people bring."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from helix.errors import BadRequest
+from helix.library.access import Row
+from helix.study.formats.anki import to_anki
+from helix.study.formats.drawing import to_markdown, to_svg
+from helix.study.formats.tables import to_csv
+
+Format = Literal["json", "markdown", "csv", "anki", "svg"]
+_OF_KINDS = {"csv": "cards", "anki": "cards", "svg": "map"}
+
+
+def exported(kind: Format, found: Row, items: Sequence[Row]) -> bytes:
+    """A set with its items as a file of this format.
+
+    Raises:
+        BadRequest: a set of its kind is not written so.
+    """
+    if found["kind"] != _OF_KINDS.get(kind, found["kind"]):
+        raise BadRequest(f"a set of kind {found['kind']} cannot be exported as {kind}")
+    match kind:
+        case "anki":
+            return to_anki(found["title"], found["id"], items)
+        case "csv":
+            return to_csv(items)
+        case "svg":
+            return to_svg(items)
+        case "markdown":
+            return to_markdown(found, items)
+        case "json":
+            text = json.dumps(found | {"items": list(items)}, ensure_ascii=False, indent=1)
+            return text.encode("utf-8", "replace")

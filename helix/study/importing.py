@@ -1,0 +1,65 @@
+"""Decks that people bring: each card with the span that bears its back out, where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from helix.domain.context import Source
+from helix.errors import BadRequest
+from helix.library.access import Connected, Library
+from helix.study.examination import spans_of
+from helix.study.formats.anki import notes_of
+from helix.study.formats.tables import cards_of_csv
+from helix.study.items import Card, Made, Proven
+from helix.study.passages import passages_near
+from helix.study.sets import NewSet, add_set
+from helix.study.storing import add_items, add_unproven, count_items
+
+MOST_CARDS = 1000
+_LONGEST = 4000
+_LOOKED_AT = 5  # passages that may bear a card out
+
+
+def cards_in(name: str, data: bytes) -> list[Card]:
+    """The cards of a ``.csv`` or ``.apkg`` file, by its content; each front once.
+
+    Raises:
+        BadRequest: it is neither, or has no card, or too many.
+    """
+    pairs = notes_of(data) if data[:2] == b"PK" else cards_of_csv(data)
+    fronts = {front[:_LONGEST]: back[:_LONGEST] for front, back in pairs}
+    if not fronts:
+        raise BadRequest(f"{name or 'the file'} has no card: a front and a back each")
+    if len(fronts) > MOST_CARDS:
+        raise BadRequest(f"{len(fronts)} cards are more than {MOST_CARDS}, the most of one deck")
+    return [Card(front, back) for front, back in fronts.items()]
+
+
+async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> int:
+    """Store the cards as a set of their own; returns its id.
+
+    A card whose back a passage of the library bears out rests on that span from then on, and is
+    stale or gone when its document is. The others are the person's own, and have no source.
+    """
+    found = [await _span(library, card) for card in cards]
+
+    def store(connection: Connected) -> int:
+        new = NewSet("cards", title, {}, None, "normal", None)
+        set_id = add_set(connection, library.tenant, new)
+        for card, source in zip(cards, found, strict=True):
+            spans = spans_of(card.back, source) if source else ()
+            ids = add_items(connection, library.tenant, set_id, Made([Proven(card, spans)])) \
+                if spans else [None]  # fmt: skip
+            if ids == [None]:
+                _, last = count_items(connection, library.tenant, set_id)
+                body = {"front": card.front, "back": card.back}
+                add_unproven(connection, library.tenant, set_id, last + 1, "card", body)
+        return set_id
+
+    return await library.change(store)
+
+
+async def _span(library: Library, card: Card) -> Source | None:
+    """The passage that bears a card's back out."""
+    near = await passages_near(library, None, card.back)
+    return next((each for each in near[:_LOOKED_AT] if spans_of(card.back, each)), None)

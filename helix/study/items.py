@@ -1,0 +1,149 @@
+"""What can be made to learn with, as values: questions, cards, lessons and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from helix.answering.proof import Support
+
+BLANK = "____"
+"""Stands in a statement for what is asked."""
+Kind = Literal["quiz", "cards", "workshop", "map"]
+Difficulty = Literal["easy", "normal", "advanced"]
+OPTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question with OPTIONS answers, of which number ``key`` (from 0) is right.
+
+    ``statement`` says what the question asks as one sentence, with one BLANK for the answer.
+    """
+
+    question: str
+    statement: str
+    options: tuple[str, ...]
+    key: int
+    explanation: str = ""
+    kind: Literal["choice"] = "choice"
+
+    def filled(self, option: int) -> str:
+        """The statement with an option in its blank."""
+        return self.statement.replace(BLANK, self.options[option])
+
+    @property
+    def text(self) -> str:
+        """What it says: two items of the same text are one."""
+        return self.filled(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class TrueFalse:
+    """A statement that is true or not; ``original`` is the true one that it was changed from."""
+
+    statement: str
+    truth: bool
+    original: str = ""
+    explanation: str = ""
+    kind: Literal["true_false"] = "true_false"
+
+    @property
+    def text(self) -> str:
+        """What is true of it."""
+        return self.statement if self.truth else self.original or self.statement
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A prompt, and a sentence that stands on its own and answers it."""
+
+    front: str
+    back: str
+    kind: Literal["card"] = "card"
+
+    @property
+    def text(self) -> str:
+        """What is learnt with it."""
+        return self.back
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A part of a workshop before it is written: its title and what it is about."""
+
+    title: str
+    points: tuple[str, ...] = ()
+    kind: Literal["lesson"] = "lesson"
+
+    @property
+    def text(self) -> str:
+        """What tells it from the others."""
+        return self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a map; ``parent`` is its parent's place in the map's list, None of the root."""
+
+    label: str
+    parent: int | None = None
+    kind: Literal["node"] = "node"
+
+    @property
+    def text(self) -> str:
+        """What it is called."""
+        return self.label
+
+
+Item = Choice | TrueFalse | Card | Lesson | Node
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """An item with the spans that it rests on, one at least."""
+
+    item: Item
+    supports: tuple[Support, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An item that is dropped, and why."""
+
+    item: Item
+    reason: str
+
+
+@dataclass(slots=True)
+class Made:
+    """What a step brought: ``dropped`` counts by reason what was not kept."""
+
+    proven: list[Proven] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    def drop(self, reason: str, count: int = 1) -> None:
+        """Count what was dropped for a reason."""
+        self.dropped[reason] = self.dropped.get(reason, 0) + count
+
+
+def body_of(item: Item) -> dict[str, Any]:
+    """An item as the column ``study_items.body`` keeps it."""
+    body = asdict(item)
+    del body["kind"]
+    return body
+
+
+def item_of(kind: str, body: dict[str, Any]) -> Item:
+    """The item that a row's ``kind`` and ``body`` are; keys that were added later are left out."""
+    makers: dict[str, type[Choice | TrueFalse | Card | Lesson | Node]] = {
+        "choice": Choice, "true_false": TrueFalse, "card": Card, "lesson": Lesson, "node": Node,
+    }  # fmt: skip
+    maker = makers[kind]
+    known = {name: _as_tuple(body[name]) for name in maker.__dataclass_fields__ if name in body}
+    return maker(**known)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value

@@ -1,0 +1,94 @@
+"""Lessons: written when they are opened, by the answering path, with an exercise beside them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from helix.answering.answer import Question
+from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.domain.scope import Scope
+from helix.library.access import Connected, Library, Row
+from helix.library.errors import NotFound
+from helix.study.examination import Examiner
+from helix.study.items import Made, Proven
+from helix.study.maker import Maker, Order
+from helix.study.passages import passages_near, read_passages
+from helix.study.rows import item_row
+from helix.study.storing import add_items, change_body
+
+_TOP_K = 8
+
+
+async def open_lesson(
+    library: Library, answering: AnswerPipeline, maker: Maker, item_id: int
+) -> Row:
+    """A lesson's row, written now where nobody has opened it before.
+
+    Its text is an answer, proven and cited like any other, from the documents of its passages.
+    Where that is refused the text stays empty, and the lesson is what its passages say.
+
+    Raises:
+        NotFound: there is no such lesson.
+        UpstreamError, StoreUnavailable: as an answer does.
+    """
+    lesson = await _lesson(library, item_id)
+    if "text" in lesson["body"]:
+        return lesson
+    request = AnswerRequest(answering, _question(library.tenant, lesson), recorded=False)
+    told = await request.run_json()
+    exercise = await _exercise(library, maker, lesson)
+    body: dict[str, Any] = {
+        "text": None if told["abstained"] else told["answer"],
+        "citations": told["citations"], "support": told["support"],
+    }  # fmt: skip
+
+    def keep(connection: Connected) -> None:
+        written = item_row(connection, library.tenant, item_id)
+        if written is None or "text" in written["body"]:
+            return  # deleted meanwhile, or written by another request
+        ids: list[int | None] = []
+        if exercise:
+            made = Made([exercise])
+            ids = add_items(connection, library.tenant, lesson["set_id"], made)
+        more = body | {"exercise": ids[0] if ids else None}
+        change_body(connection, library.tenant, item_id, more)
+
+    await library.change(keep)
+    return await _lesson(library, item_id)
+
+
+async def _lesson(library: Library, item_id: int) -> Row:
+    row = await library.change(partial(item_row, tenant=library.tenant, item_id=item_id))
+    if row is None or row["kind"] != "lesson":
+        raise NotFound(f"there is no lesson {item_id}")
+    return row
+
+
+def _question(tenant: str, lesson: Row) -> Question:
+    """What the lesson is the answer to, of its own documents alone."""
+    sources = lesson["sources"]
+    document, title = sources[0]["title"], lesson["body"]["title"]
+    ids = tuple(dict.fromkeys(source["document_id"] for source in sources))
+    asked = f"What is “{document}” about?"
+    if title != document:
+        asked = f"What does “{document}” say about {title}?"
+    return Question(asked, Scope(tenant, document_ids=ids), _TOP_K)
+
+
+async def _exercise(library: Library, maker: Maker, lesson: Row) -> Proven | None:
+    """One question about the lesson's passages; None where none proves itself."""
+    sources = lesson["sources"]
+    ids = list(dict.fromkeys(source["document_id"] for source in sources))
+    passages = await read_passages(library, [source["chunk_id"] for source in sources])
+    examiner = Examiner(lambda text: passages_near(library, ids, text))
+    order = Order("quiz", "normal", passages)
+    for passage in passages:
+        is_false = partial(examiner.is_stated_nowhere, source=passage)
+        async for item in maker.items(order, passage, 1, is_false):
+            if item is None:
+                continue
+            outcome = await examiner.examine(item, passage)
+            if isinstance(outcome, Proven):
+                return outcome
+    return None

@@ -1,0 +1,153 @@
+"""How a set is made: passage by passage, each step stored with how far it is, so it can go on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
+
+from helix.domain.context import Source
+from helix.errors import UpstreamError
+from helix.library.access import Library, Row
+from helix.study.examination import DUPLICATE, MALFORMED, Examiner
+from helix.study.items import Made, Rejected, item_of
+from helix.study.maker import Maker, Order
+from helix.study.outlining import make_map, make_workshop
+from helix.study.passages import (
+    MOST_PASSAGES,
+    chosen,
+    passages_near,
+    places_of,
+    read_passages,
+    without_repeats,
+)
+from helix.study.rows import items_of
+from helix.study.storing import count_items, keep_plan, keep_step, read_set
+
+GoingOn = Callable[[str], Awaitable[bool]]
+"""Is told what is being done; False: it is to stop."""
+_ROUNDS = 2
+"""How often a passage is asked: the second time for what the first left out or failed."""
+_MOST_READ = 60
+_FAILURES = 3
+FAILED = "model failed"
+"""Why there is nothing of a passage: the model's service gave no answer."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Work:
+    """A set under way."""
+
+    library: Library
+    set_id: int
+    maker: Maker
+    going_on: GoingOn
+    row: Row
+    failures: int = field(default=0)
+
+    async def near(self, text: str) -> Sequence[Source]:
+        return await passages_near(self.library, self.row["document_ids"], text)
+
+
+async def make(library: Library, set_id: int, maker: Maker, going_on: GoingOn) -> bool:
+    """Make a set, or what is left of it to make; False where it was stopped, or is gone.
+
+    Raises:
+        UpstreamError: the model's service failed several times in a row.
+        StoreUnavailable: the database did not answer.
+    """
+    tenant = library.tenant
+    row = await library.change(partial(read_set, tenant=tenant, set_id=set_id))
+    if row is None or not await going_on("choosing passages"):
+        return False
+    work = _Work(library, set_id, maker, going_on, row)
+    if row["kind"] in ("workshop", "map"):
+        return await _outline(work)
+    if row["plan"] is None:
+        row["plan"] = await _planned(work)
+    return await _items(work)
+
+
+async def _planned(work: _Work) -> list[int]:
+    wanted = min(max(MOST_PASSAGES, work.row["wanted"]), _MOST_READ)
+    places = chosen(await places_of(work.library, work.row["document_ids"]), wanted)
+    passages = await read_passages(work.library, [place.chunk_id for place in places])
+    plan = [passage.chunk_id for passage in without_repeats(passages)]
+    keep = partial(
+        keep_plan, tenant=work.library.tenant, set_id=work.set_id, plan=plan,
+        model=work.maker.identity,
+    )  # fmt: skip
+    await work.library.change(keep)
+    return plan
+
+
+async def _items(work: _Work) -> bool:
+    library, row = work.library, work.row
+    passages = {p.chunk_id: p for p in await read_passages(library, row["plan"])}
+    order = Order(row["kind"], row["difficulty"], list(passages.values()))
+    stored = await library.change(partial(items_of, tenant=library.tenant, set_id=work.set_id))
+    examiner = Examiner(work.near, [item_of(each["kind"], each["body"]) for each in stored])
+    steps = len(row["plan"])
+    for at in range(row["at"], steps * _ROUNDS):
+        made, _ = await library.change(
+            partial(count_items, tenant=library.tenant, set_id=work.set_id)
+        )
+        if made >= row["wanted"]:
+            break
+        if not await work.going_on(f"passage {at % steps + 1} of {steps}"):
+            return False
+        wanted = min(row["wanted"] - made, ceil(row["wanted"] / steps) + at // steps * 3)
+        passage = passages.get(row["plan"][at % steps])
+        result = await _step(work, order, examiner, passage, wanted) if passage else Made()
+        if at >= steps:
+            result.dropped.pop(DUPLICATE, None)  # the first round has counted it
+        keep = partial(keep_step, tenant=library.tenant, set_id=work.set_id, at=at, made=result)
+        if not await library.change(keep):
+            return False
+    return True
+
+
+async def _step(
+    work: _Work, order: Order, examiner: Examiner, passage: Source, wanted: int
+) -> Made:
+    """At most ``wanted`` proven items of one passage, and what was dropped on the way."""
+    made = Made()
+
+    async def is_false(text: str) -> bool:
+        return await examiner.is_stated_nowhere(text, passage)
+
+    candidates = work.maker.items(order, passage, wanted, is_false)
+    try:
+        async for item in candidates:
+            if item is None:
+                made.drop(MALFORMED)
+                continue
+            outcome = await examiner.examine(item, passage)
+            if isinstance(outcome, Rejected):
+                made.drop(outcome.reason)
+            else:
+                made.proven.append(outcome)
+            if len(made.proven) >= wanted:
+                break
+        work.failures = 0
+    except UpstreamError as error:
+        work.failures += 1
+        if work.failures >= _FAILURES:
+            raise
+        _logger.warning("a passage of study set %d is left out: %s", work.set_id, error)
+        made.drop(FAILED)
+    return made
+
+
+async def _outline(work: _Work) -> bool:
+    """A workshop's lessons or a map's nodes: one step."""
+    if work.row["at"]:
+        return True
+    if not await work.going_on("outlining"):
+        return False
+    maker = make_workshop if work.row["kind"] == "workshop" else make_map
+    return await maker(work.library, work.row, work.maker)

@@ -1,0 +1,100 @@
+"""Items by a language model: one call a passage, its reply held to a schema, read by field.
+
+What it says is believed nowhere: each item is examined like one that was made by rule.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from pydantic import BaseModel
+
+from helix.domain.context import Source
+from helix.domain.prompt import user_turn
+from helix.errors import HelixError, UpstreamError
+from helix.prompts import prompt
+from helix.providers.base import LanguageModel
+from helix.study.items import Item
+from helix.study.maker import Order
+from helix.study.offline.questions import IsFalse, number_of
+from helix.study.replies import (
+    CardObject,
+    Cards,
+    ChoiceObject,
+    Choices,
+    StatementObject,
+    Statements,
+    items_in,
+)
+
+_SPARE = 1
+"""Items asked for beyond those wanted, for some prove nothing."""
+_STATEMENTS_EVERY = 4  # passages of which one is asked for true and false
+
+
+class ModelMaker:
+    """Makes items by calls of ``llm``, which its owner closes.
+
+    Gemini's replies are constrained by the API's ``response_schema``, as the judge's are
+    (helix.answering.judging.model says why not by LlamaIndex's ``astructured_predict``); other
+    vendors' are only read.
+
+    Args:
+        timeout: seconds that one call may take.
+    """
+
+    def __init__(self, llm: LanguageModel, *, timeout: float) -> None:
+        self.identity = llm.identity
+        self._llm = llm
+        self._timeout = timeout
+        self._is_gemini = llm.identity.partition(":")[0] == "gemini"
+
+    async def items(
+        self, order: Order, passage: Source, wanted: int, is_false: IsFalse
+    ) -> AsyncIterator[Item | None]:
+        """As Maker has it."""
+        count = wanted + _SPARE
+        if order.kind == "cards":
+            reply = await self._reply(prompt("study_cards", count=count), Cards, passage)
+            objects = items_in(reply, CardObject)
+        elif _asks_for_statements(order, passage):
+            reply = await self._reply(prompt("study_statements", count=count), Statements, passage)
+            objects = items_in(reply, StatementObject)
+        else:
+            rules = prompt("study_questions", count=count, difficulty=order.difficulty)
+            reply = await self._reply(rules, Choices, passage)
+            objects = items_in(reply, ChoiceObject)
+        for item in objects:
+            yield item
+
+    async def _reply(self, rules: str, shape: type[BaseModel], passage: Source) -> str:
+        messages = [
+            ChatMessage(role=MessageRole.SYSTEM, content=rules),
+            ChatMessage(
+                role=MessageRole.USER, content=user_turn("Write the items of [1].", [passage])
+            ),
+        ]
+        constrained = {"response_mime_type": "application/json", "response_schema": shape}
+        options: dict[str, Any] = {"generation_config": constrained} if self._is_gemini else {}
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await self._llm.model.achat(messages, **options)
+        except HelixError:
+            raise
+        except TimeoutError:
+            raise UpstreamError(
+                f"{self.identity} took longer than {self._timeout:g} seconds over a passage:"
+                " try again, or raise HELIX_MODEL_TIMEOUT"
+            ) from None
+        except Exception as error:
+            kind = type(error).__name__
+            raise UpstreamError(f"the service of {self.identity} failed ({kind})") from error
+        return response.message.content or ""
+
+
+def _asks_for_statements(order: Order, passage: Source) -> bool:
+    every = 0 if order.difficulty == "advanced" else _STATEMENTS_EVERY
+    return every > 0 and number_of(passage.content) % every == 0

@@ -1,0 +1,46 @@
+"""Cards by rule: what is defined, what is said under a heading, what was blanked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
+
+from helix.language.terms import terms
+from helix.study.items import BLANK, Card
+from helix.study.offline.values import values_of
+from helix.study.sentences import Sentence
+
+_LONGEST_HEADING = 80
+
+
+def cards_of(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    """Cards about the sentences of one passage: definitions, headings and gaps in turn."""
+    kinds = (_definitions(sentences), _headings(sentences), _gaps(sentences))
+    yield from filter(None, chain.from_iterable(zip_longest(*kinds)))
+
+
+def _definitions(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    for sentence in sentences:
+        for value in values_of(sentence):
+            if value.kind == "term":
+                verb = "are" if f"{value.text} are " in sentence.text else "is"
+                article = sentence.text[: value.start].lower()
+                yield Card(f"What {verb} {article}{value.text}?", sentence.text)
+
+
+def _headings(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    for sentence in sentences:
+        path = sentence.source.hit.heading_path
+        heading = path[-1] if path else ""
+        said = set(terms(heading)) & set(terms(sentence.text))
+        if said and len(heading) <= _LONGEST_HEADING and heading != sentence.source.title:
+            asked = heading if heading.endswith("?") else f"What is said about “{heading}”?"
+            yield Card(f"{sentence.source.title}: {asked}", sentence.text)
+            return
+
+
+def _gaps(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    for sentence in sentences:
+        for value in values_of(sentence)[:1]:
+            front = f"{sentence.source.title}: “{value.replaced(BLANK)}”"
+            yield Card(front, sentence.text)

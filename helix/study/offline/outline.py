@@ -1,0 +1,146 @@
+"""Outlines by rule: the parts of a scope by its headings, and its key terms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from helix.domain.context import Source
+from helix.language.terms import STOP_WORDS, terms
+from helix.study.offline.values import values_of
+from helix.study.passages import Place
+from helix.study.sentences import sentences_of
+
+_FEWEST_LESSONS = 3
+_LONGEST_LABEL = 90
+_TERMS_OF_A_PART = 5
+_FEW_NODES = 12  # a tree of fewer gets key terms as leaves
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A part of a scope by name; ``parent`` is its parent's place in the list, if it has one."""
+
+    label: str
+    places: tuple[Place, ...]
+    parent: int | None = None
+    depth: int = field(default=0, compare=False)
+
+
+def lessons_of(places: Sequence[Place], wanted: int) -> list[Branch]:
+    """At most ``wanted`` parts in order, three where there are as many passages.
+
+    They are the shallowest headings that are at least three; short neighbours are put together,
+    and text without headings is cut into even parts.
+    """
+    if not places:
+        return []
+    deepest = max(len(place.path) for place in places)
+    parts: list[Branch] = []
+    for depth in range(1, deepest + 1):
+        parts = _by_heading(places, depth)
+        if len(parts) >= min(_FEWEST_LESSONS, wanted):
+            break
+    if len(parts) < _FEWEST_LESSONS:
+        parts = _even_parts(places, min(wanted, len(places)))
+    while len(parts) > wanted:
+        parts = _joined(parts)
+    return parts
+
+
+def _by_heading(places: Sequence[Place], depth: int) -> list[Branch]:
+    found: dict[tuple[str, ...], list[Place]] = {}
+    for place in places:
+        found.setdefault(place.path[:depth], []).append(place)
+    return [Branch(path[-1][:_LONGEST_LABEL], tuple(those)) for path, those in found.items()]
+
+
+def _even_parts(places: Sequence[Place], count: int) -> list[Branch]:
+    count = max(1, min(count, _FEWEST_LESSONS))
+    cuts = [len(places) * n // count for n in range(count + 1)]
+    parts = [tuple(places[a:b]) for a, b in pairwise(cuts)]
+    several = len(parts) > 1
+    return [
+        Branch(f"{part[0].path[-1][:_LONGEST_LABEL]}" + (f", part {n}" if several else ""), part)
+        for n, part in enumerate(parts, 1)
+    ]
+
+
+def _joined(parts: list[Branch]) -> list[Branch]:
+    """One part fewer: the two neighbours that are the shortest together are one."""
+    sizes = [sum(place.characters for place in part.places) for part in parts]
+    at = min(range(len(parts) - 1), key=lambda n: sizes[n] + sizes[n + 1])
+    one, other = parts[at], parts[at + 1]
+    label = f"{one.label}; {other.label}"
+    if len(label) > _LONGEST_LABEL:
+        label = one.label
+    return [*parts[:at], replace(one, label=label, places=one.places + other.places),
+            *parts[at + 2 :]]  # fmt: skip
+
+
+def tree_of(
+    places: Sequence[Place], read: Mapping[int, Source], title: str, wanted: int
+) -> list[Branch]:
+    """A tree of at most ``wanted`` branches, a parent before its children, the shallowest first.
+
+    Its root is ``title``, or the one document's title. Key terms of the passages that were
+    ``read`` hang below where headings are few.
+    """
+    if not places:
+        return []
+    paths = list(dict.fromkeys(place.path for place in places))
+    several = len({path[0] for path in paths}) > 1 or bool(title)
+    root = title or (paths[0][0] if not several else "Library")
+    nodes = [Branch(root[:_LONGEST_LABEL], tuple(places))]
+    known: dict[tuple[str, ...], int] = {} if several else {paths[0][:1]: 0}
+    deepest = max(map(len, paths))
+    for depth in range(1 if several else 2, deepest + 1):
+        for path in dict.fromkeys(path[:depth] for path in paths if len(path) >= depth):
+            if len(nodes) >= wanted:
+                return nodes
+            below = tuple(place for place in places if place.path[:depth] == path)
+            parent = known.get(path[:-1], 0)
+            known[path] = len(nodes)
+            nodes.append(Branch(path[-1][:_LONGEST_LABEL], below, parent, depth))
+    return _with_terms(nodes, read, wanted) if len(nodes) < _FEW_NODES else nodes
+
+
+def _with_terms(nodes: list[Branch], read: Mapping[int, Source], wanted: int) -> list[Branch]:
+    """The tree with the key terms of each leaf below it."""
+    parents = {node.parent for node in nodes}
+    grown, seen = list(nodes), {node.label.casefold() for node in nodes}
+    for at, node in enumerate(nodes):
+        if at in parents:
+            continue
+        passages = [read[place.chunk_id] for place in node.places if place.chunk_id in read]
+        for label, chunk_id in key_terms(passages, _TERMS_OF_A_PART):
+            if len(grown) >= wanted:
+                return grown
+            if label.casefold() not in seen:
+                seen.add(label.casefold())
+                about = tuple(place for place in node.places if place.chunk_id == chunk_id)
+                grown.append(Branch(label, about, at, node.depth + 1))
+    return grown
+
+
+def key_terms(passages: Sequence[Source], most: int) -> list[tuple[str, int]]:
+    """The names, defined terms and repeated words of passages, with the chunk they stand in."""
+    named: Counter[str] = Counter()
+    where: dict[str, tuple[str, int]] = {}
+    for passage in passages:
+        for sentence in sentences_of(passage):
+            found = [v.text for v in values_of(sentence) if v.kind in ("name", "term")]
+            for text in (*found, *(w for w in sentence.text.split() if _is_wordy(w))):
+                bare = text.strip(".,;:()“”\"'")
+                key = " ".join(terms(bare))
+                if key:
+                    named[key] += 3 if text in found else 1
+                    where.setdefault(key, (bare, passage.chunk_id))
+    return [where[key] for key, count in named.most_common(most) if count > 1]
+
+
+def _is_wordy(word: str) -> bool:
+    bare = word.strip(".,;:()“”\"'")
+    return len(bare) > 5 and bare.isalpha() and bare.islower() and bare not in STOP_WORDS

@@ -1,0 +1,95 @@
+"""Questions by rule: a value blanked out of a cited sentence, or put in another's place."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from hashlib import blake2b
+
+from helix.study.items import BLANK, OPTIONS, Choice, Difficulty, TrueFalse
+from helix.study.offline.values import Value, made_up, rivals, values_of
+from helix.study.sentences import Sentence
+
+IsFalse = Callable[[str], Awaitable[bool]]
+"""Tells whether no passage of the scope states a text."""
+
+_TRIED = 9  # rivals of a value that are looked at
+_ASKED = {
+    "number": "Which number belongs in the gap?",
+    "year": "Which year belongs in the gap?",
+    "date": "Which date belongs in the gap?",
+    "name": "Which name belongs in the gap?",
+    "term": "Which term belongs in the gap?",
+}
+_TRUE_FALSE_SHARE = {"easy": 2, "normal": 4, "advanced": 0}
+"""Of so many questions one is of true and false; 0: none."""
+
+
+async def questions_of(
+    sentences: Sequence[Sentence], pool: Sequence[Value], difficulty: Difficulty, is_false: IsFalse
+) -> AsyncIterator[Choice | TrueFalse]:
+    """Questions about ``sentences``, one of each before a second one of any.
+
+    ``pool`` has the values that wrong options are taken from.
+    """
+    every = _TRUE_FALSE_SHARE[difficulty]
+    for value in _in_turn(sentences, pool):
+        others = await _wrong_ones(value, pool, difficulty, is_false)
+        few = len(others) < OPTIONS - 1
+        if every and (few or number_of(value.text + value.sentence.text) % every == 0):
+            for statement in _true_or_false(value, others):
+                yield statement
+        elif not few:
+            yield _choice(value, others)
+
+
+def number_of(text: str) -> int:
+    """A number that a text always has: what is chosen by it looks random and is the same again."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest())
+
+
+def _in_turn(sentences: Sequence[Sentence], pool: Sequence[Value]) -> Iterator[Value]:
+    """The first value of each sentence, then the second ones; those with most rivals first."""
+    ranked = [
+        sorted(values_of(sentence), key=lambda value: -min(len(rivals(value, pool)), OPTIONS))
+        for sentence in sentences
+    ]
+    for turn in range(max(map(len, ranked), default=0)):
+        yield from (values[turn] for values in ranked if turn < len(values))
+
+
+async def _wrong_ones(
+    value: Value, pool: Sequence[Value], difficulty: Difficulty, is_false: IsFalse
+) -> list[str]:
+    """Texts that make the sentence false in its place: as many as a question needs, or fewer."""
+    known = rivals(value, pool)
+    if difficulty == "easy":
+        known.reverse()  # of another family: easier to tell
+    elif len(known) > OPTIONS:
+        turn = number_of(value.sentence.text) % len(known[:_TRIED])
+        known = known[turn:_TRIED] + known[:turn] + known[_TRIED:]
+    wrong: list[str] = []
+    for text in (*known[:_TRIED], *made_up(value)):
+        if len(wrong) == OPTIONS - 1:
+            break
+        if text not in wrong and await is_false(value.replaced(text)):
+            wrong.append(text)
+    return wrong
+
+
+def _choice(value: Value, others: Sequence[str]) -> Choice:
+    options = list(others)
+    key = number_of(value.sentence.text + value.text) % OPTIONS
+    options.insert(key, value.text)
+    gapped = value.replaced(BLANK)
+    title = value.sentence.source.title
+    question = f"{_ASKED[value.kind]} {title}: “{gapped}”"
+    return Choice(question, gapped, tuple(options), key, value.sentence.text)
+
+
+def _true_or_false(value: Value, others: Sequence[str]) -> Iterator[TrueFalse]:
+    original = value.sentence.text
+    if number_of(original) % 2:
+        yield TrueFalse(original, truth=True, explanation=original)
+    elif others:
+        changed = value.replaced(others[0])
+        yield TrueFalse(changed, truth=False, original=original, explanation=original)

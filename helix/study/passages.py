@@ -1,0 +1,158 @@
+"""The passages of a scope that stand for all of it, and those that may state a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from helix.domain.context import Source, sources_of
+from helix.domain.records import Hit
+from helix.domain.scope import Scope
+from helix.language.terms import question_words
+from helix.library.access import Library, compose
+from helix.storage.packed_terms import SLOTS, key_of, slot_of
+from helix.storage.search_scope import HIT_COLUMNS, JOIN_HITS, hit_of, scope_condition
+
+MOST_PASSAGES = 15
+"""Passages that a short scope is read in; a longer one in more where more items are wanted."""
+_MOST_PLACES = 20_000  # chunks of a scope that are chosen from; of more every second or third
+_NEAR = 40  # passages that a text is looked for in
+_SHORT = 200  # characters: a heading with its first line, hardly more
+_BEGINS = 1.25  # how much more the first passage under a heading weighs
+_AS_IT_IS = 10**9
+
+_DOCUMENTS = """
+SELECT array_agg(id ORDER BY id) AS ids FROM documents
+WHERE tenant_id = %(tenant)s AND status = 'ready' AND {condition}
+"""
+_PLACES = compose(
+    """
+SELECT id, document_id, title, heading_path, characters FROM (
+    SELECT c.id, c.document_id, d.title, c.ordinal, c.metadata_ -> 'heading_path' AS heading_path,
+        c.end_char - c.start_char AS characters,
+        row_number() OVER (ORDER BY c.document_id, c.ordinal) AS place, count(*) OVER () AS total
+    FROM chunks c JOIN documents d ON d.tenant_id = c.tenant_id AND d.id = c.document_id
+    WHERE c.tenant_id = %(tenant)s AND d.status = 'ready' AND c.end_char IS NOT NULL
+        AND (%(ids)s::bigint[] IS NULL OR c.document_id = ANY(%(ids)s))) placed
+WHERE place %% greatest(total / {most}, 1) = 0
+ORDER BY document_id, ordinal
+""",
+    most=str(_MOST_PLACES),
+)
+_HITS = compose(
+    "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance"
+    " FROM unnest(%(chunks)s::bigint[]) AS id) h {joined}",
+    columns=HIT_COLUMNS, joined=JOIN_HITS,
+)  # fmt: skip
+# Each term counts the same: what has most of them may state the text, rare ones or not.
+_STATING = compose(
+    "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance FROM lexical_chunks("
+    "%(keys)s::bigint[], %(weights)s::text::sparsevec, {most}, %(ids)s::bigint[]) AS id) h"
+    " {joined}",
+    columns=HIT_COLUMNS, joined=JOIN_HITS, most=str(_NEAR),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a passage stands: its document, the headings over it, and how long it is."""
+
+    chunk_id: int
+    document_id: int
+    title: str
+    heading_path: tuple[str, ...]
+    characters: int
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The document's title and the headings, none of them repeated right away."""
+        names = [self.title]
+        names += [name for name in self.heading_path if name and name != names[-1]]
+        return tuple(names)
+
+
+async def documents_in(library: Library, scope: Scope) -> list[int] | None:
+    """Ids of the documents that a narrowed scope comes to now; None of a whole library."""
+    if not scope.narrowed:
+        return None
+    statement = compose(_DOCUMENTS, condition=scope_condition(tuple(scope.filters())))
+    row = await library.data(statement, scope.filters())
+    return list(row["ids"] or ()) if row else []
+
+
+async def places_of(library: Library, document_ids: Sequence[int] | None) -> list[Place]:
+    """The passages of these documents, or of all, in order."""
+    rows = await library.all_data(_PLACES, {"ids": _as_list(document_ids)})
+    return [_place(row) for row in rows]
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    path = row["heading_path"]
+    headings = tuple(map(str, path)) if isinstance(path, list) else ()
+    return Place(row["id"], row["document_id"], row["title"], headings, row["characters"])
+
+
+def chosen(places: Sequence[Place], wanted: int) -> list[Place]:
+    """At most ``wanted`` places, spread evenly over all text, in an order that covers it early.
+
+    Of neighbours the longer one is taken, and sooner one that begins what a heading names.
+    """
+    long = [place for place in places if place.characters >= _SHORT] or list(places)
+    begins = {place.path: place.chunk_id for place in reversed(long)}
+    if len(long) > wanted:
+        whole = sum(place.characters for place in long)
+        best: dict[int, tuple[float, Place]] = {}
+        at = 0
+        for place in long:
+            stretch = (at + place.characters // 2) * wanted // whole
+            at += place.characters
+            first = begins[place.path] == place.chunk_id
+            weight = min(place.characters, 1500) * (_BEGINS if first else 1.0)
+            if stretch not in best or weight > best[stretch][0]:
+                best[stretch] = weight, place
+        long = [place for _, place in best.values()]
+    return _spread(long)
+
+
+def _spread(places: list[Place]) -> list[Place]:
+    """The same in another order: any first few of them stand far apart."""
+    count = len(places)
+    bits = max(count - 1, 1).bit_length()
+    order = (int(f"{n:0{bits}b}"[::-1], 2) for n in range(1 << bits))
+    return [places[n] for n in order if n < count]
+
+
+async def read_passages(library: Library, chunk_ids: Sequence[int]) -> list[Source]:
+    """The passages with their texts, in this order; those that are gone are left out."""
+    rows = await library.all_data(_HITS, {"chunks": list(chunk_ids)})
+    hits = {row["chunk_id"]: hit_of(row) for row in rows}
+    return [source_of(hits[chunk_id]) for chunk_id in chunk_ids if chunk_id in hits]
+
+
+def without_repeats(passages: Sequence[Source]) -> list[Source]:
+    """The passages but those that repeat one before them nearly word for word."""
+    hits = [passage.hit for passage in passages]
+    return sources_of(hits, max_tokens=_AS_IT_IS, max_sources=len(hits), apart=len(hits))
+
+
+async def passages_near(
+    library: Library, document_ids: Sequence[int] | None, text: str
+) -> list[Source]:
+    """Of these documents, or of all, the passages that have most of the words of ``text``."""
+    keys = sorted({key_of(term, library.tenant) for term in question_words(text)})
+    if not keys:
+        return []
+    slots = sorted({slot_of(key) + 1 for key in keys})
+    weights = f"{{{','.join(f'{slot}:1' for slot in slots)}}}/{SLOTS}"
+    values = {"keys": keys, "weights": weights, "ids": _as_list(document_ids)}
+    return [source_of(hit_of(row)) for row in await library.all_data(_STATING, values)]
+
+
+def source_of(hit: Hit) -> Source:
+    """One passage as a source of its own."""
+    return Source(hit, (hit,), hit.content, hit.start_char, hit.end_char)
+
+
+def _as_list(document_ids: Sequence[int] | None) -> list[int] | None:
+    return None if document_ids is None else list(document_ids)

@@ -1,0 +1,162 @@
+"""Spaced repetition: when a card is due, by FSRS 6 as py-fsrs has it, and undoing a review."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from psycopg.types.json import Jsonb
+
+from helix.library.access import Connected, Library, Row, compose
+from helix.library.errors import Conflict, NotFound
+from helix.study.rows import ITEM_COLUMNS, one
+
+if TYPE_CHECKING:
+    from fsrs import Card, Scheduler
+
+Rating = Literal["again", "hard", "good", "easy"]
+RATINGS: tuple[Rating, ...] = get_args(Rating)
+
+_DUE = compose(
+    """
+SELECT {columns}, c.card, to_json(c.due_at) AS due_at
+FROM study_items i LEFT JOIN study_cards c
+    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
+WHERE i.tenant_id = %(tenant)s AND i.kind = 'card' AND (c.due_at IS NULL OR c.due_at <= %(now)s)
+    AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
+ORDER BY c.due_at IS NULL, c.due_at, i.id LIMIT %(limit)s
+""",
+    columns=ITEM_COLUMNS,
+)
+_COUNTS = """
+SELECT count(*) FILTER (WHERE c.due_at <= %(now)s) AS due,
+    count(*) FILTER (WHERE c.due_at IS NULL) AS new,
+    count(*) AS cards, to_json(min(c.due_at) FILTER (WHERE c.due_at > %(now)s)) AS next_at
+FROM study_items i LEFT JOIN study_cards c
+    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
+WHERE i.tenant_id = %(tenant)s AND i.kind = 'card'
+    AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
+"""
+# The item's row is held: two reviews of a card at once would each begin at the same state.
+_CARD = """
+SELECT i.id, c.card FROM study_items i LEFT JOIN study_cards c
+    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
+WHERE i.tenant_id = %(tenant)s AND i.id = %(item_id)s AND i.kind = 'card' FOR UPDATE OF i
+"""
+_KEEP = """
+INSERT INTO study_cards (tenant_id, item_id, learner, card, due_at)
+VALUES (%(tenant)s, %(item_id)s, %(learner)s, %(card)s, %(due_at)s)
+ON CONFLICT (tenant_id, item_id, learner) DO UPDATE
+SET card = excluded.card, due_at = excluded.due_at
+"""
+_REVIEWED = """
+INSERT INTO study_reviews (tenant_id, item_id, learner, rating, before, reviewed_at)
+VALUES (%(tenant)s, %(item_id)s, %(learner)s, %(rating)s, %(before)s, %(now)s)
+"""
+_LAST = """
+DELETE FROM study_reviews WHERE tenant_id = %(tenant)s AND id = (
+    SELECT max(id) FROM study_reviews WHERE tenant_id = %(tenant)s AND learner = %(learner)s)
+RETURNING item_id, rating, before
+"""
+_NEW_AGAIN = """
+DELETE FROM study_cards
+WHERE tenant_id = %(tenant)s AND item_id = %(item_id)s AND learner = %(learner)s
+"""
+
+
+def scheduler(retention: float) -> Scheduler:
+    """FSRS that asks a card again when it is remembered with this probability.
+
+    Without fuzz: the interval that a button shows is the one that it gives.
+    """
+    from fsrs import Scheduler  # here, for only cards need it
+
+    return Scheduler(desired_retention=retention, enable_fuzzing=False)
+
+
+def reviewed(
+    stored: Mapping[str, Any] | None, item_id: int, rating: Rating, now: datetime, retention: float
+) -> Card:
+    """The card after a review at ``now``; ``stored`` None: it is a new one."""
+    from fsrs import Card, Rating
+
+    card = Card.from_dict(_as_card(stored)) if stored else Card(card_id=item_id, due=now)
+    after, _ = scheduler(retention).review_card(card, Rating[rating.title()], now)
+    return after
+
+
+def intervals(
+    stored: Mapping[str, Any] | None, item_id: int, now: datetime, retention: float
+) -> dict[str, int]:
+    """By rating, in how many seconds the card would be due."""
+    return {
+        rating: round((reviewed(stored, item_id, rating, now, retention).due - now).total_seconds())
+        for rating in RATINGS
+    }
+
+
+def _as_card(stored: Mapping[str, Any]) -> Any:
+    return dict(stored)
+
+
+async def due_cards(
+    library: Library, learner: str, retention: float, limit: int, set_id: int | None = None
+) -> Row:
+    """The cards that are due, longest first, then new ones; with how many there are of each.
+
+    Each has ``intervals``: by rating, the seconds until it would come again.
+    """
+    now = datetime.now(UTC)
+    asked = {"learner": learner, "now": now, "set_id": set_id, "limit": limit}
+    counts = await library.data(_COUNTS, asked)
+    cards = await library.all_data(_DUE, asked)
+    for card in cards:
+        card["intervals"] = intervals(card.pop("card"), card["id"], now, retention)
+    return {**(counts or {}), "cards": cards}
+
+
+def review(
+    connection: Connected,
+    tenant: str,
+    item_id: int,
+    rating: Rating,
+    *,
+    learner: str,
+    retention: float,
+    now: datetime | None = None,
+) -> Row:
+    """Note how well a card was known; when it is due next, and its new intervals.
+
+    Raises:
+        NotFound: there is no such card.
+    """
+    now = now or datetime.now(UTC)
+    whose = {"tenant": tenant, "item_id": item_id, "learner": learner}
+    row = one(connection, _CARD, whose)
+    if row is None:
+        raise NotFound(f"there is no card {item_id}: GET /v1/study/due lists those that are due")
+    after = reviewed(row["card"], item_id, rating, now, retention)
+    stored = dict(after.to_dict())
+    connection.execute(_KEEP, whose | {"card": Jsonb(stored), "due_at": after.due})
+    before = None if row["card"] is None else Jsonb(row["card"])
+    connection.execute(_REVIEWED, whose | {"rating": rating, "before": before, "now": now})
+    return {"id": item_id, "due_at": after.due.isoformat()}
+
+
+def undo_review(connection: Connected, tenant: str, *, learner: str) -> Row:
+    """Take the learner's last review back: the card is what it was before.
+
+    Raises:
+        Conflict: there is none.
+    """
+    row = one(connection, _LAST, {"tenant": tenant, "learner": learner})
+    if row is None:
+        raise Conflict("there is no review to undo")
+    whose = {"tenant": tenant, "item_id": row["item_id"], "learner": learner}
+    if row["before"] is None:
+        connection.execute(_NEW_AGAIN, whose)
+    else:
+        due = datetime.fromisoformat(row["before"]["due"])
+        connection.execute(_KEEP, whose | {"card": Jsonb(row["before"]), "due_at": due})
+    return {"id": row["item_id"], "rating": row["rating"]}

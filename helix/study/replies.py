@@ -1,0 +1,117 @@
+"""A model's reply as items: each object of its list by itself, whole ones of a cut list too."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from helix.study.items import Card, Choice, Item, TrueFalse
+
+_LIST = re.compile(r"\"items\"\s*:\s*\[|\A\s*(?:```(?:json)?\s*)?\[")
+_NEXT = re.compile(r"\}\s*,\s*(?=\{)")
+_OPEN = re.compile(r"[\s,]*")
+_MOST_READ = 200_000  # characters of a reply
+
+
+class _Object(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class ChoiceObject(_Object):
+    """A question of several options, as the model gives it."""
+
+    question: str
+    statement: str
+    options: list[str]
+    answer: int
+    explanation: str
+
+    def item(self) -> Item:
+        return Choice(
+            self.question, self.statement, tuple(self.options), self.answer, self.explanation
+        )
+
+
+class StatementObject(_Object):
+    """A statement that is true or false."""
+
+    statement: str
+    truth: bool
+    original: str
+    explanation: str
+
+    def item(self) -> Item:
+        original = "" if self.truth else self.original
+        return TrueFalse(self.statement, self.truth, original, self.explanation)
+
+
+class CardObject(_Object):
+    """A card."""
+
+    front: str
+    back: str
+
+    def item(self) -> Item:
+        return Card(self.front, self.back)
+
+
+class Choices(BaseModel):
+    """What the model is asked for; the schema that its service holds it to."""
+
+    items: list[ChoiceObject]
+
+
+class Statements(BaseModel):
+    """The same of statements."""
+
+    items: list[StatementObject]
+
+
+class Cards(BaseModel):
+    """The same of cards."""
+
+    items: list[CardObject]
+
+
+def items_in(
+    reply: str, kind: type[ChoiceObject | StatementObject | CardObject]
+) -> Iterator[Item | None]:
+    """The items of a reply; None for each object that is cut, malformed or lacks a field.
+
+    A reply without a list of items is one None.
+    """
+    found = False
+    for read in _objects(reply[:_MOST_READ]):
+        found = True
+        try:
+            yield kind.model_validate(read).item()
+        except ValidationError:
+            yield None
+    if not found:
+        yield None
+
+
+def _objects(reply: str) -> Iterator[Any]:
+    """The objects of the reply's list as far as it can be read; None for one that cannot."""
+    start = _LIST.search(reply)
+    if start is None:
+        return
+    decoder, at = json.JSONDecoder(), start.end()
+    while True:
+        opening = _OPEN.match(reply, at)
+        at = opening.end() if opening else at
+        if at >= len(reply) or reply[at] == "]":
+            return
+        try:
+            read, at = decoder.raw_decode(reply, at)
+            yield read
+        except (ValueError, RecursionError):
+            yield None
+            following = _NEXT.search(reply, at)
+            if following is None:
+                return
+            at = following.end()

@@ -1,0 +1,93 @@
+"""The sentences of a passage that can be asked about: whole, and clear without their neighbours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from helix.answering.proof import Support
+from helix.answering.proof.passages import is_placed
+from helix.domain.context import Source
+from helix.language.sentences import sentence_spans
+from helix.language.terms import terms
+
+_CHARS = range(40, 281)
+_FEWEST_TERMS = 5
+_POINTS_BACK = re.compile(
+    r"(?:he|she|it|its|they|their|them|his|her|this|these|that|those|such|there|here|however|but"
+    r"|and|or|nor|so|then|thus|therefore|hence|also|moreover|furthermore|otherwise|instead"
+    r"|nevertheless|nonetheless|consequently|meanwhile|yet|still|both|another|others|some|as"
+    r"|in (?:addition|contrast|this|that|these|those|fact|turn|other words)"
+    r"|for (?:example|instance)"
+    r"|on the other|similarly|likewise|finally|first|second|third|next|later|afterwards?|again"
+    r"|we|our|you|your|i|my|see|note|figure|fig|table|step|if so|when (?:it|they|this|he|she))\b",
+    re.IGNORECASE,
+)
+_WITHIN = re.compile(
+    r"\b(?:this|these|those|he|she|they|him|them|his|her|hers|their|theirs|the (?:latter|former"
+    r"|following|above|below|same)|(?:see|shown|described|listed|as|discussed) (?:above|below)"
+    r"|respectively|et al|herein|thereof)\b",
+    re.IGNORECASE,
+)
+_STRANGE = re.compile(r"[|\n\r\t{}<>\\^~]|\.{3}|…|\[\d|https?:|www\.|@|\(\s*\)|__|\*\*|�|=|\?")
+_OPENINGS, _CLOSINGS = "([“", ")]”"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a passage; ``start`` is where it begins in the passage's text."""
+
+    text: str
+    start: int
+    source: Source
+
+    @property
+    def support(self) -> Support:
+        """The sentence as a span of its document."""
+        hit = self.source.hit
+        at = (hit.start_char or 0) + self.start
+        return Support(
+            1,
+            hit.chunk_id,
+            hit.document_id,
+            at,
+            at + len(self.text),
+            self.text,
+            hit.page,
+            hit.label,
+        )
+
+
+def sentences_of(source: Source) -> Iterator[Sentence]:
+    """Every sentence of a passage that says where it stands, in order."""
+    if not is_placed(source.hit):
+        return
+    text = source.hit.content
+    for start, end in sentence_spans(text):
+        yield Sentence(text[start:end], start, source)
+
+
+def clear_sentences(source: Source) -> list[Sentence]:
+    """Those that can be asked about."""
+    return [sentence for sentence in sentences_of(source) if is_clear(sentence.text)]
+
+
+def is_clear(text: str) -> bool:
+    """Whether a text is a whole sentence of prose that needs nothing before it to be understood."""
+    if len(text) not in _CHARS or text[-1] != "." or not (text[0].isupper() or text[0].isdigit()):
+        return False
+    if _POINTS_BACK.match(text) or _STRANGE.search(text) or _WITHIN.search(text):
+        return False
+    if any(text.count(a) != text.count(b) for a, b in zip(_OPENINGS, _CLOSINGS, strict=True)):
+        return False
+    if text.count('"') % 2 or " it " in text[:30]:
+        return False
+    letters = sum(c.isalpha() for c in text)
+    words = text.split()
+    lowered = sum(word[0].islower() for word in words)
+    return (
+        letters >= 0.65 * len(text)
+        and lowered >= 0.4 * len(words)
+        and len(set(terms(text))) >= _FEWEST_TERMS
+    )

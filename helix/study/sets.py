@@ -1,0 +1,170 @@
+"""Sets: quizzes, decks, workshops and maps; ordered, listed, read, renamed and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from helix.errors import BadRequest
+from helix.library.access import Connected, Library, Row, compose
+from helix.library.errors import NotFound
+from helix.library.paging import decode_cursor, encode_cursor
+from helix.library.runs import create_run
+from helix.study.items import Difficulty, Kind
+from helix.study.rows import IS_STALE, items_of, one
+
+COUNTS: dict[str, tuple[int, int, int]] = {
+    "quiz": (5, 10, 50), "cards": (1, 20, 200), "workshop": (3, 6, 12), "map": (2, 40, 60),
+}  # fmt: skip
+"""By kind: the fewest items that can be asked for, how many are made unasked, and the most."""
+
+_ADD = """
+INSERT INTO study_sets (tenant_id, kind, title, scope, document_ids, difficulty, wanted)
+VALUES (%(tenant)s, %(kind)s, %(title)s, %(scope)s, %(document_ids)s, %(difficulty)s, %(wanted)s)
+RETURNING id
+"""
+_HAS_RUN = "UPDATE study_sets SET run_id = %(run_id)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
+_SETS = """
+SELECT t.id, t.kind, t.title, t.scope, t.difficulty, t.wanted, t.run_id, t.dropped, t.model,
+    to_json(t.created_at) AS created_at, coalesce(r.status, 'done') AS status,
+    coalesce(r.stage, '') AS stage, coalesce(r.error, '') AS error,
+    (SELECT count(*) FROM study_items i
+     WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id) AS made,
+    (SELECT count(DISTINCT s.item_id) FROM study_items i
+     JOIN study_sources s ON s.tenant_id = i.tenant_id AND s.item_id = i.id
+     JOIN documents d ON d.tenant_id = s.tenant_id AND d.id = s.document_id
+     WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id AND {stale}) AS stale,
+    (SELECT coalesce(jsonb_agg(x.title), '[]') FROM (
+        SELECT DISTINCT d.title FROM study_items i
+        JOIN study_sources s ON s.tenant_id = i.tenant_id AND s.item_id = i.id
+        JOIN documents d ON d.tenant_id = s.tenant_id AND d.id = s.document_id
+        WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id ORDER BY d.title LIMIT 4) x) AS titles
+FROM study_sets t LEFT JOIN runs r ON r.tenant_id = t.tenant_id AND r.id = t.run_id
+WHERE t.tenant_id = %(tenant)s AND {condition}
+"""
+_LIST = compose(
+    _SETS, stale=IS_STALE,
+    condition="(%(kind)s::text IS NULL OR t.kind = %(kind)s)"
+    " AND (%(last)s::bigint IS NULL OR t.id < %(last)s) ORDER BY t.id DESC LIMIT %(limit)s",
+)  # fmt: skip
+_GET = compose(_SETS, stale=IS_STALE, condition="t.id = %(id)s")
+_RENAME = "UPDATE study_sets SET title = %(title)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
+_DELETE = "DELETE FROM study_sets WHERE tenant_id = %(tenant)s AND id = %(id)s"
+_MOST_TITLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NewSet:
+    """What is to be made, and of what.
+
+    ``scope`` is what was asked for, as JSON, and ``document_ids`` what it comes to; None: all.
+    """
+
+    kind: Kind
+    title: str = ""
+    scope: dict[str, Any] | None = None
+    document_ids: Sequence[int] | None = None
+    difficulty: Difficulty = "normal"
+    count: int | None = None
+
+    def wanted(self) -> int:
+        """How many items are wanted.
+
+        Raises:
+            BadRequest: the count is beyond what a set of this kind may have.
+        """
+        fewest, usual, most = COUNTS[self.kind]
+        count = usual if self.count is None else self.count
+        if not fewest <= count <= most:
+            raise BadRequest(f"count is not a whole number from {fewest} to {most}: a {self.kind}"
+                             f" has {usual} items where none is given")  # fmt: skip
+        return count
+
+
+def no_set(set_id: int) -> NotFound:
+    """The error for an id that no set of the tenant has."""
+    return NotFound(f"there is no study set {set_id}: GET /v1/study lists them")
+
+
+def add_set(connection: Connected, tenant: str, new: NewSet) -> int:
+    """A set without items and without a run; returns its id. Raises as NewSet.wanted does."""
+    row = one(connection, _ADD, {
+        "tenant": tenant, "kind": new.kind, "title": new.title, "scope": Jsonb(new.scope or {}),
+        "document_ids": None if new.document_ids is None else list(new.document_ids),
+        "difficulty": new.difficulty, "wanted": new.wanted(),
+    })  # fmt: skip
+    assert row is not None
+    return int(row["id"])
+
+
+def order_set(connection: Connected, tenant: str, new: NewSet) -> int:
+    """A set that is still to be made, and the run that will make it; returns the set's id.
+
+    Raises:
+        BadRequest: it has no document to be made of, or a count that no set may have.
+    """
+    if new.document_ids is not None and not new.document_ids:
+        raise BadRequest("the scope has no document that can be read: choose another one")
+    set_id = add_set(connection, tenant, new)
+    run_id = create_run(connection, "study", {"set_id": set_id, "kind": new.kind}, tenant=tenant)
+    connection.execute(_HAS_RUN, {"tenant": tenant, "id": set_id, "run_id": run_id})
+    return set_id
+
+
+async def list_sets(
+    library: Library, kind: Kind | None = None, limit: int = 50, after: str | None = None
+) -> Row:
+    """``{"sets": […], "next": cursor or None}``, newest first.
+
+    Raises:
+        BadRequest: the cursor is none of this list.
+    """
+    last = decode_cursor(after, int)[0] if after is not None else None
+    found = await library.all_data(_LIST, {"kind": kind, "last": last, "limit": limit + 1})
+    page, more = found[:limit], len(found) > limit
+    return {
+        "sets": list(map(_told, page)),
+        "next": encode_cursor(page[-1]["id"]) if more else None,
+    }
+
+
+async def get_set(library: Library, set_id: int) -> Row:
+    """A set without its items.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    row = await library.data(_GET, {"id": set_id})
+    if row is None:
+        raise no_set(set_id)
+    return _told(row)
+
+
+async def set_with_items(library: Library, set_id: int) -> tuple[Row, list[Row]]:
+    """A set and its items as they are stored; raises as ``get_set`` does."""
+    found = await get_set(library, set_id)
+    items = await library.change(lambda connection: items_of(connection, library.tenant, set_id))
+    return found, items
+
+
+def _told(row: Row) -> Row:
+    """A set's row with a title for people: the titles of its documents where none is given."""
+    titles = row.pop("titles")
+    several = ", ".join(titles[:_MOST_TITLES]) + (" …" if len(titles) > _MOST_TITLES else "")
+    return row | {"title": row["title"] or several, "named": bool(row["title"])}
+
+
+def rename_set(connection: Connected, tenant: str, set_id: int, title: str) -> None:
+    """Give a set a title; an empty one shows its documents' again. Raises as ``get_set`` does."""
+    values = {"tenant": tenant, "id": set_id, "title": title}
+    if not connection.execute(_RENAME, values).rowcount:
+        raise no_set(set_id)
+
+
+def delete_set(connection: Connected, tenant: str, set_id: int) -> None:
+    """Delete a set with its items, attempts and reviews. Raises as ``get_set`` does."""
+    if not connection.execute(_DELETE, {"tenant": tenant, "id": set_id}).rowcount:
+        raise no_set(set_id)

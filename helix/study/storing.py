@@ -1,0 +1,137 @@
+"""Items as they are stored: each span is compared with the document in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from helix.library.access import Connected, Row
+from helix.study.items import Made, Proven, body_of
+from helix.study.rows import one
+
+CHANGED = "document changed"
+"""Why a proven item is dropped after all: its span is no longer what it was."""
+
+_SET = """
+SELECT id, kind, title, document_ids, difficulty, wanted, plan, at, dropped FROM study_sets
+WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+_HOLD = f"{_SET} FOR UPDATE"
+_PLAN = """
+UPDATE study_sets SET plan = %(plan)s, model = %(model)s
+WHERE tenant_id = %(tenant)s AND id = %(id)s AND plan IS NULL
+"""
+_ADVANCE = """
+UPDATE study_sets SET at = %(at)s, dropped = %(dropped)s
+WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+_COUNT = """
+SELECT count(*) AS made, coalesce(max(n), 0) AS last FROM study_items
+WHERE tenant_id = %(tenant)s AND set_id = %(id)s
+"""
+_ADD = """
+INSERT INTO study_items (tenant_id, set_id, n, kind, body)
+VALUES (%(tenant)s, %(set_id)s, %(n)s, %(kind)s, %(body)s) RETURNING id
+"""
+_ADD_SOURCE = """
+INSERT INTO study_sources (tenant_id, item_id, n, document_id, chunk_id, start_char, end_char,
+    quote, page, label, heading_path, content_hash, recipe)
+SELECT %(tenant)s, %(item_id)s, %(n)s, d.id, %(chunk_id)s, %(start)s, %(end)s, %(quote)s, %(page)s,
+    %(label)s, coalesce((SELECT c.metadata_ -> 'heading_path' FROM chunks c
+        WHERE c.tenant_id = %(tenant)s AND c.id = %(chunk_id)s), '[]'), d.content_hash, d.recipe
+FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(document_id)s
+    AND substr(d.text, %(start)s + 1, %(end)s - %(start)s) = %(quote)s
+"""
+_REMOVE = "DELETE FROM study_items WHERE tenant_id = %(tenant)s AND id = %(id)s"
+_BODY = (
+    "UPDATE study_items SET body = body || %(body)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
+)
+
+
+def read_set(connection: Connected, tenant: str, set_id: int) -> Row | None:
+    """What a set is to be and how far it is; None where it is no more."""
+    return one(connection, _SET, {"tenant": tenant, "id": set_id})
+
+
+def keep_plan(
+    connection: Connected, tenant: str, set_id: int, plan: Sequence[int], model: str
+) -> None:
+    """Keep of which chunks a set is made, and by what; a plan that it has already stays."""
+    values = {"tenant": tenant, "id": set_id, "plan": list(plan), "model": model}
+    connection.execute(_PLAN, values)
+
+
+def count_items(connection: Connected, tenant: str, set_id: int) -> tuple[int, int]:
+    """How many items a set has, and the number of the last."""
+    row = one(connection, _COUNT, {"tenant": tenant, "id": set_id})
+    return (int(row["made"]), int(row["last"])) if row else (0, 0)
+
+
+def keep_step(connection: Connected, tenant: str, set_id: int, at: int, made: Made) -> bool:
+    """Store what step ``at`` of a set's plan made; False where that was stored already."""
+    row = one(connection, _HOLD, {"tenant": tenant, "id": set_id})
+    if row is None or row["at"] != at:
+        return False
+    add_items(connection, tenant, set_id, made)
+    dropped: dict[str, int] = dict(row["dropped"])
+    for reason, count in made.dropped.items():
+        dropped[reason] = dropped.get(reason, 0) + count
+    values = {"tenant": tenant, "id": set_id, "at": at + 1, "dropped": Jsonb(dropped)}
+    connection.execute(_ADVANCE, values)
+    return True
+
+
+def add_items(
+    connection: Connected,
+    tenant: str,
+    set_id: int,
+    made: Made,
+    more: Mapping[int, dict[str, Any]] | None = None,
+) -> list[int | None]:
+    """Add proven items at the end of a set; their ids, None for one whose span has changed.
+
+    ``more`` has further keys of the body by the item's place in the list.
+    """
+    _, last = count_items(connection, tenant, set_id)
+    ids: list[int | None] = []
+    for place, proven in enumerate(made.proven):
+        body = body_of(proven.item) | ((more or {}).get(place) or {})
+        item_id = _add(connection, tenant, set_id, last + 1, proven, body)
+        ids.append(item_id)
+        if item_id is None:
+            made.drop(CHANGED)
+        else:
+            last += 1
+    return ids
+
+
+def _add(
+    connection: Connected, tenant: str, set_id: int, n: int, proven: Proven, body: dict[str, Any]
+) -> int | None:
+    values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": proven.item.kind}
+    row = one(connection, _ADD, values | {"body": Jsonb(body)})
+    assert row is not None
+    item_id = int(row["id"])
+    for number, span in enumerate(proven.supports, 1):
+        source = span.to_json() | {"tenant": tenant, "item_id": item_id, "n": number}
+        if not connection.execute(_ADD_SOURCE, source).rowcount:
+            connection.execute(_REMOVE, {"tenant": tenant, "id": item_id})
+            return None
+    return item_id
+
+
+def add_unproven(
+    connection: Connected, tenant: str, set_id: int, n: int, kind: str, body: dict[str, Any]
+) -> int:
+    """Add an item that a person brought in and that rests on no span; returns its id."""
+    values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": kind, "body": Jsonb(body)}
+    row = one(connection, _ADD, values)
+    assert row is not None
+    return int(row["id"])
+
+
+def change_body(connection: Connected, tenant: str, item_id: int, body: dict[str, Any]) -> None:
+    """Put further keys into an item's body, or others in their place."""
+    connection.execute(_BODY, {"tenant": tenant, "id": item_id, "body": Jsonb(body)})

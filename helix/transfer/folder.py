@@ -1,0 +1,165 @@
+"""The folder of an export: a file of JSON lines a table, the original files, and a manifest.
+
+``manifest.json`` is written last and names every table's rows, bytes and SHA-256; a file below
+``files/`` is called by its own SHA-256. So any byte that is not as it was written is found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from helix.errors import HelixError
+
+FORMAT = "helix-export-1"
+MANIFEST, TABLES, FILES = "manifest.json", "tables", "files"
+_BLOCK_BYTES = 1 << 20
+
+
+class TransferFailed(HelixError):
+    """An export could not be written, or is not whole, or does not fit this database."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """What the file of a table holds; ``columns`` are those of its rows."""
+
+    rows: int
+    size: int
+    sha256: str
+    columns: list[str]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an export holds and where it came from.
+
+    ``embedder`` filled its vectors (None: there are none); ``last`` is, by numbered table, the
+    highest id that was ever given out.
+    """
+
+    format: str
+    made_at: str
+    made_by: str
+    schema_version: int
+    tenant: str
+    embedder: str | None
+    last: dict[str, int]
+    tables: dict[str, Member]
+
+    def rows(self, table: str) -> int:
+        """The rows of ``table``; 0 where the export has no such table."""
+        return self.tables[table].rows if table in self.tables else 0
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A folder that gets its name when it is whole; only its owner may read it.
+
+    Raises:
+        TransferFailed: there is something of that name, or it cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise TransferFailed(f"{folder} exists and is not empty: give the export another name")
+    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        part.mkdir(mode=0o700, parents=True)
+        (part / TABLES).mkdir()
+        (part / FILES).mkdir()
+        yield part
+        if folder.exists():
+            folder.rmdir()
+        part.rename(folder)
+    except OSError as error:
+        raise TransferFailed(f"{folder} cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def write_rows(folder: Path, table: str, columns: list[str], rows: Iterable[str]) -> Member:
+    """Write the rows of a table, each one line of JSON."""
+    count, size, digest = 0, 0, hashlib.sha256()
+    with (folder / TABLES / f"{table}.jsonl").open("wb") as output:
+        for row in rows:
+            line = row.encode() + b"\n"
+            output.write(line)
+            digest.update(line)
+            count, size = count + 1, size + len(line)
+    return Member(count, size, digest.hexdigest(), columns)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, last: a folder without one is no export."""
+    (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
+
+
+def checked(folder: Path) -> Manifest:
+    """The manifest of an export whose tables are, byte for byte, as they were written.
+
+    Raises:
+        TransferFailed: it is no export, of another format, or not whole.
+    """
+    manifest = _manifest(folder)
+    for table, member in manifest.tables.items():
+        file = folder / TABLES / f"{table}.jsonl"
+        if _size_and_digest(file) != (member.size, member.sha256):
+            raise damaged(folder, f"{TABLES}/{file.name} is not what was written")
+    return manifest
+
+
+def read_rows(folder: Path, table: str) -> Iterator[str]:
+    """The lines of a table's file."""
+    with (folder / TABLES / f"{table}.jsonl").open(encoding="utf-8", newline="\n") as lines:
+        yield from lines
+
+
+def read_file(folder: Path, content_hash: str) -> bytes:
+    """An original file.
+
+    Raises:
+        TransferFailed: it is missing or has changed.
+    """
+    try:
+        data = (folder / FILES / content_hash).read_bytes()
+    except OSError:
+        raise damaged(folder, f"{FILES}/{content_hash} is missing") from None
+    if hashlib.sha256(data).hexdigest() != content_hash:
+        raise damaged(folder, f"{FILES}/{content_hash} is not what was written")
+    return data
+
+
+def damaged(folder: Path, why: str) -> TransferFailed:
+    """The error of an export that is not as it was written."""
+    return TransferFailed(f"{folder} is no whole export ({why}): take another copy of it")
+
+
+def _manifest(folder: Path) -> Manifest:
+    try:
+        read = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if read["format"] != FORMAT:
+            raise TransferFailed(
+                f"{folder} is an export of the format {read['format']}, and this Helix reads"
+                f" {FORMAT}: install the newer Helix that made it"
+            )
+        tables = {name: Member(**it) for name, it in read.pop("tables").items()}
+        return Manifest(**read, tables=tables)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        raise damaged(folder, f"it has no {MANIFEST} that can be read") from None
+
+
+def _size_and_digest(file: Path) -> tuple[int, str]:
+    digest, size = hashlib.sha256(), 0
+    try:
+        with file.open("rb") as data:
+            while block := data.read(_BLOCK_BYTES):
+                digest.update(block)
+                size += len(block)
+    except OSError:
+        return -1, ""
+    return size, digest.hexdigest()

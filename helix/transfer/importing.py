@@ -1,0 +1,168 @@
+"""A folder of an export into a database: all of it in one transaction, or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from helix.storage import indexes
+from helix.storage.connections import Connected
+from helix.storage.document_writes import claim_embedder
+from helix.storage.stored_bytes import keep_bytes
+from helix.storage.term_rows import fill_missing
+from helix.transfer import folder as files
+from helix.transfer.exporting import OWN
+from helix.transfer.folder import Manifest, TransferFailed
+from helix.transfer.renumbering import Offsets, renumbered
+from helix.transfer.tables import FILES, TABLES, Table, columns_of, listed
+
+_ROWS_AT_ONCE = 200
+_BYTES_AT_ONCE = 8_000_000
+_TAKEN = "SELECT EXISTS (SELECT FROM {} WHERE id <= %s)"
+_RESERVE = """
+SELECT setval(pg_get_serial_sequence(%(table)s, 'id')::regclass, greatest(%(last)s, coalesce(
+    pg_sequence_last_value(pg_get_serial_sequence(%(table)s, 'id')::regclass), 0)))
+"""
+_GREATEST_MESSAGE = sql.SQL("SELECT max(id) FROM messages WHERE {own}").format(own=OWN)
+# What was under way where the export was made is nowhere under way here.
+_SETTLE_DOCUMENTS = sql.SQL("""
+UPDATE documents SET status = 'failed', error = 'it was being read at its export: add it again'
+WHERE status = 'processing' AND {own}
+""").format(own=OWN)
+_SETTLE_MESSAGES = sql.SQL("""
+UPDATE messages SET status = 'interrupted', owner = '', finished_at = now()
+WHERE status = 'answering' AND {own}
+""").format(own=OWN)
+
+
+def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Manifest) -> None:
+    """Put what ``folder`` holds into the database as ``tenant``, which has nothing in it yet.
+
+    ``connection`` is in autocommit, with the owner's rights; ``manifest`` was ``checked``. Vectors
+    are taken as they are: no embedder is asked. Ids are kept where none of them is taken; else all
+    are moved.
+
+    Raises:
+        TransferFailed: the export is damaged or of a newer Helix; the tenant has rows.
+        EmbedderMismatch: the database's vectors are another embedder's.
+    """
+    _check_columns(connection, manifest, folder)
+    indexes.drop_if_empty(connection)
+    try:
+        with connection.transaction():
+            connection.execute("SELECT set_config('helix.tenant', %s, true)", (tenant,))
+            _check_empty(connection, tenant)
+            if manifest.embedder is not None:
+                claim_embedder(connection, manifest.embedder)
+            offsets = _offsets(connection, manifest)
+            _load_files(connection, folder, tenant)
+            for table in TABLES:
+                if table.name in manifest.tables:
+                    _load(connection, folder, manifest, table, tenant, offsets)
+            _finish(connection, tenant)
+    except psycopg.errors.DataError as error:
+        raise files.damaged(folder, str(error.diag.message_primary)) from None
+    finally:
+        indexes.build_if_missing(connection)
+
+
+def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> None:
+    """Return where every column of the export is one here too."""
+    known = {table.name: set(columns_of(connection, table)) for table in TABLES}
+    known[FILES] = {"tenant_id", "content_hash"}
+    for table, member in manifest.tables.items():
+        if table not in known or not known[table] >= set(member.columns):
+            raise TransferFailed(
+                f"{folder} has more in {table} than this Helix knows: import it with"
+                f" {manifest.made_by} or newer"
+            )
+
+
+def _check_empty(connection: Connected, tenant: str) -> None:
+    for table in TABLES:
+        statement = sql.SQL("SELECT EXISTS (SELECT FROM {} WHERE {})")
+        found = statement.format(sql.Identifier(table.name), OWN)
+        if connection.execute(found, {"tenant": tenant}).fetchone() == (True,):
+            raise TransferFailed(
+                f"the tenant {tenant} has rows in {table.name} already: import into one that has"
+                f" none (--tenant NAME), or `helix tenants erase {tenant}` first"
+            )
+
+
+def _offsets(connection: Connected, manifest: Manifest) -> Offsets:
+    """How far the ids of each numbered table are moved; the numbers are nobody else's then."""
+    offsets = {}
+    for table in (table for table in TABLES if table.numbered):
+        last = manifest.last.get(table.name, 0)
+        statement = sql.SQL(_TAKEN).format(sql.Identifier(table.name))
+        (is_taken,) = connection.execute(statement, (last,)).fetchone() or (False,)
+        offsets[table.name] = _reserved(connection, table.name, 0) if is_taken else 0
+        _reserved(connection, table.name, offsets[table.name] + last)
+    return offsets
+
+
+def _reserved(connection: Connected, table: str, last: int) -> int:
+    """The last id given out, once that is ``last`` at least."""
+    row = connection.execute(_RESERVE, {"table": table, "last": max(last, 1)}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _load_files(connection: Connected, folder: Path, tenant: str) -> None:
+    for line in files.read_rows(folder, FILES):
+        row = json.loads(line)
+        data = files.read_file(folder, row["content_hash"])
+        keep_bytes(connection, tenant + row["tenant_id"], row["content_hash"], data)
+
+
+def _load(
+    connection: Connected,
+    folder: Path,
+    manifest: Manifest,
+    table: Table,
+    tenant: str,
+    offsets: Offsets,
+) -> None:
+    columns = manifest.tables[table.name].columns
+    values = sql.SQL(", ").join(
+        sql.SQL("%(tenant)s || tenant_id") if name == "tenant_id" else sql.Identifier(name)
+        for name in columns
+    )
+    statement = sql.SQL(
+        "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE"
+        " SELECT {values} FROM json_populate_recordset(NULL::{table}, %(rows)s::json)"
+    ).format(table=sql.Identifier(table.name), columns=listed(columns), values=values)
+    for rows in _batches(folder, table, offsets):
+        connection.execute(statement, {"tenant": tenant, "rows": f"[{','.join(rows)}]"})
+
+
+def _batches(folder: Path, table: Table, offsets: Offsets) -> Iterator[list[str]]:
+    """The rows of a table, moved where they have to be, so many at a time as memory takes."""
+    batch: list[str] = []
+    size = 0
+    for line in files.read_rows(folder, table.name):
+        row = line
+        if any(offsets.values()):
+            row = json.dumps(renumbered(json.loads(line), table, offsets), ensure_ascii=False)
+        batch.append(row)
+        size += len(row)
+        if len(batch) == _ROWS_AT_ONCE or size > _BYTES_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _finish(connection: Connected, tenant: str) -> None:
+    """Settle what was under way, and make what is made of the rows."""
+    whose = {"tenant": tenant}
+    for statement in (_SETTLE_DOCUMENTS, _SETTLE_MESSAGES):
+        connection.execute(statement, whose)
+    (greatest,) = connection.execute(_GREATEST_MESSAGE, whose).fetchone() or (None,)
+    _reserved(connection, "messages", greatest or 1)
+    last = 0
+    while filled := fill_missing(connection, last):
+        last = filled[-1]

@@ -1,0 +1,106 @@
+"""What of a tenant goes into an export, table by table, and what stays behind and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from psycopg import sql
+
+from helix.errors import StoreUnavailable
+from helix.storage.connections import Connected
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose rows are exported in the order of the columns ``order``.
+
+    ``numbered``: other rows name its ``id``, which is kept where it is free, else all are moved.
+    ``without`` are columns that are given out anew. ``references`` are keys as in REFERENCES, of
+    this table's rows alone; ``keyed`` are columns of JSON whose keys are ids.
+    """
+
+    name: str
+    order: tuple[str, ...]
+    numbered: bool = False
+    without: tuple[str, ...] = ()
+    references: Mapping[str, str] = field(default_factory=dict)
+    keyed: Mapping[str, str] = field(default_factory=dict)
+
+
+TABLES = (
+    Table("documents", ("id",), numbered=True),
+    Table("document_sources", ("source_uri",)),
+    Table("document_pages", ("document_id", "number")),
+    Table("document_tables", ("document_id", "ordinal"), without=("id",)),
+    Table("document_names", ("document_id", "kind", "name")),
+    Table("suggested_questions", ("id",), without=("id",)),
+    Table("chunks", ("id",), numbered=True),
+    Table("answers", ("created_at", "id")),
+    Table("feedback", ("id",), without=("id",)),
+    Table("conversations", ("created_at", "id")),
+    Table("messages", ("conversation_id", "id"), keyed={"cited": "documents"}),
+    Table("prompt_versions", ("name", "version")),
+    Table("progress_sessions", ("learner", "started_at")),
+    Table("progress_counts", ("learner", "quarter", "action")),
+    Table("study_sets", ("id",), numbered=True, without=("run_id",), references={"plan": "chunks"}),
+    Table(
+        "study_items",
+        ("id",),
+        numbered=True,
+        references={"parent": "study_items", "exercise": "study_items"},
+    ),
+    Table("study_sources", ("item_id", "n")),
+    Table("study_attempts", ("id",), without=("id",), keyed={"answers": "study_items"}),
+    Table("study_cards", ("item_id", "learner"), references={"card_id": "study_items"}),
+    Table("study_reviews", ("id",), without=("id",), references={"card_id": "study_items"}),
+    Table("progress_totals", ("learner", "action")),
+    Table("gate_fits", ("id",), without=("id",)),
+)
+"""In an order that their foreign keys allow."""
+FILES = "files"
+"""Exported as files: their bytes may be elsewhere than in the table."""
+LEFT_OUT: Mapping[str, str] = {
+    "chunk_terms": "made anew of the chunks: its keys have the tenant's name in them",
+    "term_counts": "counted anew",
+    "term_changes": "counted anew",
+    "loose_objects": "objects of the installation's bucket that nothing has a use for",
+    "runs": "what was being brought in is the installation's",
+    "run_files": "as runs",
+    "message_events": "how an answer was streamed, kept for a week; the answer is in messages",
+    "api_keys": "keys open one installation",
+    "audit_events": "what happened at one installation",
+    "usage_counts": "what was used of one installation's limits",
+}
+"""Tables of a tenant that are not exported."""
+REFERENCES = {
+    "document_id": "documents", "document_ids": "documents", "doc_id": "documents",
+    "ref_doc_id": "documents", "chunk_id": "chunks", "chunk_ids": "chunks",
+    "set_id": "study_sets", "item_id": "study_items",
+}  # fmt: skip
+"""Keys, of columns and within their JSON, whose values are ids of a numbered table."""
+
+_COLUMNS = """
+SELECT attname, CASE atttypid::regtype::text WHEN 'vector' THEN '::real[]' ELSE '' END
+FROM pg_attribute
+WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+    AND attname <> 'embedding_next'
+ORDER BY attnum
+"""
+
+
+def columns_of(connection: Connected, table: Table) -> dict[str, str]:
+    """The columns of ``table`` that are exported, each with the cast that JSON wants of it.
+
+    Raises:
+        StoreUnavailable: there is no such table.
+    """
+    found: dict[str, str] = dict(connection.execute(_COLUMNS, (table.name,)).fetchall())
+    if not found:
+        raise StoreUnavailable("the schema is missing or old: run `python -m db.migrate`")
+    return {name: cast for name, cast in found.items() if name not in table.without}
+
+
+def listed(names: tuple[str, ...] | list[str]) -> sql.Composed:
+    """Columns, separated by commas."""
+    return sql.SQL(", ").join(map(sql.Identifier, names))

@@ -1,0 +1,94 @@
+"""The texts of another program's vectors in Postgres: LangChain's PGVector, and Open WebUI's.
+
+They keep chunks, which mostly overlap, and say in their metadata which source each is of. A source
+becomes one text again: its chunks one after another, what two neighbours share once. Vectors are
+not read: Helix makes its own chunks, whose every citation is a span of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from helix.transfer.folder import TransferFailed
+
+_LEAST_SHARED, _MOST_SHARED = 12, 2000
+"""Characters that neighbours may share; fewer may be the same by chance."""
+# In the order of their place in the source, where the metadata tells it; else as they were stored.
+_ORDERED = """
+SELECT source, coalesce(metadata ->> 'title', metadata ->> 'name', '') AS title, text FROM chunks
+ORDER BY source, CASE WHEN metadata ->> 'page' ~ '^\\d+$' THEN (metadata ->> 'page')::int END,
+    CASE WHEN metadata ->> 'start_index' ~ '^\\d+$' THEN (metadata ->> 'start_index')::int END,
+    place
+"""
+_CHUNKS: dict[str, str] = {
+    "langchain": """
+WITH chunks AS (
+    SELECT e.document AS text, coalesce(e.cmetadata, '{}')::jsonb AS metadata, e.ctid AS place,
+        coalesce(e.cmetadata ->> 'source', e.cmetadata ->> 'file_name', c.name) AS source
+    FROM langchain_pg_embedding e JOIN langchain_pg_collection c ON c.uuid = e.collection_id
+    WHERE coalesce(e.document, '') <> '' AND c.name = coalesce(%(collection)s, c.name))
+""",
+    "open-webui": """
+WITH chunks AS (
+    SELECT text, coalesce(vmetadata, '{}')::jsonb AS metadata, ctid AS place,
+        coalesce(vmetadata ->> 'file_id', vmetadata ->> 'source', vmetadata ->> 'name',
+            collection_name) AS source
+    FROM document_chunk
+    WHERE coalesce(text, '') <> '' AND collection_name = coalesce(%(collection)s, collection_name))
+""",
+}
+PROGRAMS = tuple(_CHUNKS)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A source's text, what it was called there, and its title if that was known."""
+
+    source: str
+    title: str
+    text: str
+
+
+def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]:
+    """The texts in the database of ``url``, of one collection or all; nothing there is changed.
+
+    Raises:
+        TransferFailed: it is not reached, or has no such table.
+    """
+    try:
+        with psycopg.connect(url, row_factory=dict_row) as connection:
+            connection.read_only = True
+            with connection.cursor("texts") as rows:
+                rows.execute(f"{_CHUNKS[program]}{_ORDERED}".encode(), {"collection": collection})
+                for source, chunks in groupby(rows, lambda row: row["source"]):
+                    yield _text(source, list(chunks))
+    except psycopg.errors.UndefinedTable as error:
+        raise TransferFailed(f"that database has no texts of {program}: {_told(error)}") from None
+    except psycopg.Error as error:
+        raise TransferFailed(f"the texts of {program} cannot be read: {_told(error)}") from None
+
+
+def _text(source: str, chunks: list[dict[str, Any]]) -> Text:
+    joined = ""
+    for chunk in chunks:
+        joined = without_overlap(joined, chunk["text"]) if joined else chunk["text"]
+    return Text(source, chunks[0]["title"], joined)
+
+
+def without_overlap(text: str, following: str) -> str:
+    """``text`` and what follows it, what the end of one and the start of the other share once."""
+    for shared in range(min(len(text), len(following), _MOST_SHARED), _LEAST_SHARED - 1, -1):
+        if text.endswith(following[:shared]):
+            return text + following[shared:]
+    return f"{text}\n\n{following}"
+
+
+def _told(error: psycopg.Error) -> str:
+    """What the database says, in one line; it names no password."""
+    return (error.diag.message_primary or "it cannot be reached").partition("\n")[0]

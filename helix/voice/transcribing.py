@@ -1,0 +1,148 @@
+"""Speech to text: by the model that answers, where it hears, or by Whisper on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from llama_index.core.base.llms.types import ChatMessage, DocumentBlock, MessageRole, TextBlock
+
+from helix.errors import HelixError, SettingsError, UpstreamError
+from helix.library.errors import TooLarge
+from helix.prompts import prompt
+from helix.providers.base import LanguageModel
+from helix.settings import Settings
+from helix.voice.sounds import Sound
+
+INLINE_MB = 14
+"""Gemini takes requests of 20 MB, and a recording grows by a third on its way there."""
+NOTHING = "NO SPEECH"
+"""What the model replies for a recording in which nobody speaks."""
+
+_logger = logging.getLogger(__name__)
+
+
+class NoVoice(HelixError):
+    """Nothing here makes text of speech."""
+
+    status = 501
+
+    def __init__(self) -> None:
+        super().__init__(
+            "nothing here understands speech: set HELIX_LLM to gemini, or HELIX_VOICE_MODEL to the"
+            " folder of a Whisper model"
+        )
+
+
+class Transcriber(Protocol):
+    """Makes text of speech; stores nothing."""
+
+    async def text_of(self, sound: Sound, data: bytes) -> str:
+        """What is said in the recording; empty where nothing is.
+
+        Raises:
+            UpstreamError: the model failed.
+            TooLarge: the recording is larger than the model takes.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class ModelTranscriber:
+    """By ``llm``, whose owner closes it: the recording goes to its service, as questions do."""
+
+    def __init__(self, llm: LanguageModel) -> None:
+        self._llm = llm
+
+    async def text_of(self, sound: Sound, data: bytes) -> str:
+        """As Transcriber has it."""
+        if len(data) > INLINE_MB * 2**20:
+            raise TooLarge(f"the model takes {INLINE_MB} MB of sound at most: speak shorter")
+        # LlamaIndex's Gemini knows no AudioBlock (0.11.3); of a document it sends bytes and type
+        block = DocumentBlock(data=io.BytesIO(data), document_mimetype=sound.type, title="speech")
+        messages = [
+            ChatMessage(role=MessageRole.SYSTEM, content=prompt("transcription")),
+            ChatMessage(role=MessageRole.USER, blocks=[block, TextBlock(text="The recording.")]),
+        ]
+        try:
+            reply = await self._llm.model.achat(messages)
+        except HelixError:
+            raise
+        except Exception as error:
+            _logger.warning("model %s failed: %s", self._llm.identity, type(error).__name__)
+            raise UpstreamError(
+                f"the model's service failed ({type(error).__name__}); try again"
+            ) from error
+        text = (reply.message.content or "").strip()
+        return "" if text.strip(".") == NOTHING else text
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+class WhisperTranscriber:
+    """By faster-whisper in one thread of this process; the model is loaded on first use."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._loading = threading.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="helix-voice")
+
+    @cached_property
+    def _model(self) -> Any:
+        whisper = import_module("faster_whisper")  # of the extra; it loads a second's worth
+        return whisper.WhisperModel(
+            self._folder, device="auto", compute_type="default", local_files_only=True
+        )
+
+    async def text_of(self, sound: Sound, data: bytes) -> str:
+        """As Transcriber has it."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self._text_of, data)
+
+    def _text_of(self, data: bytes) -> str:
+        try:
+            segments, _ = self._model.transcribe(io.BytesIO(data), vad_filter=False)
+            return " ".join(segment.text.strip() for segment in segments).strip()
+        except Exception as error:
+            _logger.warning("Whisper failed: %s", type(error).__name__)
+            raise UpstreamError(f"Whisper failed ({type(error).__name__})") from error
+
+    async def aclose(self) -> None:
+        """Does not wait for a recording under way."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def build_transcriber(settings: Settings, llm: LanguageModel) -> Transcriber | None:
+    """As HELIX_VOICE_MODEL has it, else by ``llm`` where it hears; None where neither is there.
+
+    Nothing is loaded or downloaded.
+
+    Raises:
+        SettingsError: the named folder, or the package that reads it, is not there.
+    """
+    if settings.voice_model is None:
+        return ModelTranscriber(llm) if llm.hears else None
+    folder = Path(settings.voice_model)
+    if not (folder / "model.bin").is_file():
+        raise SettingsError(
+            "HELIX_VOICE_MODEL names no folder with a model.bin: set it to that of a Whisper model"
+            " for CTranslate2, or leave it out"
+        )
+    if find_spec("faster_whisper") is None:
+        raise SettingsError(
+            "HELIX_VOICE_MODEL needs a package that is not installed:"
+            " pip install 'helix-answers[voice]'"
+        )
+    return WhisperTranscriber(str(folder))

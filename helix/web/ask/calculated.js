@@ -1,0 +1,20 @@
+// How numbers of an answer that stand in no source were calculated: the expression with its result,
+// and each operand, which opens where it stands.
+//
+//   <${Calculated} turn=${turn} onOpen=${(panel) => …} />      nothing where nothing was calculated
+import { html } from "../html.js";
+import { panelOf, passageOf } from "./cited.js";
+
+export function Calculated({ turn, onOpen }) {
+  const found = (turn.support?.statements || []).flatMap(({ calculation }) => calculation ?? []);
+  if (!found.length) return null;
+  const titleOf = (id) => turn.citations.find((one) => one.document_id === id)?.title ?? "";
+  return html`<section class="sources calculated" aria-label="Calculations of the answer"><h3>Calculated</h3>
+    <ul class="quotes">${found.map(({ expression, said, operands }, n) => html`<li key=${n}><p>${expression} = ${said}</p>
+      <p class="hint">from ${operands.filter(Boolean).map((one) => html` <${Operand} key=${`${one.chunk_id} ${one.start}`} one=${{ ...one, title: titleOf(one.document_id) }} onOpen=${onOpen} />`)}</p></li>`)}</ul></section>`;
+}
+
+function Operand({ one, onOpen }) {
+  const place = [one.row, one.column].filter(Boolean).join(", ");
+  return html`<button type="button" class="text-button" title=${place || one.title} onClick=${(event) => onOpen(panelOf(passageOf(one), event.currentTarget))}>${one.quote}${place && ` (${place})`}</button>`;
+}

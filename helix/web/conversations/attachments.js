@@ -1,0 +1,38 @@
+// The documents of the conversation, above the question box, and the button that puts some there.
+//
+//   <${Attachments} conversation=${id} />
+//   <${AttachButton} onPick=${(files) => …} />
+import { Icon, IconButton, toast } from "../components.js";
+import { html, useRef } from "../html.js";
+import { detach, putAwayRefused, toLibrary, useAttached } from "./attached.js";
+
+export function Attachments({ conversation }) {
+  const { documents, sending, refused } = useAttached(conversation);
+  if (!documents.length && !sending && !refused) return null;
+  return html`<div class="attachments" role="group" aria-label="Documents of this conversation alone">
+    <ul>${documents.map((one) => html`<${Attached} key=${one.id} one=${one} />`)}
+      ${sending > 0 && html`<li class="attached" key="sending"><span class="hint">${sending === 1 ? "A file is" : `${sending} files are`} sent…</span></li>`}</ul>
+    ${refused && html`<p class="reason" role="alert"><span>${refused}</span> <button type="button" class="text-button" onClick=${putAwayRefused}>Put away</button></p>`}
+  </div>`;
+}
+
+const STATES = { queued: "waiting to be read", failed: "cannot be read" };
+
+function Attached({ one: { id, title, status, error } }) {
+  const act = (work) => () => work(id).catch((problem) => toast(problem.message));
+  const state = status === "ready" ? "" : STATES[status] ?? "being read";
+  return html`<li class="attached"><${Icon} name="document" /><span class="attached-name" title=${error || title}>${title}</span>
+    ${state && html`<span class="hint" role="status">${state}</span>`}
+    ${status === "ready" && html`<${IconButton} icon="add" label=${`Add ${title} to the library`} onClick=${act(toLibrary)} />`}
+    <${IconButton} icon="close" label=${`Take ${title} from the conversation`} onClick=${act(detach)} /></li>`;
+}
+
+export function AttachButton({ onPick }) {
+  const chooser = useRef(null);
+  const choose = (event) => {
+    onPick([...event.target.files]);
+    event.target.value = "";
+  };
+  return html`<${IconButton} icon="clip" label="Put documents to this conversation" onClick=${() => chooser.current.click()} />
+    <input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-label="Documents for this conversation" onChange=${choose} />`;
+}

@@ -1,0 +1,139 @@
+// What the browser itself keeps of whoever asks: what is typed but not asked yet, of each
+// conversation; which one was open last; votes; questions about images. The questions and answers lie
+// on the server. See docs/web.md for what lies where.
+//
+//   kept(name)                   drafts and ratings: an object; last: a string; pictures: a list
+//   keep(name, value)            told to the other tabs too
+//   onKept((name, value) => …)   when another tab has kept something
+//   onOther(changed)             when somebody else asks: another tenant, another key
+//
+// With a key that is not kept on this device nothing is written to it either: it lies in the tab's own
+// storage, and tabs tell one another.
+import { recall, remember, session } from "../store.js";
+
+const EMPTY = { drafts: {}, last: "", ratings: {}, pictures: [] };
+const MOST = { drafts: 20, ratings: 200, pictures: 40 };
+const DAYS = 30; // as long as the server keeps receipts unless told otherwise
+
+export const whoOf = ({ tenant, key }) => hashed(key ? `key ${key}` : `tenant ${tenant}`);
+
+// A key is not written down as part of a name. 53 bits, by cyrb53's mixing of two 32-bit halves.
+function hashed(text) {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (const sign of text) {
+    a = Math.imul(a ^ sign.codePointAt(0), 2654435761);
+    b = Math.imul(b ^ sign.codePointAt(0), 1597334677);
+  }
+  return ((b >>> 0) * 2 ** 21 + (a >>> 11)).toString(36);
+}
+
+let who = whoOf(session.get());
+let place = placeOf(session.get());
+let hadKey = Boolean(session.get().key);
+
+function placeOf({ key, kept: onDevice }) {
+  return key && !onDevice ? "sessionStorage" : "localStorage";
+}
+
+export function kept(name) {
+  try {
+    const found = JSON.parse(recall(`${name}.${who}`, place) || "null");
+    return found === null || typeof found !== typeof EMPTY[name] ? EMPTY[name] : fresh(name, found);
+  } catch {
+    return EMPTY[name];
+  }
+}
+
+function fresh(name, found) {
+  if (name !== "pictures") return found;
+  const since = Date.now() - DAYS * 86_400_000;
+  return Array.isArray(found) ? found.filter((turn) => Date.parse(turn.asked) > since) : [];
+}
+
+export function keep(name, value) {
+  const held = limited(name, value);
+  write(name, held);
+  tell({ name, value: held });
+}
+
+function write(name, value) {
+  const isEmpty = !value || Object.keys(value).length === 0;
+  remember(`${name}.${who}`, isEmpty ? null : JSON.stringify(value), place);
+}
+
+function limited(name, value) {
+  if (Array.isArray(value)) return value.slice(-MOST[name]);
+  if (typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).slice(-MOST[name]));
+}
+
+function forgetAll() {
+  for (const name of Object.keys(EMPTY)) {
+    remember(`${name}.${who}`, null, "localStorage");
+    remember(`${name}.${who}`, null, "sessionStorage");
+  }
+}
+
+// What the page kept before conversations lay on the server: words of documents that nothing shows.
+forgetOld("localStorage");
+forgetOld("sessionStorage");
+
+function forgetOld(storage) {
+  try {
+    for (const name of Object.keys(window[storage])) {
+      if (/^helix\.(turns|draft)\./.test(name)) window[storage].removeItem(name);
+    }
+  } catch {
+    // storage is closed to the page
+  }
+}
+
+const channel = "BroadcastChannel" in window ? new BroadcastChannel("helix.kept") : null;
+const tell = (message) => channel?.postMessage({ who, ...message });
+const listeners = new Set();
+
+// A tab that has just been opened knows nothing where only the other tabs do.
+channel?.addEventListener("message", ({ data }) => {
+  if (data.who !== who) return;
+  if (data.hello) return tellAll();
+  if (place === "sessionStorage") write(data.name, data.value);
+  for (const listener of listeners) listener(data.name, data.value);
+});
+tell({ hello: true });
+
+function tellAll() {
+  for (const name of ["drafts", "ratings", "pictures"]) {
+    const value = kept(name);
+    if (Object.keys(value).length) tell({ name, value });
+  }
+}
+
+export function onKept(listener) {
+  listeners.add(listener);
+}
+
+const others = new Set();
+
+export function onOther(changed) {
+  others.add(changed);
+}
+
+session.subscribe((state) => {
+  const now = whoOf(state);
+  if (now === who) return move(placeOf(state));
+  place = placeOf(state);
+  if (hadKey && !state.key) forgetAll(); // signed out
+  [who, hadKey] = [now, Boolean(state.key)];
+  for (const changed of others) changed();
+  return tell({ hello: true });
+});
+
+// A key that is kept on this device now, or not any more.
+function move(other) {
+  if (other === place) return;
+  for (const name of Object.keys(EMPTY)) {
+    remember(`${name}.${who}`, recall(`${name}.${who}`, place), other);
+    remember(`${name}.${who}`, null, place);
+  }
+  place = other;
+}

@@ -1,0 +1,95 @@
+// The conversations of whoever asks, those used last first, as the sidebar and the palette show them.
+//
+//   const { list, next, total, q, state } = useStore(conversations)
+//   search(q); readMore(); listChanged()          the last: something of one has changed
+//   await rename(id, title)
+//   remove(id); bringBack()                       deleted after a while, in which it can be undone
+import { api } from "../api.js";
+import { createStore } from "../store.js";
+import { onOther } from "./kept.js";
+import { onTold, tellTabs } from "./tabs.js";
+
+const PAGE = 50;
+const UNDO = 20_000; // ms in which a deleted conversation can be brought back
+const SOON = 250; // ms in which several changes are one
+
+const NOTHING = { list: [], next: null, total: null, q: "", state: "loading", error: "", removed: null };
+export const conversations = createStore(NOTHING);
+
+let reading = null;
+let wanted = false; // whether anything shows them
+let timer = 0;
+
+export async function readList() {
+  wanted = true;
+  reading?.abort();
+  const controller = new AbortController();
+  reading = controller;
+  const { q, list } = conversations.get();
+  try {
+    const told = await api.conversations({ q, limit: Math.min(Math.max(PAGE, list.length), 200) }, controller.signal);
+    conversations.set({ list: told.conversations, next: told.next, total: told.total, state: "ready", error: "" });
+  } catch (error) {
+    if (error.name !== "AbortError" && error.status !== 401) conversations.set({ state: "failed", error: error.message });
+  }
+}
+
+export async function readMore() {
+  const { q, list, next } = conversations.get();
+  if (!next) return;
+  const told = await api.conversations({ q, limit: PAGE, after: next });
+  if (conversations.get().next !== next) return;
+  conversations.set({ list: [...list, ...told.conversations], next: told.next });
+}
+
+export function search(q) {
+  conversations.set({ q, next: null });
+  readList();
+}
+
+export function listChanged() {
+  if (!wanted) return;
+  clearTimeout(timer);
+  timer = setTimeout(readList, SOON);
+}
+
+export async function rename(id, title) {
+  const told = await api.change(id, { title });
+  conversations.set({ list: conversations.get().list.map((one) => (one.id === id ? told : one)) });
+  tellTabs(id);
+}
+
+// It is gone from the page at once, and from the server when it cannot be brought back any more.
+export function remove(one) {
+  finish();
+  const due = setTimeout(finish, UNDO);
+  conversations.set({ removed: { ...one, due } });
+}
+
+export function bringBack() {
+  const { removed } = conversations.get();
+  clearTimeout(removed?.due);
+  conversations.set({ removed: null });
+  return removed;
+}
+
+async function finish(leaving = false) {
+  const removed = bringBack();
+  if (!removed) return;
+  conversations.set({ list: conversations.get().list.filter(({ id }) => id !== removed.id) });
+  try {
+    await api.remove(removed.id, leaving === true);
+  } catch {
+    // it shows again with the list
+  }
+  tellTabs(removed.id);
+  if (!leaving) listChanged();
+}
+
+onTold(listChanged);
+onOther(() => {
+  bringBack(); // who asks now may not delete it
+  conversations.set(NOTHING);
+});
+window.addEventListener("pagehide", () => finish(true));
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && listChanged());

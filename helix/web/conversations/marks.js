@@ -1,0 +1,39 @@
+// What is to be known of an answer in its conversation: how the question was understood, what rests on
+// earlier answers alone, and whether what it cites is still so.
+//
+//   <${Understood} turn=${turn} />   <${FromHistory} turn=${turn} />   <${Stale} turn=${turn} onRetry=${f} />
+import { Button, Icon, Notice } from "../components.js";
+import { html } from "../html.js";
+import { shortened, sliceOf } from "../text.js";
+
+export function Understood({ turn }) {
+  if (!turn.understood || turn.understood === turn.question) return null;
+  return html`<p class="understood"><span class="hint">Understood as:</span> ${turn.understood}</p>`;
+}
+
+export function FromHistory({ turn }) {
+  if (!turn.fromHistory.length) return null;
+  return html`<div class="from-history"><p><${Icon} name="retry" /><span>Said before, and not by what was found now:</span></p>
+    <ul>${turn.fromHistory.map((one) => html`<li key=${one.start}>“${shortened(sliceOf(turn.text, one.start, one.end), 160)}”
+      <span class="hint">${backOf(one.turns_before)}${citedBy(one)}</span></li>`)}</ul></div>`;
+}
+
+const backOf = (turns) => (turns === 1 ? "in the answer before" : `${turns} answers ago`);
+
+function citedBy({ citations }) {
+  const titles = [...new Set((citations || []).map(({ title }) => title).filter(Boolean))];
+  return titles.length ? `, from ${titles.join(", ")}` : "";
+}
+
+export function Stale({ turn, onRetry }) {
+  if (!turn.stale.length) return null;
+  const gone = turn.isEmptied;
+  return html`<div class="stale"><${Notice} kind="warn" title=${gone ? "This answer went with a document." : "This answer may be out of date."}>
+    <ul>${turn.stale.map((one) => html`<li key=${one.document_id}>${saidOf(one)}</li>`)}</ul>
+    <${Button} icon="retry" onClick=${onRetry}>Ask again</></></div>`;
+}
+
+function saidOf({ document_id: id, title, change, quotes_hold: hold }) {
+  if (change === "deleted") return `${title || `Document ${id}`} was deleted.`;
+  return `${title || `Document ${id}`} has changed since; ${hold ? "what was quoted still stands in it." : "what was quoted does not stand in it any more."}`;
+}

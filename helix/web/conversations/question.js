@@ -1,0 +1,63 @@
+// The question above its answer: changed in place, and a switch between what was asked in its place.
+//
+//   <${Question} turn=${turn} onEdit=${(question) => …} onSwitch=${(message) => …} />
+import { Button, IconButton } from "../components.js";
+import { html, useLayoutEffect, useRef, useState } from "../html.js";
+
+const LONGEST = 4000; // characters, as the question box has it
+
+export function Question({ turn, onEdit, onSwitch }) {
+  const [editing, setEditing] = useState(false);
+  const tools = useRef(null);
+  const canEdit = onEdit && turn.id !== null && !turn.picture;
+  const leave = () => {
+    setEditing(false);
+    requestAnimationFrame(() => tools.current?.querySelector("button")?.focus({ preventScroll: true }));
+  };
+  const save = (question) => {
+    leave();
+    if (question && question !== turn.question) onEdit(question);
+  };
+  if (editing) return html`<${Editor} text=${turn.question} onSave=${save} onLeave=${leave} />`;
+  return html`<div class="question-row">
+    <h2 class="question" tabindex="-1">${turn.question}</h2>
+    ${canEdit && html`<div class="question-tools" ref=${tools}>
+      <${IconButton} icon="edit" label="Change the question" onClick=${() => setEditing(true)} />
+      ${onSwitch && turn.siblings.length > 1 && html`<${Siblings} turn=${turn} onSwitch=${onSwitch} />`}</div>`}</div>`;
+}
+
+function Siblings({ turn, onSwitch }) {
+  const at = turn.siblings.indexOf(turn.id);
+  const to = (n) => onSwitch(turn.siblings[n]);
+  return html`<span class="siblings" role="group" aria-label="Asked in this place">
+    <${IconButton} icon="before" label="The one before" disabled=${at <= 0} onClick=${() => to(at - 1)} />
+    <span aria-live="polite">${at + 1} of ${turn.siblings.length}</span>
+    <${IconButton} icon="after" label="The one after" disabled=${at >= turn.siblings.length - 1} onClick=${() => to(at + 1)} /></span>`;
+}
+
+// Enter asks, Shift+Enter breaks the line, Escape leaves the question as it was.
+function Editor({ text, onSave, onLeave }) {
+  const field = useRef(null);
+  useLayoutEffect(() => {
+    field.current.focus();
+    field.current.setSelectionRange(text.length, text.length);
+    grow();
+  }, []);
+  const grow = () => {
+    field.current.style.blockSize = "auto";
+    field.current.style.blockSize = `${field.current.scrollHeight + 2}px`;
+  };
+  const save = () => field.current.value.trim() && onSave(field.current.value.trim());
+  const onKeyDown = (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter" && !event.shiftKey) save();
+    else if (event.key === "Escape") onLeave();
+    else return;
+    event.preventDefault();
+  };
+  return html`<form class="editor" onSubmit=${(event) => { event.preventDefault(); save(); }}>
+    <label class="unseen" for="edited">The question</label>
+    <textarea id="edited" ref=${field} rows="1" defaultValue=${text} maxlength=${LONGEST} aria-describedby="edited-hint" onInput=${grow} onKeyDown=${onKeyDown}></textarea>
+    <p class="hint" id="edited-hint">The question of before stays, with all that came after it.</p>
+    <div class="form-end"><${Button} onClick=${onLeave}>Leave</><button class="button main"><span>Ask</span></button></div></form>`;
+}

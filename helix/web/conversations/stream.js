@@ -1,0 +1,37 @@
+// The events of an answer up to its last, over connections that break.
+//
+//   for await (const { event, data } of unbroken(begin, again, signal)) …
+//       begin(signal) is the first stream; again(last, signal) one of what comes after event number
+//       `last`, or null where there is nothing to come back to
+//   troubleOf(error, text)      what a turn is when its events ended with an error
+import { ApiError } from "../api.js";
+
+const LAST = new Set(["done", "error", "stopped", "interrupted"]);
+const WAITS = [300, 1000, 2000, 4000, 8000]; // ms before the connection is tried again
+const CUT = "The connection broke off before the answer had ended. What came is kept here.";
+
+export async function* unbroken(begin, again, signal) {
+  let source = begin(signal);
+  let last = 0;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      for await (const told of source) {
+        last = Number(told.id) || last;
+        tries = 0;
+        yield told;
+        if (LAST.has(told.event)) return;
+      }
+      throw new ApiError(0, CUT);
+    } catch (error) {
+      source = error.status >= 400 || signal.aborted || tries >= WAITS.length ? null : again(last, signal);
+      if (!source) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAITS[tries]));
+  }
+}
+
+export function troubleOf(error, text) {
+  if (error instanceof ApiError && error.status) return { state: "failed", error: error.message };
+  const cut = text !== "" || !(error instanceof ApiError); // anything else that ends a stream is the connection
+  return cut ? { state: "cut", error: CUT } : { state: "failed", error: error.message };
+}

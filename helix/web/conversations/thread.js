@@ -1,0 +1,224 @@
+// The conversation that is open: its active path as turns, oldest first.
+//
+//   const { id, isStored, state, scope, list, earlier } = useStore(thread)
+//       `id` is null before the first question; `isStored`: the server has it. `state` is "loading",
+//       "ready", "gone" (there is none of this id) or "failed" with `error`. `earlier`: there is more above
+//   open(id); close()            show another, or none: what is answered goes on on the server
+//   begin(newId(), scope)        a new one; await store() makes it on the server
+//   await refresh()              read it anew; what runs here goes on
+//   await readEarlier()          the turns above
+//   await reach(message)         make the path that a message is on the one that is shown
+//   await setScope(scope)        what its questions are asked of
+//   update(local, patch)         change a turn; find(id or local)
+//   changedHere()                what is being read at this moment is of before
+import { api } from "../api.js";
+import { createStore, openNow } from "../store.js";
+import { keep, kept, onKept, onOther } from "./kept.js";
+import { onTold, tellTabs } from "./tabs.js";
+import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
+
+const ALL = { documents: [], tags: [] };
+const NOTHING = { id: null, isStored: false, state: "ready", error: "", title: "", scope: ALL, list: [], earlier: null };
+const LEFT = "The page was closed or loaded again before the answer had ended.";
+const PAGE = 20; // turns read at once above those that are shown
+const FAR = 200; // the same on the way to one that was linked to
+const MOST = 1000; // turns that the server gives at once
+
+export const thread = createStore(NOTHING);
+export const pictures = createStore({ list: keptPictures() });
+
+let saving = Promise.resolve(); // changes of the conversation that are on their way
+let followUp = () => {}; // set by asking.js: follows what is being answered
+let fill = () => {}; // set there too: finds the words of a broken answer
+let leave = () => {};
+export const onAnswering = (...given) => { [followUp, fill, leave] = given; };
+
+export function find(which) {
+  const { list } = thread.get();
+  return [...list, ...pictures.get().list].find((turn) => turn.local === which || turn.id === which);
+}
+
+export function update(local, patch) {
+  const put = (turn) => (turn.local === local ? { ...turn, ...patch } : turn);
+  thread.set({ list: thread.get().list.map(put) });
+  if (pictures.get().list.some((turn) => turn.local === local)) setPictures(pictures.get().list.map(put));
+}
+
+// One that ran when the page was left has no end.
+function keptPictures() {
+  return kept("pictures").map((turn) => (isRunning(turn) ? { ...turn, state: "cut", error: LEFT } : turn));
+}
+
+// Images are not kept over a reload: of one the name stays.
+export function setPictures(list) {
+  pictures.set({ list });
+  keep("pictures", list.map((turn) => ({ ...turn, picture: { name: turn.picture.name } })));
+}
+
+// The path with the questions about images that were asked between its turns.
+export function shownOf({ id, list }, asides) {
+  const own = asides.filter((turn) => turn.conversation === id && id !== null);
+  const at = new Set(list.map((turn) => turn.id));
+  const after = (anchor) => own.filter((turn) => (at.has(turn.after) ? turn.after : null) === anchor);
+  return [...after(null), ...list.flatMap((turn) => [turn, ...(turn.id === null ? [] : after(turn.id))])];
+}
+
+export function close() {
+  leave();
+  thread.set(NOTHING);
+  openNow.set({ id: null });
+  keep("last", "");
+}
+
+export async function open(id) {
+  if (thread.get().id === id && thread.get().state === "ready") return refresh();
+  leave();
+  thread.set({ ...NOTHING, id, state: "loading" });
+  opened(id);
+  return refresh();
+}
+
+export function newId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// A new one, which the server does not know yet.
+export function begin(id, scope) {
+  thread.set({ ...NOTHING, id, scope });
+  opened(id);
+}
+
+// What the start of the page and its navigation come back to.
+function opened(id) {
+  openNow.set({ id });
+  keep("last", id);
+}
+
+// The server's word that it has the conversation.
+export async function store() {
+  const { id, scope, isStored } = thread.get();
+  if (isStored) return saving;
+  try {
+    await api.begin({ id, ...storedScope(scope) });
+  } catch (error) {
+    if (error.status !== 409) throw error; // another tab was first
+  }
+  if (thread.get().id === id) thread.set({ isStored: true });
+  return undefined;
+}
+
+let reading = 0;
+let changes = 0;
+
+// This tab has changed something: what is being read may be of before.
+export const changedHere = () => { changes += 1; };
+
+export async function refresh() {
+  const { id, list, state } = thread.get();
+  if (!id || (state === "ready" && !thread.get().isStored)) return;
+  const mine = ++reading;
+  const before = changes;
+  const isCurrent = () => mine === reading && thread.get().id === id;
+  try {
+    const told = await api.conversation(id, { limit: Math.min(Math.max(list.length, 10), MOST) });
+    if (isCurrent() && changes !== before) await refresh();
+    else if (isCurrent()) take(told);
+  } catch (error) {
+    if (!isCurrent() || error.status === 401) return;
+    if (error.status === 404) lose(id);
+    else if (thread.get().state !== "ready") thread.set({ state: "failed", error: error.message });
+  }
+}
+
+// Questions about images alone make no conversation on the server.
+function lose(id) {
+  if (pictures.get().list.some((turn) => turn.conversation === id)) return thread.set({ ...NOTHING, id });
+  leave();
+  thread.set({ ...NOTHING, id, state: "gone" });
+  openNow.set({ id: null });
+  return keep("last", "");
+}
+
+function take(told) {
+  const before = thread.get().list;
+  const path = told.path.map((message) => rated(merged(message, before)));
+  const fresh = before.filter((turn) => turn.id === null && !path.some((one) => one.local === turn.local));
+  thread.set({
+    isStored: true, state: "ready", error: "", title: told.title, scope: scopeOfStored(told.scope), earlier: told.earlier,
+    list: [...path, ...fresh],
+  });
+  const answering = path.find((turn) => turn.id === told.answering);
+  if (answering) followUp(answering.local);
+  path.filter(lacksWords).forEach(fill);
+}
+
+// What runs in this tab knows more than the server has kept, and one whose number was not heard of yet
+// is known by its question.
+function merged(message, before) {
+  const known = before.find((turn) => turn.id === message.id)
+    ?? before.find((turn) => turn.id === null && turn.parent === message.parent_id && turn.question === message.question);
+  if (!known || message.status !== "answering" || !isRunning(known)) return turnOf(message, known);
+  const { id, answer_id: answerId, siblings, parent_id: parent } = message;
+  return { ...known, id, answerId, siblings, parent, key: keyBelow(parent) };
+}
+
+function rated(turn) {
+  const vote = kept("ratings")[turn.answerId];
+  return vote ? { ...turn, rating: vote } : turn;
+}
+
+export async function readEarlier(limit = PAGE) {
+  const { id, earlier } = thread.get();
+  if (earlier === null) return;
+  const told = await api.conversation(id, { before: earlier, limit });
+  if (thread.get().id !== id || thread.get().earlier !== earlier) return;
+  const path = told.path.map((message) => rated(turnOf(message)));
+  thread.set({ list: [...path, ...thread.get().list], earlier: told.earlier });
+  path.filter(lacksWords).forEach(fill);
+}
+
+export async function reach(message) {
+  const { id } = thread.get();
+  while (!find(message) && thread.get().earlier !== null && thread.get().id === id) await readEarlier(FAR);
+  if (find(message) || thread.get().id !== id) return;
+  await choosePath(message);
+  while (!find(message) && thread.get().earlier !== null && thread.get().id === id) await readEarlier(FAR);
+}
+
+export async function choosePath(message) {
+  const { id } = thread.get();
+  await api.change(id, { active: message });
+  tellTabs(id);
+  if (thread.get().id === id) await refresh();
+}
+
+export function setScope(scope) {
+  const { id, isStored, scope: before } = thread.get();
+  if (isSameScope(scope, before)) return saving;
+  thread.set({ scope });
+  changedHere();
+  if (!isStored) return saving;
+  saving = saving.then(() => api.change(id, storedScope(scope))).then(() => {
+    changedHere();
+    tellTabs(id);
+  });
+  saving.catch(() => thread.get().id === id && thread.set({ scope: before }));
+  const asked = saving;
+  saving = saving.catch(() => {});
+  return asked;
+}
+
+onTold((id) => id === thread.get().id && refresh());
+onKept((name, list) => {
+  if (name !== "pictures") return;
+  // the other tab tells the name of an image, and this one may have the image
+  const own = new Map(pictures.get().list.map((turn) => [turn.local, turn.picture]));
+  pictures.set({ list: list.map((turn) => ({ ...turn, picture: own.get(turn.local) ?? turn.picture })) });
+});
+onOther(() => {
+  leave();
+  thread.set(NOTHING);
+  openNow.set({ id: null });
+  pictures.set({ list: keptPictures() });
+});
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh());

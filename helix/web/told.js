@@ -1,0 +1,21 @@
+// What the server told, for a view.
+//
+//   const { told, error, reload, put } = useTold((signal) => call(…), [id])      asked anew when a value changes
+//   <${Failure} error=${error} />
+import { Notice } from "./components.js";
+import { html, useEffect, useState } from "./html.js";
+
+export const Failure = ({ error }) => html`<${Notice} kind="error" title=${error.status === 404 ? "This is not there any more." : "The server did not tell."}><p>${error.message}</p></>`;
+
+export function useTold(load, values) {
+  const [state, setState] = useState({ told: null, error: null, asked: 0 });
+  useEffect(() => {
+    const controller = new AbortController();
+    load(controller.signal).then(
+      (told) => setState((now) => ({ ...now, told, error: null })),
+      (error) => error.name !== "AbortError" && setState((now) => ({ ...now, error })),
+    );
+    return () => controller.abort();
+  }, [...values, state.asked]);
+  return { ...state, reload: () => setState((now) => ({ ...now, asked: now.asked + 1 })), put: (told) => setState((now) => ({ ...now, told })) };
+}

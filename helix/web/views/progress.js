@@ -1,0 +1,79 @@
+// #/progress: how much was learned and asked, by day, and the badges. The day that is pressed is told of.
+import { call } from "../api.js";
+import { Button, Dialog, Icon, Notice, Spinner, toast } from "../components.js";
+import { html, useRef, useState } from "../html.js";
+import { Failure, useTold } from "../told.js";
+
+const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const LEVELS = ["nothing", "under 15 minutes", "15 to 60 minutes", "1 to 3 hours", "over 3 hours"];
+const WEEK = ["Mon", "", "Wed", "", "Fri", "", ""];
+const dated = (date) => new Date(`${date}T12:00`).toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" });
+const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const lasted = (minutes) => (minutes < 60 ? counted(minutes, "minute") : `${Math.floor(minutes / 60)} h ${minutes % 60} min`);
+const worded = (actions) => Object.entries(actions).filter(([, n]) => n).map(([name, n]) => `${name.replaceAll("_", " ")}: ${n.toLocaleString("en")}`);
+
+export default function Progress() {
+  const { told, error, reload } = useTold((signal) => call("GET /v1/progress", { query: { time_zone }, signal }), []);
+  return html`<div class="page progress"><h1>Progress</h1>
+    ${error?.status === 404 ? html`<${Notice} title="Nothing is counted here."><p>Whoever runs this server has switched it off (HELIX_PROGRESS=off).</p></>` : error && html`<${Failure} error=${error} />`}
+    ${!told && !error && html`<${Spinner} label="Counting" />`}
+    ${told && html`<${Totals} told=${told} /><${Days} days=${told.days} /><${Badges} badges=${told.badges} /><${Forget} onForgotten=${reload} />`}</div>`;
+}
+
+function Totals({ told: { totals, streak } }) {
+  const rows = [
+    ["Days in a row", `${streak.current}${streak.longest > streak.current ? `, at most ${streak.longest}` : ""}`],
+    ["Time", lasted(totals.minutes)], ["Sessions", totals.sessions.toLocaleString("en")], ["Days", totals.days_active.toLocaleString("en")],
+  ];
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    <details class="hint"><summary>What was done</summary><ul>${worded(totals.actions).map((line) => html`<li key=${line}>${line}</li>`)}</ul></details>`;
+}
+
+// A column is a week, as it begins on Monday. Arrows go from day to day.
+function Days({ days }) {
+  const [chosen, setChosen] = useState(null);
+  const grid = useRef(null);
+  const first = (new Date(`${days[0].date}T12:00`).getDay() + 6) % 7;
+  const onKeyDown = (event) => {
+    const by = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -7, ArrowRight: 7 }[event.key];
+    const boxes = [...grid.current.querySelectorAll("button")];
+    const next = boxes[boxes.indexOf(event.target) + by];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  };
+  return html`<section aria-labelledby="days"><h2 id="days">The last ${days.length} days</h2>
+    <div class="heat" ref=${grid} role="group" aria-labelledby="days" onKeyDown=${onKeyDown}>${WEEK.map((name, n) => html`<span class="hint" key=${n} aria-hidden="true">${name}</span>`)}
+      ${Array.from({ length: first }, (_, n) => html`<span key=${`before${n}`}></span>`)}
+      ${days.map(({ date, minutes, level }, n) => html`<button type="button" key=${date} class=${`day level-${level}`} tabindex=${n === days.length - 1 || chosen === date ? 0 : -1} aria-pressed=${String(chosen === date)}
+        title=${`${dated(date)}: ${lasted(minutes)}`} aria-label=${`${dated(date)}: ${lasted(minutes)}`} onClick=${() => setChosen(date)}></button>`)}</div>
+    <p class="hint legend">${LEVELS.map((label, level) => html`<span key=${level}><i class=${`day level-${level}`}></i>${label}</span>`)}</p>
+    ${chosen && html`<${Day} key=${chosen} date=${chosen} />`}</section>`;
+}
+
+function Day({ date }) {
+  const { told, error } = useTold((signal) => call("GET /v1/progress/days/{day}", { path: { day: date }, query: { time_zone }, signal }), [date]);
+  const at = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", timeZone: time_zone });
+  return html`<div class="day-told" role="status"><h3>${dated(date)}</h3>${error && html`<${Failure} error=${error} />`}
+    ${told && !told.sessions.length && html`<p class="hint">Nothing.</p>`}
+    ${told && html`<ul>${told.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(told.actions).join(" · ")}</p>`}</div>`;
+}
+
+function Badges({ badges }) {
+  const earned = badges.filter((one) => one.earned).length;
+  return html`<section aria-labelledby="badges"><h2 id="badges">Badges <span class="hint">${earned} of ${badges.length}</span></h2>
+    <ul class="badges">${badges.map(({ code, title, text, target, value, earned: has }) => html`<li key=${code} class=${has ? "badge earned" : "badge"}>
+      <strong>${has && html`<${Icon} name="check" />`}${title}</strong><span class="hint">${text}</span>
+      ${!has && html`<progress max=${target} value=${Math.min(value, target)} aria-label=${`${title}: ${value} of ${target}`}></progress>`}</li>`)}</ul></section>`;
+}
+
+function Forget({ onForgotten }) {
+  const [open, setOpen] = useState(false);
+  const forget = () => call("DELETE /v1/progress").then(() => {
+    setOpen(false);
+    onForgotten();
+  }, (error) => toast(error.message));
+  return html`<p class="page-end"><${Button} icon="bin" onClick=${() => setOpen(true)}>Forget all of it</></p>
+    <${Dialog} title="Forget all of it?" open=${open} onClose=${() => setOpen(false)}><p>Days, sessions and badges go. What was made to learn with stays.</p>
+      <div class="form-end"><${Button} onClick=${() => setOpen(false)}>Keep it</><${Button} kind="danger" onClick=${forget}>Forget it</></div></${Dialog}>`;
+}

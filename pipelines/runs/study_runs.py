@@ -1,0 +1,34 @@
+"""Runs that make a study set: by the model of HELIX_LLM, or by rule where that is offline."""
+
+from __future__ import annotations
+
+import asyncio
+
+from helix.library.access import Library
+from helix.library.runs import RunRow, set_stage
+from helix.settings import Settings
+from helix.store import ChunkStore
+from pipelines.outages import in_database
+
+
+async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) -> bool:
+    """Make the set that the run names, or what is left of it; False where it is to stop.
+
+    Raises:
+        UpstreamError: the model's service failed several times in a row.
+        SettingsError: HELIX_LLM names no model that can be opened.
+    """
+    from helix.providers import build_llm  # here, for most runs ask no model
+    from helix.study.makers import build_maker
+    from helix.study.making import make
+
+    llm = await asyncio.to_thread(build_llm, settings)
+
+    async def going_on(stage: str) -> bool:
+        return await in_database(store, set_stage, run.id, stage)
+
+    try:
+        maker = build_maker(settings, llm)
+        return await make(Library(store), int(run.options["set_id"]), maker, going_on)
+    finally:
+        await llm.aclose()

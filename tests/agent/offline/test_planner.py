@@ -1,0 +1,105 @@
+"""The plan without a model: what is looked up, searched for and computed, in which order."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from helix.agent.ledger import Ledger
+from helix.agent.offline.planner import OfflinePlanner
+from helix.agent.step import Outcome, PlannedCall, Step
+from helix.agent.tool import ToolContext, ToolOutput
+from helix.agent.tools.calculator import CalculatorArguments, calculator
+from helix.domain.records import Hit
+from helix.domain.scope import Scope
+from helix.domain.tool_calls import ToolCall
+from tests.support.sales_table import HIT
+
+
+def _context(question: str, *hits: Hit) -> ToolContext:
+    nothing, ledger = cast(Any, None), Ledger()
+    for hit in hits:
+        ledger.add(hit, 1)
+    return ToolContext(question, question, Scope(), nothing, nothing, ledger, nothing)
+
+
+def _outcomes(step: Step, *outputs: ToolOutput) -> list[Outcome]:
+    calls = [ToolCall(n, call.name, call.arguments) for n, call in enumerate(step.calls, 1)]
+    rest = [*outputs, *[ToolOutput()] * len(calls)]
+    return [Outcome(call, output) for call, output in zip(calls, rest, strict=False)]
+
+
+def _names(step: Step) -> list[str]:
+    return [call.name for call in step.calls]
+
+
+def test_a_plain_question_is_searched_for_once() -> None:
+    planner, context = OfflinePlanner(), _context("Which lamps are brass?")
+    first = planner.step(context, [])
+    assert first.calls == (PlannedCall("search_library", {"query": "Which lamps are brass?"}),)
+    assert planner.step(context, _outcomes(first)).calls == ()
+
+
+def test_each_part_of_a_question_is_searched_for() -> None:
+    context = _context("When are lamps lit, and how many chairs are there?")
+    step = OfflinePlanner().step(context, [])
+    assert [call.arguments["query"] for call in step.calls] == [
+        "When are lamps lit?", "how many chairs are there?",
+    ]  # fmt: skip
+
+
+def test_what_is_to_be_done_with_the_answers_is_not_searched_for() -> None:
+    context = _context("Compare how long refunds take and how long parcels take.")
+    step = OfflinePlanner().step(context, [])
+    assert [call.arguments["query"] for call in step.calls] == [
+        "how long refunds take?", "how long parcels take?",
+    ]  # fmt: skip
+
+
+async def test_numbers_are_found_then_computed_with_their_places() -> None:
+    planner = OfflinePlanner()
+    context = _context("What is the percentage change in lamps from 2018 to 2019?", HIT)
+    first = planner.step(context, [])
+    assert _names(first) == ["search_library", "query_table"]
+    second = planner.step(context, _outcomes(first))
+    assert _names(second) == ["calculator"]
+    output = await calculator(CalculatorArguments(**second.calls[0].arguments), context)
+    assert [one.said for one in output.calculations] == ["-22.22%"]
+    assert planner.step(context, [*_outcomes(first), *_outcomes(second)]).calls == ()
+
+
+async def test_printed_minus_signs_and_percentages_are_computed_as_such() -> None:
+    planner = OfflinePlanner()
+    for question, said in (
+        ("What is the change in returns from 2018 to 2019?", "-2.1 million"),
+        ("What is the difference in margin between 2018 and 2019?", "-0.5%"),
+        ("What is the average of returns for 2017-2019?", "-1.57 million"),
+        ("What are lamps as a percentage of total sales in 2018?", "4.72%"),
+    ):
+        context = _context(question, HIT)
+        step = planner.step(context, _outcomes(planner.step(context, [])))
+        output = await calculator(CalculatorArguments(**step.calls[0].arguments), context)
+        assert [one.said for one in output.calculations] == [said], question
+
+
+def test_a_number_that_is_not_alone_is_not_computed_with() -> None:
+    planner = OfflinePlanner()
+    for question in (
+        "What is the change in chairs from 2018 to 2019?",
+        "What is the change in lamps from 2015 to 2019?",
+        "What is the change in sales of desks from 2018 to 2019?",
+    ):
+        context = _context(question, HIT)
+        assert planner.step(context, _outcomes(planner.step(context, []))).calls == (), question
+
+
+def test_documents_of_a_name_are_listed_then_each_is_searched() -> None:
+    planner = OfflinePlanner()
+    context = _context("How has Acme's total revenue changed over time?")
+    first = planner.step(context, [])
+    assert first.calls == (PlannedCall("list_documents", {"having": "Acme"}),)
+    listed = ToolOutput(("2 documents:\n- document 4: Acme 2023 (10-Q)\n- document 9: Acme 2024",))
+    second = planner.step(context, _outcomes(first, listed))
+    assert [call.arguments for call in second.calls] == [
+        {"query": "What was Acme's total revenue?", "document_id": 4},
+        {"query": "What was Acme's total revenue?", "document_id": 9},
+    ]

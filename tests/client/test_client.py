@@ -1,0 +1,148 @@
+"""The client against the real service: answers, documents and runs, with their types."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from helix.client import AsyncHelix, Forbidden, Helix, NeedsKey, Run, RunFile
+from helix.contract import REFUSAL
+from helix.errors import BadRequest, NotFound
+from tests.support.cli_runner import helix
+from tests.support.live_server import end_run, live, make_ready
+from tests.support.repository import ROOT
+from tests.support.service_process import environment
+
+QUESTION = "How long do I have to request a refund?"
+_OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
+
+
+@pytest.fixture(scope="module")
+def database(module_database_url: str) -> str:
+    """A database with the sample, labelled."""
+    sample = str(ROOT / "samples" / "refund-policy.txt")
+    values = _OFFLINE | {"DATABASE_URL": module_database_url}
+    assert helix("ingest", sample, "--tag", "policy", **values).returncode == 0
+    return module_database_url
+
+
+@pytest.fixture(scope="module")
+def client(database: str) -> Iterator[Helix]:
+    with live(database) as server, Helix(str(server.base_url)) as client:
+        yield client
+
+
+def test_an_answer_as_it_streams_is_the_whole_one(client: Helix) -> None:
+    with client.ask(QUESTION) as stream:
+        pieces = list(stream)
+        told = stream.answer()
+    assert len(pieces) > 1 and "".join(pieces) == told.answer
+    whole = client.query(QUESTION)
+    assert whole.answer_id != told.answer_id and told.json["support"] == whole.json["support"]
+    assert (told.answer, told.citations, told.support) == (
+        whole.answer, whole.citations, whole.support,
+    )  # fmt: skip
+    (citation,) = whole.citations
+    document = client.document(citation.document_id, text=True)
+    assert document.text is not None and citation.quote
+    assert document.text[citation.start : citation.end] == citation.quote
+    assert (document.title, document.tags) == ("Refund Policy", ("policy",))
+    (statement,) = whole.support.statements
+    assert statement.supported and statement.spans[0].quote == citation.quote
+    assert whole.support.ratio == 1.0 and not whole.abstained
+
+
+def test_the_frames_are_those_that_were_sent(client: Helix) -> None:
+    with client.ask(QUESTION) as stream:
+        frames = list(stream.frames())
+        told = stream.answer()
+    names = [frame.event for frame in frames]
+    assert names == ["token"] * (len(names) - 2) + ["citations", "done"]
+    assert "".join(frame.json()["t"] for frame in frames[:-2]) == told.answer
+    assert frames[-2].json() == told.json["citations"]
+
+
+def test_a_question_is_narrowed(client: Helix) -> None:
+    (document,) = client.documents("refund")
+    assert not client.query(QUESTION, document_ids=[document.id], top_k=2).abstained
+    assert not client.query(QUESTION, tags=["policy"], filters={"source_prefix": "/"}).abstained
+    refused = client.query(QUESTION, tags=["none"])
+    assert (refused.answer, refused.reason) == (REFUSAL, "filtered_empty")
+    assert refused.reason_text and refused.support.ratio is None
+    told = client.query(QUESTION, conversation_id="c-1", debug=True)
+    assert told.conversation_id == "c-1" and told.json["debug"]["candidates"]
+
+
+def test_an_upload_is_followed_to_its_end(client: Helix, database: str, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Bicycles are kept in the cellar.")
+    sent = client.upload(note, ("other.txt", b"Keys are kept upstairs."), tags=["house"])
+    (first, second), run_id = sent.document_ids, sent.run_id
+    assert run_id is not None
+    assert client.upload(note).documents[0]["duplicate"]
+    with psycopg.connect(database, autocommit=True) as sql:
+        changes = client.follow(run_id)
+        seen = [next(changes)]  # while it is under way
+        for document_id, text in ((first, note.read_text()), (second, "Keys are kept upstairs.")):
+            make_ready(sql, document_id, text, [(0, len(text))])
+        end_run(sql, run_id)
+        seen += list(changes)
+    assert "queued" in {each.status for each in seen if isinstance(each, RunFile)}
+    ended = client.wait(run_id)
+    assert ended == seen[-1] == Run(run_id, "done", {"added": 2})
+    assert {each.id for each in client.documents(tag="house", limit=1)} == {first, second}
+    for document_id in (first, second):
+        client.delete(document_id)
+    with pytest.raises(NotFound, match=f"there is no document {first}"):
+        client.document(first)
+
+
+def test_what_is_wrong_with_a_request_is_said(client: Helix) -> None:
+    with pytest.raises(BadRequest, match="question"):
+        client.query(" ")
+    with pytest.raises(BadRequest, match="question"):
+        client.ask(" ")
+    with pytest.raises(BadRequest, match="is no address"):
+        Helix("localhost:8080")
+
+
+def test_a_key_opens_its_own_tenant(database: str) -> None:
+    values = _OFFLINE | {"DATABASE_URL": database}
+    key = helix("keys", "create", "--tenant", "default", **values).stdout.strip()
+    with live(database, auth="keys") as server:
+        address = str(server.base_url)
+        with Helix(address) as stranger, pytest.raises(NeedsKey) as refused:
+            stranger.query(QUESTION)
+        with Helix(address, key, tenant="another") as wrong, pytest.raises(Forbidden):
+            list(wrong.documents())
+        with Helix(address, key) as own:
+            assert len(own.query(QUESTION).citations) == 1
+            assert key not in repr(own) + str(refused.value)
+
+
+async def test_it_is_the_same_for_an_event_loop(database: str) -> None:
+    with live(database) as server:
+        async with AsyncHelix(str(server.base_url), tenant="default") as client:
+            async with await client.ask(QUESTION) as stream:
+                told = "".join([piece async for piece in stream])
+                assert (await stream.answer()).answer == told
+            both = await asyncio.gather(*(client.query(QUESTION) for _ in range(2)))
+            assert {each.answer for each in both} == {told}
+            (document,) = [each async for each in client.documents("refund")]
+            assert (await client.document(document.id)).chunks == document.chunks
+
+
+def test_it_loads_little() -> None:
+    heavy = ("llama_index.core", "numpy", "pydantic", "psycopg", "fastapi", "google", "wordllama")
+    told = f"[name for name in {heavy!r} if name in sys.modules]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; from helix.client import Helix; print({told})"],
+        env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "[]\n", done.stdout + done.stderr

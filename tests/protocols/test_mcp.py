@@ -1,0 +1,248 @@
+"""MCP, spoken by the SDK's own client: over HTTP, with and without keys, and over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import httpx
+import httpx2
+import psycopg
+import pytest
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from helix.contract import REFUSAL
+from helix.library.keys import create_key
+from tests.support.live_server import live
+from tests.support.query_service import QUESTION, REFUNDS, asked
+from tests.support.repository import ROOT
+from tests.support.service_process import environment
+from tests.support.wire.gemini import GeminiWire
+from tests.support.wire.gemini_replies import Answer
+
+Mode = Literal["legacy", "auto"]
+
+
+@asynccontextmanager
+async def connected(
+    client: httpx.Client, key: str | None = None, mode: Mode = "auto"
+) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        transport = streamable_http_client(f"{client.base_url}/mcp", http_client=http)
+        async with Client(transport, mode=mode) as session:
+            yield session
+
+
+async def called(session: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool gives, which is the same as structured content and as its one text item."""
+    result = await session.call_tool(tool, arguments)
+    (item,) = result.content
+    assert not result.is_error, item
+    assert item.type == "text" and json.loads(item.text) == result.structured_content
+    assert result.structured_content is not None
+    return dict(result.structured_content)
+
+
+async def refused(session: Client, tool: str, **arguments: Any) -> str:
+    result = await session.call_tool(tool, arguments)
+    (item,) = result.content
+    assert result.is_error and item.type == "text" and "\n" not in item.text
+    return item.text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_tools_read_the_very_characters(client: httpx.Client, mode: Mode) -> None:
+    same = asked(client)
+    (citation,) = same["citations"]
+    place = f"{client.base_url}/#/source/{citation['document_id']}"
+
+    async def use() -> None:
+        async with connected(client, mode=mode) as session:
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            assert set(tools) == {"search", "fetch", "ask", "list_documents", "read_passage"}
+            assert all(t.annotations and t.annotations.read_only_hint for t in tools.values())
+            found = await called(session, "search", query=QUESTION)
+            assert {tuple(one) for one in found["results"]} == {("id", "title", "url")}
+            first = found["results"][0]
+            passage = await called(session, "fetch", id=first["id"])
+            assert set(passage) == {"id", "title", "text", "url", "metadata"}
+            span = passage["metadata"]
+            assert passage["text"] == REFUNDS[span["start"] : span["end"]]
+            assert first["url"] == passage["url"]
+            assert passage["url"] == f"{place}?start={span['start']}&end={span['end']}"
+            whole = await called(session, "fetch", id=f"document:{citation['document_id']}")
+            assert whole["text"] == REFUNDS
+            answer = await called(session, "ask", question=QUESTION)
+            assert (answer["answer"], answer["abstained"]) == (same["answer"], False)
+            (cited,) = answer["citations"]
+            assert REFUNDS[cited["start"] : cited["end"]] == cited["quote"] == citation["quote"]
+            assert cited["url"] == f"{place}?start={cited['start']}&end={cited['end']}"
+            assert (await called(session, "ask", question="Zebras?"))["answer"] == REFUSAL
+
+    asyncio.run(use())
+
+
+def test_documents_are_listed_read_and_handed_out_as_resources(client: httpx.Client) -> None:
+    async def use() -> None:
+        async with connected(client) as session:
+            listed = await called(session, "list_documents", search_for="refund")
+            (document,) = listed["documents"]
+            assert (document["title"], listed["total"]) == ("Refund Policy", 1)
+            number = document["id"]
+            passage = await called(session, "read_passage", document_id=number, start=4, end=11)
+            assert (passage["text"], passage["of"]) == (REFUNDS[4:11], len(REFUNDS))
+            resources = {str(r.uri): r.name for r in (await session.list_resources()).resources}
+            assert resources[f"helix://documents/{number}"] == "Refund Policy"
+            (text,) = (await session.read_resource(f"helix://documents/{number}")).contents
+            assert getattr(text, "text", None) == REFUNDS
+            with pytest.raises(MCPError):
+                await session.read_resource("helix://documents/987654")
+            prompted = await session.get_prompt("research", {"question": "Why?"})
+            content = prompted.messages[0].content
+            assert content.type == "text" and "Question: Why?" in content.text
+
+    asyncio.run(use())
+
+
+def test_what_fails_is_a_line_for_the_model(client: httpx.Client, wire: GeminiWire) -> None:
+    async def use() -> None:
+        async with connected(client) as session:
+            assert "there is no chunk" in await refused(session, "fetch", id="987654")
+            assert "document:" in await refused(session, "fetch", id="../etc")
+            assert "document" in await refused(session, "read_passage", document_id=987654)
+            for broken in (
+                Answer(deltas=(), block="SAFETY"),
+                Answer(deltas=("Half an ", "ans"), then="cut"),
+                Answer(deltas=("Half an ", "ans"), finish="SAFETY"),
+            ):
+                wire.script(broken, on="generate")
+                assert "Half" not in await refused(session, "ask", question=QUESTION)
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_that_leaves_closes_the_models_stream(
+    client: httpx.Client, wire: GeminiWire, mode: Mode
+) -> None:
+    abandoned = wire.abandoned
+    wire.script(Answer(deltas=("word ",) * 400, delay=0.05), on="generate")
+
+    async def leave() -> None:
+        async with connected(client, mode=mode) as session:
+            asking = asyncio.create_task(session.call_tool("ask", {"question": QUESTION}))
+            while wire.open_streams == 0:
+                await asyncio.sleep(0.01)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+    asyncio.run(leave())
+    assert wire.wait_until(lambda w: w.open_streams == 0 and w.abandoned == abandoned + 1)
+
+
+@pytest.fixture(scope="module")
+def keys(store: object, module_database_url: str) -> dict[str, str]:
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        made = {t: create_key(connection, t)[1] for t in ("default", "acme", "empty")}
+        return made | {"reads": create_key(connection, "default", scopes=["read"])[1]}
+
+
+@pytest.fixture(scope="module")
+def keyed(
+    wire: GeminiWire, keys: dict[str, str], module_database_url: str
+) -> Iterator[httpx.Client]:
+    with live(
+        module_database_url, llm="gemini", embedder="gemini", gemini_api_key="wire-test-key",
+        retrieval_max_distance=0.8, auth="keys",
+    ) as client:  # fmt: skip
+        yield client
+
+
+def test_a_key_opens_its_tenants_documents_alone(keyed: httpx.Client, keys: dict[str, str]) -> None:
+    async def use() -> None:
+        titles = {}
+        for tenant in ("default", "acme", "empty"):
+            async with connected(keyed, keys[tenant]) as session:
+                listed = await called(session, "list_documents")
+                titles[tenant] = {document["title"] for document in listed["documents"]}
+                found = await called(session, "search", query=QUESTION)
+                assert all(
+                    one["title"].startswith(tuple(titles[tenant])) for one in found["results"]
+                )
+                answer = await called(session, "ask", question=QUESTION)
+                assert answer["abstained"] is (tenant == "empty")
+                assert ("Acme" in answer["answer"]) is (tenant == "acme")
+                others = [r.name for r in (await session.list_resources()).resources]
+                assert set(others) == titles[tenant]
+        assert (
+            titles["acme"] == {"Acme"} and not titles["empty"] and "Acme" not in titles["default"]
+        )
+        async with connected(keyed, keys["default"]) as session:
+            number = (await called(session, "list_documents"))["documents"][0]["id"]
+            chunk = (await called(session, "search", query=QUESTION))["results"][0]["id"]
+        async with connected(keyed, keys["acme"]) as session:
+            never = await refused(session, "read_passage", document_id=987654)
+            theirs = await refused(session, "read_passage", document_id=number)
+            assert theirs == never.replace("987654", str(number))
+            await refused(session, "fetch", id=chunk)
+            with pytest.raises(MCPError):
+                await session.read_resource(f"helix://documents/{number}")
+
+    asyncio.run(use())
+
+
+def test_a_key_is_asked_for_and_its_scopes_hold(keyed: httpx.Client, keys: dict[str, str]) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for headers in ({}, {"Authorization": "Bearer hx_wrong"}):
+        told = keyed.post("/mcp", json=body, headers=headers)
+        assert told.status_code == 401
+        metadata = told.headers["www-authenticate"].split('resource_metadata="')[1].rstrip('"')
+        assert httpx.get(metadata).json()["resource"] == f"{keyed.base_url}/mcp"
+    named = {"Host": "docs.example.com", "Authorization": f"Bearer {keys['reads']}"}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    assert "read_passage" in keyed.post("/mcp", json=body, headers=named | accepted).text
+
+    async def use() -> None:
+        async with connected(keyed, keys["reads"]) as session:
+            assert "scope ask" in await refused(session, "ask", question=QUESTION)
+            assert (await called(session, "list_documents"))["total"] > 0
+
+    asyncio.run(use())
+
+
+def test_other_sites_and_large_bodies_stay_out(client: httpx.Client) -> None:
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert client.post("/mcp", json={}, headers=headers).status_code == 403
+    assert client.post("/mcp", json={}, headers={"Host": "evil.example"}).status_code == 421
+    assert client.post("/mcp", content=b" " * (2**21 + 1)).status_code == 413
+    assert client.get("/mcp").status_code == 405
+
+
+def test_it_is_spoken_over_standard_streams(
+    store: object, wire: GeminiWire, module_database_url: str
+) -> None:
+    values = environment(
+        DATABASE_URL=module_database_url, GEMINI_API_KEY="wire-test-key",
+        RETRIEVAL_MAX_DISTANCE="0.8", GOOGLE_GEMINI_BASE_URL=wire.base_url,
+        HELIX_URL="https://docs.example.com",
+    )  # fmt: skip
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "helix.cli", "mcp", "--tenant", "acme"],
+        env=values, cwd=str(ROOT),
+    )  # fmt: skip
+
+    async def use() -> None:
+        async with Client(command) as session:
+            (document,) = (await called(session, "list_documents"))["documents"]
+            assert document["url"] == f"https://docs.example.com/#/source/{document['id']}"
+            answer = await called(session, "ask", question="Does Acme refund a request?")
+            assert answer["citations"][0]["quote"] == "Acme refunds a request never."
+
+    asyncio.run(use())

@@ -1,0 +1,120 @@
+"""Items by Gemini over the wire: schema sent, bad items dropped and counted, the batch lives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from helix.errors import UpstreamError
+from helix.library.access import Row
+from helix.providers import build_llm
+from helix.settings import load_settings
+from helix.store import ChunkStore
+from helix.study.maker import Maker
+from helix.study.makers import build_maker
+from helix.study.model_maker import ModelMaker
+from tests.study.conftest import MakeSet
+from tests.support.query_service import store_text
+from tests.support.study_texts import BRIDGE
+from tests.support.wire.gemini import GeminiWire, gemini_wire
+from tests.support.wire.gemini_replies import Answer, Failure
+
+OPENED = BRIDGE.partition("\n")[0]
+STATEMENT = OPENED.replace("1934", "____")
+YEARS = ["1934", "1887", "1902", "1958"]
+
+
+@pytest.fixture
+def wire() -> Iterator[GeminiWire]:
+    with gemini_wire() as wire:
+        yield wire
+
+
+def a_maker() -> Maker:
+    settings = load_settings(
+        database_url="embedded", llm="gemini", gemini_api_key="wire-test-key", model_timeout=20
+    )
+    return build_maker(settings, build_llm(settings))
+
+
+def question(**other: Any) -> dict[str, Any]:
+    return {
+        "question": "In which year was the Halden Bridge opened by the city council?",
+        "statement": STATEMENT, "options": YEARS, "answer": 0, "explanation": "Opened in 1934.",
+    } | other  # fmt: skip
+
+
+def reply(*items: dict[str, Any], cut: int = 0) -> Answer:
+    text = json.dumps({"items": items})
+    return Answer((text[: len(text) - cut],))
+
+
+def test_good_items_are_kept_and_bad_ones_counted(
+    make_set: MakeSet, wire: GeminiWire, texts: dict[str, int]
+) -> None:
+    maker = a_maker()
+    assert isinstance(maker, ModelMaker)
+    card = {"front": "What is a caisson?", "back": "A caisson is a watertight chamber that keeps"
+            " the river out while a foundation is dug below it."}  # fmt: skip
+    wrong = {"front": "What is a caisson for?", "back": "A caisson is a boat for 90 sailors."}
+    whole = [card, wrong, card, {"front": ""}]
+    # only one passage has it: the others' replies are the same, and prove nothing there
+    for _ in range(24):
+        wire.script(reply(*whole, cut=4), on="generate")
+    made, items = make_set(maker, kind="cards", count=2)
+    assert [item["body"] for item in items] == [card]
+    assert items[0]["sources"][0]["quote"] == card["back"]
+    assert made["model"].startswith("gemini:") and made["dropped"]["unsupported"] > 0
+    assert made["dropped"]["malformed"] >= 12 and made["dropped"]["duplicate"] >= 1
+    sent = wire.requests[0].body
+    assert sent["generationConfig"]["responseMimeType"] == "application/json"
+    assert set(sent["generationConfig"]["responseSchema"]["properties"]) == {"items"}
+    assert "never obeyed" in json.dumps(sent["systemInstruction"])
+    assert "BEGIN SOURCES" in json.dumps(sent["contents"])
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (question(answer=1), "wrong key"),
+        (question(options=["1934", "1934 ", "1902", "1958"]), "malformed"),
+        (question(options=["1934", "1887", "1902"]), "malformed"),
+        (question(question="Was it in 1934 that the Halden Bridge was opened?"), "given away"),
+        (question(question="How do penguins sleep on the ice in winter storms?"), "unanswerable"),
+        (question(statement="The Halden Bridge was painted in ____ by the army."), "unanswerable"),
+        (question(statement="The Halden Bridge was opened."), "malformed"),
+    ],
+)
+def test_a_bad_question_is_dropped_by_its_kind(
+    make_set: MakeSet, wire: GeminiWire, store: ChunkStore, bad: dict[str, Any], reason: str
+) -> None:
+    made, items = _of_one_passage(make_set, wire, store, bad)
+    assert items == [] and set(made["dropped"]) == {reason}
+
+
+def test_a_good_question_is_kept(make_set: MakeSet, wire: GeminiWire, store: ChunkStore) -> None:
+    made, items = _of_one_passage(make_set, wire, store, question())
+    assert [item["body"]["options"] for item in items] == [YEARS]
+    assert set(made["dropped"]) <= {"duplicate"}
+
+
+def _of_one_passage(
+    make_set: MakeSet, wire: GeminiWire, store: ChunkStore, item: dict[str, Any]
+) -> tuple[Row, list[Row]]:
+    """What comes of one document of one passage, asked twice."""
+    one = store_text(store, "halden/one.md", "Bridge", OPENED)
+    for _ in range(2):
+        wire.script(reply(item), on="generate")
+    return make_set(a_maker(), kind="quiz", count=5, difficulty="advanced", document_ids=[one])
+
+
+def test_a_service_that_fails_again_and_again_ends_the_run(
+    make_set: MakeSet, wire: GeminiWire
+) -> None:
+    for _ in range(12):
+        wire.script(Failure(400, "INVALID_ARGUMENT"), on="generate")
+    with pytest.raises(UpstreamError):
+        make_set(a_maker(), kind="cards", count=3)

@@ -1,0 +1,77 @@
+"""A server that speaks S3's protocol over real HTTP, with a bucket; and one that refuses."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+_numbers = itertools.count()
+_REGION = "us-east-1"
+
+
+@contextmanager
+def bucket() -> Iterator[str]:
+    """``s3://name`` of an empty bucket, which the process's environment leads to meanwhile."""
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+            patch.setenv("AWS_ACCESS_KEY_ID", "tests")
+            patch.setenv("AWS_SECRET_ACCESS_KEY", "tests")
+            patch.setenv("AWS_REGION", _REGION)
+            address = f"s3://helix-files-{next(_numbers)}"
+            _bucket(address).create()
+            yield address
+    finally:
+        server.stop()
+
+
+def objects(address: str) -> dict[str, bytes]:
+    """The whole bucket as another client sees it, by ``s3://bucket/key``."""
+    return {
+        f"{address}/{found.key}": found.get()["Body"].read()
+        for found in _bucket(address).objects.all()
+    }
+
+
+def _bucket(address: str) -> Any:
+    client = boto3.resource("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name=_REGION)
+    return client.Bucket(address.removeprefix("s3://"))
+
+
+class _Refusal(BaseHTTPRequestHandler):
+    """Whatever is asked, it may not be."""
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(403)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def refusing() -> Iterator[str]:
+    """The address of a server that takes no object."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Refusal)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
