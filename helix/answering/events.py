@@ -46,10 +46,10 @@ async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGen
             finishing = request.finish_in_background(answer)
             told = request.told(answer, with_verdict=False)
             yield "citations", told["citations"]
-            answer = await asyncio.shield(finishing)
+            finished = await asyncio.shield(finishing)
             if request.has_verdict:
-                yield "verdict", answer.verdict_json()
-            yield "done", without_told(request.told(answer, with_verdict=False))
+                yield "verdict", finished.verdict_json()
+            yield "done", without_told(told)
 
 
 def for_readers_of(stream: AnswerStream) -> AsyncGenerator[str, None]:

@@ -29,6 +29,8 @@ class MarkerRewriting:
 
     def feed(self, delta: str) -> str:
         """What of the text so far is certain; what may be half a marker is held back."""
+        if not self._held and "[" not in delta:  # most deltas
+            return self._unmarked(delta)
         text = self._held + delta
         begun = _MAY_BE_MARKER.search(text)
         cut = begun.start() if begun and len(text) - begun.start() <= _LONGEST else len(text)
@@ -39,6 +41,10 @@ class MarkerRewriting:
         """What was held back."""
         held, self._held = self._held, ""
         return self._rewritten(held)
+
+    def _unmarked(self, text: str) -> str:
+        """``text``, which has no marker in it, as it is handed on."""
+        return text
 
     def _rewritten(self, text: str) -> str:
         raise NotImplementedError
@@ -65,6 +71,10 @@ class Renumbering(MarkerRewriting):
         """Where in the readers' text a place of the model's text lies, both in characters."""
         at = bisect_right(self._shifts, offset, key=itemgetter(0)) - 1
         return offset + self._shifts[at][1]
+
+    def _unmarked(self, text: str) -> str:
+        self._read += len(text)
+        return text
 
     def _rewritten(self, text: str) -> str:
         parts, position = [], 0

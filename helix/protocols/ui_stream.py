@@ -32,16 +32,16 @@ async def ui_frames(
     """The parts of the answer that ``events`` tell; ``base``: the server's address in links."""
     parts = _Parts(base)
     async with aclosing(events):
-        yield _frame({"type": "start", "messageId": message_id})
-        yield _frame({"type": "start-step"})
+        yield _frame({"type": "start", "messageId": message_id}) + _frame({"type": "start-step"})
         async for name, payload in events:
             if name == "token" and parts.in_text:
                 yield parts.delta(payload["t"])
                 continue
-            for part in parts.of(name, payload):
-                yield _frame(part)
+            frames = b"".join(map(_frame, parts.of(name, payload)))
             if name == "done":
-                yield _DONE
+                frames += _DONE
+            if frames:  # in one piece: each piece costs a write
+                yield frames
 
 
 class _Parts:

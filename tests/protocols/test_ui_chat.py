@@ -51,8 +51,8 @@ async def test_an_agents_thinking_and_tools_are_parts() -> None:
         yield "token", {"t": "Yes."}
         yield "error", {"error": "cut"}
 
-    frames = [frame async for frame in ui_frames(events(), "http://h", "m")]  # type: ignore[arg-type]
-    parts = [json.loads(frame.removeprefix(b"data: ")) for frame in frames]
+    sent = b"".join([piece async for piece in ui_frames(events(), "http://h", "m")])  # type: ignore[arg-type]
+    parts = [json.loads(frame.removeprefix(b"data: ")) for frame in sent.split(b"\n\n")[:-1]]
     assert [one["type"] for one in parts] == [
         "start", "start-step", "reasoning-start", "reasoning-delta", "reasoning-delta",
         "reasoning-end", "tool-input-start", "tool-input-available", "tool-output-available",
