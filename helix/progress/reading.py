@@ -46,28 +46,29 @@ FROM span, generate_series(first::timestamp, today::timestamp, interval '1 day')
 LEFT JOIN parts p ON p.day = d::date
 GROUP BY d ORDER BY d
 """
-# Each day from the first on is looked up: the last session that began before its end is the last
-# that may reach into it.
+# A day of UTC is cut where the zone's date changes: the quarters before are one day's, the others
+# the next one's.
 _EVER = """
 WITH own AS (
-    SELECT count(*) AS sessions, sum(ended_at - started_at) AS length,
-        (min(started_at) AT TIME ZONE %(zone)s)::date AS first,
-        (max(ended_at) AT TIME ZONE %(zone)s)::date AS last
-    FROM progress_sessions WHERE tenant_id = %(tenant)s AND learner = %(learner)s),
+    SELECT day, active, sessions, lasted FROM progress_days
+    WHERE tenant_id = %(tenant)s AND learner = %(learner)s),
+dated AS (
+    SELECT active, begins, (begins AT TIME ZONE %(zone)s)::date AS first,
+        ((begins + interval '24 hours' - interval '1 us') AT TIME ZONE %(zone)s)::date AS last
+    FROM own, LATERAL (SELECT day::timestamp AT TIME ZONE 'UTC') AS utc (begins)),
+cut AS (
+    SELECT active, first, last, CASE WHEN first = last THEN 96 ELSE (extract(
+        epoch FROM last::timestamp AT TIME ZONE %(zone)s - begins) / 900)::int END AS quarters
+    FROM dated),
 days AS (
-    SELECT d::date AS day
-    FROM own, generate_series(first::timestamp, last::timestamp, interval '1 day') d,
-        LATERAL (
-            SELECT ended_at FROM progress_sessions
-            WHERE tenant_id = %(tenant)s AND learner = %(learner)s
-                AND started_at < (d + interval '1 day') AT TIME ZONE %(zone)s
-            ORDER BY started_at DESC LIMIT 1) latest
-    WHERE latest.ended_at >= d AT TIME ZONE %(zone)s),
+    SELECT first AS day FROM cut WHERE position(B'1' IN substring(active FROM 1 FOR quarters)) > 0
+    UNION SELECT last FROM cut WHERE position(B'1' IN substring(active FROM quarters + 1)) > 0),
 streaks AS (
     SELECT count(*) AS length, max(day) AS last FROM (
         SELECT day, day - (row_number() OVER (ORDER BY day))::int AS streak FROM days) d
     GROUP BY streak)
-SELECT sessions, coalesce(extract(epoch FROM length), 0)::float8 AS seconds,
+SELECT coalesce(sum(sessions), 0) AS sessions,
+    coalesce(extract(epoch FROM sum(lasted)), 0)::float8 AS seconds,
     (SELECT count(*) FROM days) AS days_active,
     (SELECT coalesce(max(s.length), 0) FROM streaks s) AS longest,
     (SELECT coalesce(max(s.length), 0) FROM streaks s

@@ -44,11 +44,13 @@ ON CONFLICT (tenant_id, learner, action) DO UPDATE SET n = t.n + excluded.n
 """
 _FORGET = (
     "DELETE FROM progress_sessions WHERE tenant_id = %(tenant)s AND learner = %(learner)s",
+    "DELETE FROM progress_days WHERE tenant_id = %(tenant)s AND learner = %(learner)s",
     "DELETE FROM progress_counts WHERE tenant_id = %(tenant)s AND learner = %(learner)s",
     "DELETE FROM progress_totals WHERE tenant_id = %(tenant)s AND learner = %(learner)s",
 )
 _FORGET_ALL = (
     "DELETE FROM progress_sessions",
+    "DELETE FROM progress_days",
     "DELETE FROM progress_counts",
     "DELETE FROM progress_totals",
 )

@@ -36,6 +36,7 @@ _LEFT = (
     "DELETE FROM gate_fits WHERE tenant_id = %s",
     "DELETE FROM prompt_versions WHERE tenant_id = %s",
     "DELETE FROM progress_sessions WHERE tenant_id = %s",
+    "DELETE FROM progress_days WHERE tenant_id = %s",
     "DELETE FROM progress_counts WHERE tenant_id = %s",
     "DELETE FROM progress_totals WHERE tenant_id = %s",
     "DELETE FROM audit_events WHERE tenant_id = %s",

@@ -64,6 +64,7 @@ LEFT_OUT: Mapping[str, str] = {
     "chunk_terms": "made anew of the chunks: its keys have the tenant's name in them",
     "term_counts": "counted anew",
     "term_changes": "counted anew",
+    "progress_days": "counted anew of progress_sessions",
     "loose_objects": "objects of the installation's bucket that nothing has a use for",
     "runs": "what was being brought in is the installation's",
     "run_files": "as runs",

@@ -29,7 +29,7 @@ FILLED = {
 ADDED = {
     "audit_events", "conversations", "document_names", "document_pages", "document_sources",
     "document_tables", "loose_objects", "message_events", "messages", "progress_counts",
-    "progress_sessions", "progress_totals", "prompt_versions", "schema_version",
+    "progress_days", "progress_sessions", "progress_totals", "prompt_versions", "schema_version",
     "study_attempts", "study_cards",
     "study_items", "study_reviews", "study_sets", "study_sources", "suggested_questions",
     "usage_counts",
@@ -143,6 +143,30 @@ def test_a_deleted_document_leaves_the_answers_of_version_1(version_1: str) -> N
         assert connection.execute(query).fetchall() == []
         left = connection.execute("SELECT count(*) FROM chunk_terms WHERE document_id = 4")
         assert left.fetchone() == (0,)
+
+
+@pytest.mark.parametrize("earlier", [11], indirect=True)
+def test_days_of_progress_are_counted_of_the_sessions_that_are_there(
+    earlier: str, database_url: str
+) -> None:
+    days = "SELECT learner, day, active::text, sessions, lasted FROM progress_days ORDER BY 1, 2"
+    found = []
+    for url in (earlier, database_url):  # before the step, and where the trigger counts
+        with psycopg.connect(url) as connection:
+            connection.execute(
+                "INSERT INTO progress_sessions (learner, started_at, ended_at) VALUES"
+                " ('ada', '2026-03-01 23:50Z', '2026-03-02 00:20Z'),"
+                " ('ada', '2026-03-02 09:00Z', '2026-03-02 09:00Z'),"
+                " ('eve', '2026-03-02 09:00Z', '2026-03-02 10:00Z')"
+            )
+        migrate(url)
+        with psycopg.connect(url) as connection:
+            found.append(connection.execute(days).fetchall())
+    assert found[0] == found[1]
+    counted = [(name, str(day), active.count("1"), n) for name, day, active, n, _ in found[0]]
+    assert counted == [
+        ("ada", "2026-03-01", 1, 1), ("ada", "2026-03-02", 3, 1), ("eve", "2026-03-02", 5, 1),
+    ]  # fmt: skip
 
 
 def test_upgrades_at_once_wait_for_each_other(version_1: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
@@ -11,7 +13,7 @@ import pytest
 
 from helix.errors import BadRequest
 from helix.library.access import Library
-from helix.progress.actions import Action, Learner, Noted
+from helix.progress.actions import Action, Learner, Noted, Session, sessions_of
 from helix.progress.badges import METRICS, badges
 from helix.progress.reading import DAYS, level_of, read_day, read_progress
 from helix.progress.storing import store
@@ -19,6 +21,8 @@ from tests.support.fake_embedder import opened
 
 IDLE = timedelta(minutes=15)
 ADA = Learner("default", "ada")
+START_OF_APIA = datetime(2011, 12, 1, tzinfo=UTC)
+"""The month in which Samoa had no 30 December."""
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 # the clocks change within the 90 days before: at midnight itself in Havana, Santiago and Cairo
 ZONES = {
@@ -135,6 +139,38 @@ async def test_a_session_of_days_counts_each_of_them(library: Library) -> None:
     found = await read_progress(library, ADA, "UTC", begins + DAY * 3)
     assert [each["minutes"] for each in found["days"][-4:]] == [720, 1440, 1440, 720]
     assert found["totals"]["days_active"] == found["streak"]["longest"] == 4
+
+
+async def test_days_and_streaks_are_those_of_any_zone(library: Library) -> None:
+    """Against a count of the local dates of every session, in zones of all sorts of offsets."""
+    chance = random.Random(18)
+    learner, times, at = Learner("default", "traveller"), list[datetime](), START_OF_APIA
+    for _ in range(400):
+        at += MINUTE * chance.choice((3, 14, 15, 200, 700, 1500, 4000))
+        times.append(at)
+    sessions = sessions_of(times, IDLE)
+    noted = [Noted(each, "question_asked") for each in times]
+    await library.change(lambda connection: store(connection, learner, noted, IDLE))
+    for name in (
+        "UTC", "Pacific/Apia", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns",
+        "America/Los_Angeles", "Pacific/Kiritimati",
+    ):  # fmt: skip
+        zone = ZoneInfo(name)
+        dates = sorted({day for session in sessions for day in _dates(session, zone)})
+        runs = [1]
+        for before, after in pairwise(dates):
+            runs = [*runs[:-1], runs[-1] + 1] if after - before == DAY else [*runs, 1]
+        found = await read_progress(library, learner, name, times[-1])
+        assert found["totals"]["days_active"] == len(dates), name
+        assert found["streak"] == {"current": runs[-1], "longest": max(runs), "today": True}
+        assert found["totals"]["sessions"] == len(sessions)
+        seconds = sum((one.ended_at - one.started_at).total_seconds() for one in sessions)
+        assert found["totals"]["minutes"] == seconds // 60
+
+
+def _dates(session: Session, zone: ZoneInfo) -> set[date]:
+    minutes = int((session.ended_at - session.started_at) / MINUTE)
+    return {(session.started_at + MINUTE * n).astimezone(zone).date() for n in range(minutes + 1)}
 
 
 def test_the_badges_are_data() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import psycopg
+from psycopg import sql
 
 from helix.progress.actions import Learner, Noted, Session, quarter_of, sessions_of
 from helix.progress.storing import forget, forget_everybody, store
@@ -24,6 +25,35 @@ def _stored(connection: psycopg.Connection, learner: Learner) -> list[Session]:
         learner,
     )
     return [Session(*row) for row in found]
+
+
+Days = dict[date, tuple[str, int, timedelta]]
+
+
+def _days(connection: psycopg.Connection, learner: Learner) -> Days:
+    found = connection.execute(
+        "SELECT day, active::text, sessions, lasted FROM progress_days"
+        " WHERE tenant_id = %s AND learner = %s",
+        learner,
+    )
+    return {day: (active, sessions, lasted) for day, active, sessions, lasted in found}
+
+
+def _days_of(sessions: list[Session]) -> Days:
+    """The same by going through each session's quarters of an hour."""
+    active: dict[date, set[int]] = {}
+    for session in sessions:
+        quarter = quarter_of(session.started_at)
+        while quarter <= session.ended_at:
+            active.setdefault(quarter.date(), set()).add(quarter.hour * 4 + quarter.minute // 15)
+            quarter += timedelta(minutes=15)
+    days: Days = {}
+    for day, quarters in active.items():
+        begun = [session for session in sessions if session.started_at.date() == day]
+        lasted = sum((one.ended_at - one.started_at for one in begun), timedelta())
+        bits = "".join("1" if n in quarters else "0" for n in range(96))
+        days[day] = bits, len(begun), lasted
+    return days
 
 
 def test_a_gap_of_the_idle_time_is_still_one_session() -> None:
@@ -66,6 +96,7 @@ def test_any_order_in_any_pieces_stores_the_same(database_url: str) -> None:
                 store(connection, learner, given[:size], IDLE)
                 given = given[size:]
             assert _stored(connection, learner) == expected, name
+            assert _days(connection, learner) == _days_of(expected), name
             counted = connection.execute(
                 "SELECT action, sum(n)::int FROM progress_counts WHERE learner = %s GROUP BY 1",
                 (name,),
@@ -77,7 +108,10 @@ def test_any_order_in_any_pieces_stores_the_same(database_url: str) -> None:
             assert dict(kept.fetchall()) == totals
         forget(connection, Learner("default", "mixed"))
         assert _stored(connection, Learner("default", "mixed")) == []
+        assert _days(connection, Learner("default", "mixed")) == {}
         assert _stored(connection, Learner("default", "in order")) == expected
         connection.execute("RESET ROLE")
         assert forget_everybody(connection) > 0
-        assert connection.execute("SELECT FROM progress_counts").fetchall() == []
+        for table in ("counts", "days", "sessions", "totals"):
+            left = sql.SQL("SELECT FROM {}").format(sql.Identifier(f"progress_{table}"))
+            assert connection.execute(left).fetchall() == []

@@ -28,8 +28,8 @@ WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_names", "document_sources", "document_pages", "document_tables",
     "suggested_questions", "documents", "files", "loose_objects", "gate_fits", "message_events",
-    "messages", "conversations", "prompt_versions", "progress_sessions", "progress_counts",
-    "progress_totals",
+    "messages", "conversations", "prompt_versions", "progress_sessions", "progress_days",
+    "progress_counts", "progress_totals",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
