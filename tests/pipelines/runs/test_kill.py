@@ -258,7 +258,9 @@ def test_of_two_workers_one_is_killed(
     tmp_path: Path, database_url: str, wire: GeminiWire, files: int
 ) -> None:
     corpus = Corpus(tmp_path, random.Random(3), files)
-    workers = [Ingest(corpus, database_url, wire, "pipelines.worker") for _ in range(2)]
+    command = ("pipelines.worker", "--files", str(files // 3))  # neither takes all of them
+    wire.delay = 1.0  # or one may be done before the other has started
+    workers = [Ingest(corpus, database_url, wire, *command) for _ in range(2)]
     tables = "SELECT to_regclass('dbos.workflow_status') IS NOT NULL"
     assert eventually(lambda: rows(database_url, tables) == [(True,)], 60)
     with psycopg.connect(database_url) as connection:
@@ -266,6 +268,7 @@ def test_of_two_workers_one_is_killed(
         run_id = create_run(connection, "paths", options, "", this_host())
     at_work = "SELECT DISTINCT executor_id FROM dbos.workflow_status WHERE status = 'PENDING'"
     assert eventually(lambda: len(rows(database_url, at_work)) == 2, 60), "both are at work"
+    wire.delay = 0.0
     workers[0].stop(signal.SIGKILL)
     ended = "SELECT status FROM runs WHERE id = %s AND finished_at IS NOT NULL"
     assert eventually(lambda: rows(database_url, ended, run_id) == [("done",)], 200)
