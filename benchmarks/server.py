@@ -25,8 +25,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from benchmarks.known_models import TimedStore, deltas, known_models
-from helix import services
 from helix.app import create_app
+from helix.services import opening
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.settings import load_settings
 
@@ -55,7 +55,7 @@ def bare() -> Starlette:
 
 def helix(given: dict[str, Any]) -> ASGIApp:
     """The real application; only its models and the clock around its search are the benchmark's."""
-    vars(services)["TenantStore"] = TimedStore
+    vars(opening)["TenantStore"] = TimedStore
     vectors = np.load(given["vectors"]).tolist()
     embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
     limits = {name: given[name] for name in ("answers", "answers_waiting") if name in given}

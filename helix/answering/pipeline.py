@@ -75,7 +75,7 @@ class AnswerPipeline:
     Args:
         engine: retrieves, asks the model and streams its answer.
         judge: judges whole answers, where a verdict is asked for.
-        guards: the guards that are on, of helix.settings.Guard.
+        guards: the guards that are on, of helix.settings.values.Guard.
         withhold: whether an answer that the judge does not call grounded is replaced by the
             refusal, in responses of one JSON.
         receipts: where receipts are stored; None stores none.

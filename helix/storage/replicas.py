@@ -186,8 +186,8 @@ class Replicas:
             return None  # the replica ended the read, for it was in the way of what it replays
         except psycopg.OperationalError as error:
             replica.failed(error)
-        except psycopg.Error:
-            pass  # the primary says what is wrong, if anything is
+        except psycopg.Error as error:  # the primary refuses it too, or has the better answer
+            _logger.debug("a read on %s failed: %s", replica.name, type(error).__name__)
         return None
 
     def _joined(self, replica: Replica, _: asyncio.Task[None]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 
@@ -49,43 +50,58 @@ async def found(store: ChunkStore, word: str) -> list[str]:
     return [hit.content for hit in await store.search(word_vector(word), 1)]
 
 
-async def stale_reads(writer: ChunkStore, reader: ChunkStore, count: int) -> tuple[int, int]:
-    """(stale, answered by the replica) of ``count`` searches, each right after a write."""
+class OwnWrites(NamedTuple):
+    """Of searches right after a write: how many were stale, and how many the replica answered."""
+
+    stale: int
+    by_replica: int
+
+
+async def own_writes(writer: ChunkStore, reader: ChunkStore, count: int) -> OwnWrites:
+    """``count`` writes, each read at once through ``reader``.
+
+    Two stores that share nothing are two processes to each other: all goes by the primary.
+    """
     stale, by_replica = 0, 0
     for number in range(count):
         text = f"water in vessel number {number}"
         await asyncio.to_thread(write, writer, record("own.txt", text))
         stale += await found(reader, "water") != [text]
         by_replica += await answered_by_replica(reader)
-    return stale, by_replica
+    return OwnWrites(stale, by_replica)
 
 
 async def test_own_writes_are_read_also_from_another_process(
     servers: tuple[Server, Server],
 ) -> None:
-    await own_writes(*servers, 200)
-
-
-@pytest.mark.soak
-async def test_ten_thousand_own_writes_are_read(servers: tuple[Server, Server]) -> None:
-    await own_writes(*servers, 10_000)
-
-
-async def own_writes(primary: Server, replica: Server, count: int) -> None:
-    """Two stores that share nothing are two processes to each other: all goes by the primary."""
+    primary, replica = servers
     url = primary.url("helix")
     async with (
         opened(url) as writer,
         opened(url, replica_urls=[replica.url("helix")]) as reader,
     ):
         await eventually_by_replica(reader)
-        stale, by_replica = await stale_reads(writer, reader, count)
-        assert stale == 0
-        assert by_replica > 0  # or the primary would have answered all of them
+        following = await own_writes(writer, reader, 200)
+        assert following.stale == 0
+        assert following.by_replica > 0  # or the primary would have answered all of them
         with replay_paused(replica):
-            assert (await stale_reads(writer, reader, 20)) == (0, 0)
+            assert await own_writes(writer, reader, 20) == OwnWrites(0, 0)
             assert present(reader)  # behind is not gone
         await eventually_by_replica(reader)
+
+
+@pytest.mark.soak
+async def test_ten_thousand_own_writes_are_read(servers: tuple[Server, Server]) -> None:
+    primary, replica = servers
+    url = primary.url("helix")
+    async with (
+        opened(url) as writer,
+        opened(url, replica_urls=[replica.url("helix")]) as reader,
+    ):
+        await eventually_by_replica(reader)
+        following = await own_writes(writer, reader, 10_000)
+        assert following.stale == 0
+        assert following.by_replica > 0
 
 
 @pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "silent"])

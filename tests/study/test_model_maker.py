@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,18 +18,12 @@ from helix.study.model_maker import ModelMaker
 from tests.study.conftest import MakeSet
 from tests.support.query_service import store_text
 from tests.support.study_texts import BRIDGE
-from tests.support.wire.gemini import GeminiWire, gemini_wire
+from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Failure
 
 OPENED = BRIDGE.partition("\n")[0]
 STATEMENT = OPENED.replace("1934", "____")
 YEARS = ["1934", "1887", "1902", "1958"]
-
-
-@pytest.fixture
-def wire() -> Iterator[GeminiWire]:
-    with gemini_wire() as wire:
-        yield wire
 
 
 def a_maker() -> Maker:

@@ -1,0 +1,124 @@
+"""Opening all services of a process, in the order in which they need one another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+
+from helix.conversations.turns import Turns
+from helix.domain.context import count_tokens
+from helix.library.access import Library
+from helix.library.background import in_background
+from helix.library.prompt_versions import PromptBook
+from helix.library.worker_processes import WorkerProcesses
+from helix.progress.log import ProgressLog
+from helix.providers.base import Embedder, LanguageModel
+from helix.receipts.receipt import Configuration
+from helix.receipts.receipt_store import Receipts
+from helix.rendering.images import PageImages
+from helix.retrieval.vector_space import spaces
+from helix.services.answering import open_answering
+from helix.services.closing import closed_by
+from helix.services.models import Models, open_models
+from helix.services.retrieving import Retrieving, open_retriever
+from helix.services.services import Services
+from helix.services.stores import fill_terms, open_store
+from helix.settings import Settings
+from helix.storage.tenant_store import TenantStore
+from helix.telemetry.metrics import Metrics
+from helix.voice.transcribing import Transcriber, build_transcriber
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings,
+    embedder: Embedder | None = None,
+    llm: LanguageModel | None = None,
+    following: Embedder | None = None,
+    metrics: Metrics | None = None,
+) -> AsyncIterator[Services]:
+    """Open the services of ``settings``; each argument stands in for what the settings name.
+
+    ``following`` stands in for the embedder of HELIX_EMBEDDER_NEXT. They are closed in reverse
+    order when the block ends, and whatever they were doing has ended then.
+
+    Raises:
+        SettingsError: as build_embedder and build_llm do, HELIX_JUDGE's too, or the gate has no
+            ceiling.
+        StoreUnavailable, EmbedderMismatch: as open_store does.
+    """
+    async with AsyncExitStack() as stack:
+        models = open_models(settings, stack, embedder, following, llm)
+        search_spaces = spaces(settings, models.embedders)
+        store = await stack.enter_async_context(
+            open_store(TenantStore, settings, *models.embedders)
+        )
+        await asyncio.to_thread(count_tokens, "")  # loads the tokenizer, for the first question
+        retrieving = await open_retriever(settings, models.llm, store, search_spaces, stack)
+        await stack.enter_async_context(in_background(fill_terms(store)))
+        metrics = await _watched(metrics or Metrics(), store, retrieving, stack)
+        yield await _services(settings, models, store, retrieving, metrics, stack)
+
+
+async def _services(
+    settings: Settings, models: Models, store: TenantStore, retrieving: Retrieving,
+    metrics: Metrics, stack: AsyncExitStack,
+) -> Services:  # fmt: skip
+    library, prompts = Library(store), PromptBook(store)
+    configuration = Configuration.of(
+        settings, llm=models.llm.identity, judge=models.judge.identity, reranker=retrieving.reranker
+    )
+    receipts = Receipts(store, configuration) if settings.receipt_days else None
+    workers = _workers(settings, stack)
+    answering = open_answering(
+        settings, models, retrieving.retriever, library, prompts, receipts, metrics, stack
+    )
+    return Services(
+        settings=settings,
+        store=store,
+        engine=answering.engine,
+        answering=answering,
+        receipts=receipts,
+        configuration=configuration,
+        library=library,
+        llm=models.llm,
+        prompts=prompts,
+        progress=await _progress(settings, library, stack),
+        transcriber=_transcriber(settings, models.llm, stack),
+        on_run_created=workers.ensure,
+        metrics=metrics,
+        page_images=closed_by(stack, PageImages()),  # its process starts with the first image
+        turns=closed_by(stack, Turns()),
+    )
+
+
+async def _watched(
+    metrics: Metrics, store: TenantStore, retrieving: Retrieving, stack: AsyncExitStack
+) -> Metrics:
+    """``metrics``, which read the store and the rewriter, and the figures of sibling processes."""
+    metrics.watch(store.url, store.pool_stats, retrieving.rewriter)
+    await stack.enter_async_context(in_background(metrics.keep_shared()))
+    return metrics
+
+
+def _workers(settings: Settings, stack: AsyncExitStack) -> WorkerProcesses:
+    workers = WorkerProcesses(settings)
+    stack.push_async_callback(workers.stop)
+    return workers
+
+
+async def _progress(settings: Settings, library: Library, stack: AsyncExitStack) -> ProgressLog:
+    idle = timedelta(seconds=settings.study_idle_seconds)
+    progress = ProgressLog(library, idle, kept=settings.progress == "on")
+    stack.push_async_callback(progress.write)  # what was noted in the last second
+    await stack.enter_async_context(in_background(progress.keep()))
+    return progress
+
+
+def _transcriber(
+    settings: Settings, llm: LanguageModel, stack: AsyncExitStack
+) -> Transcriber | None:
+    transcriber = build_transcriber(settings, llm)
+    return closed_by(stack, transcriber) if transcriber else None

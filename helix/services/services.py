@@ -1,0 +1,57 @@
+"""The open services of a process, as values that its rooms are handed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.pipeline import AnswerPipeline
+from helix.conversations.turns import Turns
+from helix.library.access import Library
+from helix.library.prompt_versions import PromptBook
+from helix.progress.log import ProgressLog
+from helix.providers.base import LanguageModel
+from helix.receipts.receipt import Configuration
+from helix.receipts.receipt_store import Receipts
+from helix.rendering.images import PageImages
+from helix.settings import Settings
+from helix.storage.tenant_store import TenantStore
+from helix.telemetry.metrics import Metrics
+from helix.voice.transcribing import Transcriber
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything that a server needs, open.
+
+    Args:
+        answering: the pipeline that every question goes through.
+        receipts: where receipts are stored; None where none are (HELIX_RECEIPT_DAYS=0).
+        configuration: the models and settings that answers are made with.
+        prompts: the prompts of tenants; an answer reads none where its models are offline.
+        progress: the log of what learners do.
+        transcriber: makes text of speech; None where no model for it is set up.
+        on_run_created: is called when a run was committed for which there may be no worker;
+            returns whether it started one.
+    """
+
+    settings: Settings
+    store: TenantStore
+    engine: CitationQueryEngine
+    answering: AnswerPipeline
+    receipts: Receipts | None
+    configuration: Configuration
+    library: Library
+    llm: LanguageModel
+    prompts: PromptBook
+    progress: ProgressLog
+    transcriber: Transcriber | None
+    on_run_created: Callable[[], bool] = lambda: False
+    metrics: Metrics = field(default_factory=Metrics)
+    page_images: PageImages = field(default_factory=PageImages)
+    turns: Turns = field(default_factory=Turns)
+
+    def models(self) -> dict[str, str | None]:
+        """Embedder, llm, reranker and judge by their identity; None where there is none."""
+        return self.configuration.models_in(self.engine.retriever.space.description)

@@ -1,0 +1,48 @@
+"""Errors as responses: one line of JSON with the status of the error, never a traceback."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from helix.errors import HelixError
+from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
+from helix.serving.limits import LimitReached
+
+_logger = logging.getLogger(__name__)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def add_error_handlers(application: FastAPI) -> None:
+    """Have ``application`` answer every error with ``{"error": <one line>}``."""
+
+    @application.exception_handler(HelixError)
+    async def helix_error(_: Request, error: HelixError) -> JSONResponse:
+        if error.status >= 500:
+            _logger.warning("no answer: %s", error)
+        # the message may quote an id of the request, which may hold line ends
+        line = _CONTROLS.sub(" ", str(error))
+        return JSONResponse({"error": line}, status_code=error.status)
+
+    @application.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        return JSONResponse({"error": f"{where} is malformed"}, status_code=400)
+
+    @application.exception_handler(ClientDisconnect)
+    async def disconnected(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+
+    @application.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error, LimitReached):
+            request.state.refused_for = error.setting
+        return JSONResponse(
+            {"error": error.detail}, status_code=error.status_code, headers=error.headers
+        )

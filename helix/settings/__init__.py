@@ -1,0 +1,19 @@
+"""Settings from the environment: read once, frozen, passed down; never a module global."""
+
+from helix.settings.declaration import HOW, LIMITS, ClientSettings, Settings
+from helix.settings.loading import load_client_settings, load_settings
+from helix.settings.values import Public, Who
+from helix.settings.variables import bounds_of, variable_of
+
+__all__ = [
+    "HOW",
+    "LIMITS",
+    "ClientSettings",
+    "Public",
+    "Settings",
+    "Who",
+    "bounds_of",
+    "load_client_settings",
+    "load_settings",
+    "variable_of",
+]

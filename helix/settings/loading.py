@@ -1,0 +1,58 @@
+"""Reading the settings: the environment, ``.env`` of the working directory, the user's own file."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from db.env_files import env_files, read_env_file
+from db.errors import DatabaseError
+from helix.errors import SettingsError
+from helix.settings.declaration import HOW, ClientSettings, Settings
+
+
+def _line(variable: str, problem: str) -> str:
+    return f"{variable} {problem}: {HOW.get(variable, 'see docs/settings.md')}"
+
+
+def _first_problem(error: ValidationError) -> str:
+    """The first problem as one line; the rejected value is left out, for it may be a secret."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    variable = str(first["loc"][0]).upper() if first["loc"] else "settings"
+    return _line(variable, "is not set" if first["type"] == "missing" else "is malformed")
+
+
+Read = TypeVar("Read", bound=ClientSettings)
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the environment, ``.env`` and the user's file; keyword arguments win over them.
+
+    Raises:
+        SettingsError: one line that names the variable and how to set it.
+    """
+    return _read(Settings, overrides)
+
+
+def load_client_settings() -> ClientSettings:
+    """The settings of a command that asks a running server, which needs no other.
+
+    Raises:
+        SettingsError: as load_settings does.
+    """
+    return _read(ClientSettings, {})
+
+
+def _read(kind: type[Read], overrides: dict[str, object]) -> Read:
+    try:
+        return kind(_env_file=env_files(), **overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise SettingsError(_first_problem(error)) from None
+    except (OSError, UnicodeDecodeError):
+        for file in env_files():  # the one that it was
+            try:
+                read_env_file(file)
+            except DatabaseError as error:
+                raise SettingsError(str(error)) from None
+        raise

@@ -1,0 +1,80 @@
+"""The types of settings: what a variable may hold, and how its text is read."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, StringConstraints
+
+Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$")]
+"""``kind`` or ``kind:model`` (helix/providers)."""
+Guard = Literal["injection", "hygiene", "verdict"]
+"""The guardrails there are (helix/answering/guardrails)."""
+Who = Literal["key", "tenant", "address"]
+"""Whom limits are for."""
+Public = Literal["metrics", "docs", "privacy", "evals"]
+"""What may be shown to strangers where API keys are asked for (helix/serving/key_scopes.py)."""
+Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
+Server = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")]
+"""A server's address: ``http://localhost:8080``, or with a path in front of the API's."""
+HostName = Annotated[
+    str, StringConstraints(pattern=r"^(\*|(\*\.)?[A-Za-z0-9_.-]+)$", to_lower=True)
+]
+"""A host name, ``*.`` and its ending, or ``*`` for any."""
+Bucket = Annotated[
+    str, StringConstraints(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*$")
+]
+"""A bucket of an S3-compatible server, with or without a prefix."""
+Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
+
+
+def checked_url(url: str) -> str:
+    """``url``; raises ValueError where it is no URL of libpq."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres") or not url.partition("://")[2]:
+        raise ValueError("malformed")
+    if "," not in parts.netloc:  # libpq takes several hosts, urlsplit does not
+        _ = parts.port  # checked only when it is asked for
+    return url
+
+
+def known_database(url: str) -> str:
+    """``url``, which is ``embedded``, ``embedded:<folder>`` or a URL of libpq; else ValueError."""
+    return url if url == "embedded" or re.match(r"^embedded:.+", url) else checked_url(url)
+
+
+def checked_text(value: object) -> object:
+    """As checked_url has it where ``value`` is text; anything else is pydantic's to refuse."""
+    return checked_url(value) if isinstance(value, str) else value
+
+
+def split_urls(value: object) -> object:
+    """Divide text at commas before a URL: the hosts of one URL have commas between them too."""
+    if not isinstance(value, str):
+        return value
+    urls = re.split(r"[,\s]+(?=postgres(?:ql)?://)", value.strip())
+    return tuple(checked_url(url) for url in urls)
+
+
+def split_names(value: object) -> object:
+    """Divide text at its commas."""
+    if not isinstance(value, str):
+        return value
+    return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def split_words(value: object) -> object:
+    """Divide text at its commas into words of lower case; ``none`` alone is no word."""
+    words = split_names(lowered(value))
+    return () if words == ("none",) else words
+
+
+def lowered(value: object) -> object:
+    """Text in lower case."""
+    return value.lower() if isinstance(value, str) else value
+
+
+AnyCase = BeforeValidator(lowered)
+"""Marks a setting whose words may be written in capitals too."""
