@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -30,14 +29,12 @@ from helix.domain.prompt import FINDINGS, chat_messages
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.domain.turns import Turn
-from helix.errors import HelixError, UpstreamError
 from helix.prompts import prompt
 from helix.providers.base import LanguageModel
+from helix.providers.failures import model_failures
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
 from helix.retrieval.overview import bare_retrieval, library_reply, overview
 from helix.telemetry.tracing import stream_span, within
-
-_logger = logging.getLogger(__name__)
 
 
 class CitationQueryEngine(BaseQueryEngine):
@@ -203,21 +200,14 @@ class CitationQueryEngine(BaseQueryEngine):
         Raises:
             UpstreamError: the model failed, or its stream ended without a terminal finish reason.
         """
-        try:
-            with stream_span("model", model=self._llm.identity) as model_span:
-                with within(model_span):
-                    responses: Any = await self._llm.model.astream_chat(messages)
-                async with aclosing(responses):
-                    async for response in responses:
-                        if response.delta:
-                            yield response.delta
-        except HelixError:
-            raise
-        except Exception as error:
-            _logger.warning("model %s failed: %s", self._llm.identity, type(error).__name__)
-            raise UpstreamError(
-                f"the model's service failed ({type(error).__name__}); try again"
-            ) from error
+        model = stream_span("model", model=self._llm.identity)
+        with model_failures(self._llm), model as model_span:
+            with within(model_span):
+                responses: Any = await self._llm.model.astream_chat(messages)
+            async with aclosing(responses):
+                async for response in responses:
+                    if response.delta:
+                        yield response.delta
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         if self._streaming:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
@@ -10,11 +9,10 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRol
 from helix.errors import HelixError, UpstreamError
 from helix.prompts import prompt
 from helix.providers.base import LanguageModel
+from helix.providers.failures import model_failures
 
 _HEIC_BRANDS = frozenset((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"))
 _HEIF_BRANDS = frozenset((b"mif1", b"msf1", b"heif"))
-
-_logger = logging.getLogger(__name__)
 
 
 class ImagesNotSupported(HelixError):
@@ -51,15 +49,8 @@ async def ask_about_image(llm: LanguageModel, question: str, image: UploadedImag
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("image")),
         ChatMessage(role=MessageRole.USER, blocks=[block, TextBlock(text=question)]),
     ]
-    try:
+    with model_failures(llm):
         reply = await llm.model.achat(messages)
-    except HelixError:
-        raise
-    except Exception as error:
-        _logger.warning("model %s failed: %s", llm.identity, type(error).__name__)
-        raise UpstreamError(
-            f"the model's service failed ({type(error).__name__}); try again"
-        ) from error
     text = reply.message.content or ""
     if not text.strip():
         raise UpstreamError("the model gave no answer: try again")

@@ -7,8 +7,8 @@ import asyncio
 import numpy as np
 
 from helix.domain.followups import FollowUp
-from helix.errors import HelixError, UpstreamError
 from helix.providers.base import Embedder
+from helix.providers.failures import embedding_failures
 
 
 async def question_vector(embedder: Embedder, asked: FollowUp) -> list[float]:
@@ -27,14 +27,7 @@ async def question_vector(embedder: Embedder, asked: FollowUp) -> list[float]:
 
 
 async def _embed(embedder: Embedder, text: str) -> list[float]:
-    try:
-        model = embedder.model
-        # a trace of its own, or LlamaIndex's callback manager would keep an id a question
-        with model.callback_manager.as_trace("query"):
-            return await model.aget_query_embedding(text)
-    except HelixError:
-        raise
-    except Exception as error:
-        raise UpstreamError(
-            f"the embedding service failed ({type(error).__name__}); try again"
-        ) from error
+    model = embedder.model
+    # a trace of its own, or LlamaIndex's callback manager would keep an id a question
+    with embedding_failures(), model.callback_manager.as_trace("query"):
+        return await model.aget_query_embedding(text)

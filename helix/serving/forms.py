@@ -89,3 +89,11 @@ async def read_form(request: Request, limits: FormLimits) -> FormData:
         await form.close()
         raise BadRequest("the request ends in the middle of a file: send it again")
     return form
+
+
+def named_tenant(form: FormData) -> str | None:
+    """The tenant that ``form`` names; raises BadRequest where it names two."""
+    named = {value for value in form.getlist("tenant_id") if isinstance(value, str)}
+    if len(named) > 1:
+        raise BadRequest("tenant_id is given twice, and not the same")
+    return named.pop() if named else None

@@ -10,6 +10,7 @@ from helix.answering.gathering import Mode
 from helix.domain.scope import Scope
 from helix.errors import BadRequest, HelixError
 from helix.protocols.messages import Message
+from helix.serving.body_problems import first_problem
 from helix.serving.query_request import (
     DocumentId,
     Filters,
@@ -177,10 +178,8 @@ def openai_request(body: bytes, kind: type[Kind]) -> Kind:
     try:
         return kind.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        named = place or "the body"
-        raise InvalidParameter(f"{named}: {first['msg']}", place or None) from None
+        place, problem = first_problem(error)
+        raise InvalidParameter(f"{place or 'the body'}: {problem}", place or None) from None
 
 
 def models_of(settings: Settings) -> dict[str, str | None]:

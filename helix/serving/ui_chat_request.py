@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from helix.answering.gathering import Mode
 from helix.errors import BadRequest
 from helix.protocols.messages import Message
+from helix.serving.body_problems import first_problem
 from helix.serving.query_request import DocumentId, Filters, TimeZone
 
 
@@ -59,6 +60,5 @@ def ui_chat_request(body: bytes) -> UiChatRequest:
     try:
         return UiChatRequest.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the body"
-        raise BadRequest(f"{place}: {first['msg']}") from None
+        place, problem = first_problem(error)
+        raise BadRequest(f"{place or 'the body'}: {problem}") from None

@@ -19,6 +19,7 @@ from helix.errors import HelixError, SettingsError, UpstreamError
 from helix.library.errors import TooLarge
 from helix.prompts import prompt
 from helix.providers.base import LanguageModel
+from helix.providers.failures import model_failures
 from helix.settings import Settings
 from helix.voice.sounds import Sound
 
@@ -75,15 +76,8 @@ class ModelTranscriber:
             ChatMessage(role=MessageRole.SYSTEM, content=prompt("transcription")),
             ChatMessage(role=MessageRole.USER, blocks=[block, TextBlock(text="The recording.")]),
         ]
-        try:
+        with model_failures(self._llm):
             reply = await self._llm.model.achat(messages)
-        except HelixError:
-            raise
-        except Exception as error:
-            _logger.warning("model %s failed: %s", self._llm.identity, type(error).__name__)
-            raise UpstreamError(
-                f"the model's service failed ({type(error).__name__}); try again"
-            ) from error
         text = (reply.message.content or "").strip()
         return "" if text.strip(".") == NOTHING else text
 

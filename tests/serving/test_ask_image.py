@@ -100,6 +100,20 @@ def test_the_model_gets_image_question_and_rules(client: httpx.Client, wire: Gem
     assert not wire.received("embed"), "nothing is retrieved"
 
 
+def test_the_model_is_told_the_prompt_of_the_tenant_that_the_form_names(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    own = {"text": "Describe the picture in two words.", "tenant_id": "acme"}
+    assert client.post("/v1/prompts/image", json=own).status_code == 200
+    wire.script(Answer(deltas=("Paid bill",)), on="generate")
+    files, fields = {"image": image("PNG")}, {"q": QUESTION, "tenant_id": "acme"}
+    assert client.post("/ask-image", files=files, data=fields).json() == {"text": "Paid bill"}
+    told = wire.received("generate")[-1].body["systemInstruction"]["parts"][0]["text"]
+    assert own["text"] in told and told != prompt("image")
+    twice = {"q": QUESTION, "tenant_id": ["acme", "other"]}
+    assert client.post("/ask-image", files=files, data=twice).status_code == 400
+
+
 @pytest.mark.parametrize("q", [None, "", " \u200b", "x" * 4001])
 def test_a_question_is_needed(client: httpx.Client, wire: GeminiWire, q: str | None) -> None:
     before = len(wire.requests)

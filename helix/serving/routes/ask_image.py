@@ -17,7 +17,7 @@ from helix.serving.admission import place_for
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
 
 MAX_IMAGE_MB = 10
@@ -62,9 +62,9 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
     services = caller.services
     form = await read_form(request, _LIMITS)
     try:
-        caller.for_tenant(_text(form, "tenant_id"))
+        caller = caller.for_tenant(named_tenant(form))
         image = await _image(form)
-        question = question_of(_text(form, "q"), services.settings.max_question_chars)
+        question = _question(form, services.settings.max_question_chars)
     finally:
         await form.close()
     with place_for(request, caller.tenant) as place:
@@ -82,9 +82,9 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
     return TextJson({"text": text})
 
 
-def _text(form: FormData, name: str) -> str | None:
-    value = form.get(name)
-    return value if isinstance(value, str) else None
+def _question(form: FormData, limit: int) -> str:
+    text = form.get("q")
+    return question_of(text if isinstance(text, str) else None, limit)
 
 
 async def _image(form: FormData) -> UploadedImage:

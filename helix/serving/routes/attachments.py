@@ -17,9 +17,9 @@ from helix.conversations.reading import get_conversation
 from helix.library.documents import get_document
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
-from helix.serving.forms import form_body, read_form
+from helix.serving.forms import form_body, named_tenant, read_form
 from helix.serving.limits import asker
-from helix.serving.routes.uploads import examine, named_tenant, upload_limits
+from helix.serving.routes.uploads import examine, upload_limits
 
 _BODY = form_body(
     "file",

@@ -19,12 +19,12 @@ from helix.answering.stream import AnswerStream
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.context import Source, count_tokens
 from helix.domain.questions import question_of
-from helix.errors import HelixError, UpstreamError
 from helix.protocols.messages import question_of_messages
 from helix.protocols.openai_chat import chunks, completion
 from helix.protocols.openai_responses import response, response_events
 from helix.protocols.openai_text import Sources, Wanted
 from helix.providers.base import Embedder
+from helix.providers.failures import embedding_failures
 from helix.serving.addresses import base_of
 from helix.serving.admission import place_for
 from helix.serving.answer_stream import answer_headers, streamed
@@ -179,16 +179,10 @@ async def embeddings(request: Request, caller: CurrentCaller) -> Response:
 
 
 async def _vectors(embedder: Embedder, asked: EmbeddingsRequest) -> list[list[float]]:
-    try:
+    with embedding_failures():
         if asked.input_type == "query":
             return [await embedder.model.aget_query_embedding(text) for text in asked.texts]
         return await embedder.model.aget_text_embedding_batch(asked.texts)
-    except HelixError:
-        raise
-    except Exception as error:
-        raise UpstreamError(
-            f"the embedding service failed ({type(error).__name__}); try again"
-        ) from error
 
 
 def _encoded(vector: list[float], asked: EmbeddingsRequest) -> list[float] | str:

@@ -14,9 +14,8 @@ from helix.errors import BadRequest
 from helix.library.paging import check_text
 from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
-from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.query_request import checked_request, json_body
-from helix.serving.routes.uploads import named_tenant
 from helix.serving.sse import TextJson
 from helix.study.attempts import mark_done
 from helix.study.formats import Format, exported

@@ -16,7 +16,7 @@ from helix.serving.admission import place_for
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
 from helix.voice.sounds import Sound, sound_of
 from helix.voice.transcribing import NoVoice, Transcriber
@@ -52,8 +52,7 @@ async def transcribe(request: Request, caller: CurrentCaller) -> Response:
     services = caller.services
     form = await read_form(request, _LIMITS)
     try:
-        tenant = form.get("tenant_id")
-        caller = caller.for_tenant(tenant if isinstance(tenant, str) else None)
+        caller = caller.for_tenant(named_tenant(form))
         audio = form.get("audio")
         if audio is None:
             raise BadRequest(f"no recording came: send {_LIMITS.usage}")

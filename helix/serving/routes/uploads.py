@@ -21,7 +21,7 @@ from helix.library.samples import sample_uploads
 from helix.library.uploads import Stored, Upload, clean_name, store_uploads
 from helix.serving.authentication import Caller, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
-from helix.serving.forms import FormLimits, form_body, read_form
+from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.limits import asker
 from helix.serving.room import with_room
 
@@ -140,14 +140,6 @@ def upload_limits(file_bytes: int, files: int = MAX_FILES) -> FormLimits:
         usage="them as multipart/form-data, field file",
         remedy="nothing of this request was stored; split the file, or raise HELIX_MAX_FILE_MB",
     )
-
-
-def named_tenant(form: FormData) -> str | None:
-    """The tenant that ``form`` names; raises BadRequest where it names two."""
-    named = {value for value in form.getlist("tenant_id") if isinstance(value, str)}
-    if len(named) > 1:
-        raise BadRequest("tenant_id is given twice, and not the same")
-    return named.pop() if named else None
 
 
 async def examine(
