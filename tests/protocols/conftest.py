@@ -1,7 +1,7 @@
-"""The server of the tests of conversations, one for each file: documents, answers by the wire."""
+"""A server over stored documents that answers by the wire, one for each file of tests."""
 
 from __future__ import annotations
 
-from tests.conversations.conftest import client as client
-from tests.conversations.conftest import store as store
-from tests.conversations.conftest import wire as wire
+from tests.support.answering_server import client, store, stored, wire
+
+__all__ = ["client", "store", "stored", "wire"]
