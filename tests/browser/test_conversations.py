@@ -254,6 +254,8 @@ def test_on_a_phone_the_list_folds_above_the_thread(browser: Browser, site: str)
         fold = page.locator(".sidebar summary")
         expect(page.get_by_role("button", name="New conversation")).to_be_hidden()
         expect(fold).to_be_in_viewport()  # though the thread has been scrolled
+        box, send = (page.locator(each).bounding_box() for each in (".composer", ".round.send"))
+        assert box and send and send["x"] + send["width"] <= box["x"] + box["width"]
         page.screenshot(path=screenshots() / "conversation-phone.png")
         assert serious(page) == []
         fold.click()
