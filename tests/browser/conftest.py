@@ -88,8 +88,9 @@ def serving(database_url: str, llm: LanguageModel | None = None, **values: objec
     offline: dict[str, object] = {"llm": "offline", "embedder": "offline", "workers": 0}
     settings = load_settings(database_url=database_url, **{**offline, **values})
     config = uvicorn.Config(
-        create_app(settings, llm=llm), port=0, log_level="warning", access_log=False
-    )
+        create_app(settings, llm=llm), port=0, log_level="warning", access_log=False,
+        timeout_graceful_shutdown=1,  # a page that is left open has its stream of the library
+    )  # fmt: skip
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
