@@ -1,7 +1,9 @@
 """Conversations: what the length of one costs to open it, to switch in it, and to ask in it.
 
-A conversation of 10 turns and one of 1,000 are opened, switched and asked in turn, over ASGI in
-this process with the offline models; each is asked below its same leaf, so that neither grows.
+A conversation of 10 turns and one of 1,000, among 2,000 others of one turn, are opened, switched
+and asked in turn, over ASGI in this process with the offline models; each is asked below its same
+leaf, so that neither grows. The tables are analyzed when they are filled, as autovacuum does within
+a minute.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from helix.settings import load_settings
 
 SHORT, LONG, QUICK_LONG = 10, 1000, 200
 ROUNDS, QUICK_ROUNDS = 60, 10
+OTHERS, QUICK_OTHERS = 2000, 200
 TEXTS = 200
 MOST_RATIO = 1.2
 Steps = dict[str, list[float]]
@@ -43,7 +46,10 @@ async def run(options: Options, report: Report) -> None:
         )
         application = create_app(settings)
         async with asgi_client(application) as client:
+            _fill_others(url, QUICK_OTHERS if options.quick else OTHERS, texts)
             leaves = {length: _fill(url, length, texts) for length in lengths}
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("ANALYZE conversations, messages")
             taken: dict[int, Steps] = {length: {} for length in lengths}
             for n in range(rounds):
                 for length in lengths:
@@ -53,19 +59,26 @@ async def run(options: Options, report: Report) -> None:
 
 def _fill(url: str, turns: int, texts: list[str]) -> int:
     """Make a conversation of so many turns; its leaf."""
-
-    def add(connection: Connected) -> int:
-        tree.create(connection, "default", f"c-{turns}", "", {})
-        leaf = None
-        for n in range(turns):
-            text = texts[n % len(texts)]
-            answer = {"answer": text[:300], "citations": [], "abstained": False}
-            new = NewMessage(_question(text), "0" * 32, status="done", response=answer)
-            leaf = tree.add_message(connection, "default", f"c-{turns}", new, leaf).message_id
-        return leaf or 0
-
     with psycopg.connect(url) as connection:
-        return add(connection)
+        return _add(connection, f"c-{turns}", [texts[n % len(texts)] for n in range(turns)])
+
+
+def _fill_others(url: str, conversations: int, texts: list[str]) -> None:
+    """Make conversations of one turn each."""
+    with psycopg.connect(url) as connection:
+        for n in range(conversations):
+            _add(connection, f"other-{n}", [texts[n % len(texts)]])
+
+
+def _add(connection: Connected, name: str, texts: list[str]) -> int:
+    """Make a conversation of a turn for each of ``texts``; its leaf."""
+    tree.create(connection, "default", name, "", {})
+    leaf = None
+    for text in texts:
+        answer = {"answer": text[:300], "citations": [], "abstained": False}
+        new = NewMessage(_question(text), "0" * 32, status="done", response=answer)
+        leaf = tree.add_message(connection, "default", name, new, leaf).message_id
+    return leaf or 0
 
 
 def _question(text: str) -> str:

@@ -79,6 +79,11 @@ class AsyncAnswerStream:
             continue
         return self._reader.told()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the server has told that the answer was stopped: there is no whole one then."""
+        return self._reader.is_stopped
+
     async def aclose(self) -> None:
         """Close the connection."""
         await self._frames.aclose()
@@ -125,8 +130,11 @@ class AsyncHelix:
 
     async def ask(self, question: str, **asking: Unpack[Asking]) -> AsyncAnswerStream:
         """An answer as it streams: ``async with await helix.ask(…) as stream``."""
-        response = await self._opened(calls.query(question, asking, stream=True))
-        return AsyncAnswerStream(response, self._attempts.address)
+        return await self.stream(calls.query(question, asking, stream=True))
+
+    async def stream(self, call: Call) -> AsyncAnswerStream:
+        """The same of a request of your own that is answered with an answer's events."""
+        return AsyncAnswerStream(await self._opened(call), self._attempts.address)
 
     async def query(self, question: str, **asking: Unpack[Asking]) -> Answer:
         """An answer, once it is whole."""

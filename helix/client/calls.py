@@ -69,15 +69,34 @@ def get(path: str, **params: Any) -> Call:
 
 def query(question: str, asking: Asking, *, stream: bool = False) -> Call:
     """A question."""
+    body = _body(question, asking) | ({"stream": True} if stream else {})
+    return Call("POST", "/v1/query", json=body, tenant_in_body=True)
+
+
+def turn(
+    conversation_id: str, question: str, asking: Asking, in_place_of: int | None = None
+) -> Call:
+    """A question of a conversation, which waits for the one before it.
+
+    It is asked in the place of the message ``in_place_of``; without a question the message's own.
+    """
+    path = f"/v1/conversations/{conversation_id}/messages"
+    if in_place_of is not None:
+        path += f"/{in_place_of}/{'edit' if question else 'regenerate'}"
+    body = _body(question, asking) | {"wait": True}
+    if not question:
+        body = {name: body[name] for name in ("wait", "debug", "verdict", "mode") if name in body}
+    return Call("POST", path, json=body, tenant_in_body=True)
+
+
+def _body(question: str, asking: Asking) -> dict[str, Any]:
     body: dict[str, Any] = {"question": question, **asking}
     tags = body.pop("tags", None)
     if tags is not None:
         body["filters"] = {**(body.get("filters") or {}), "tags": list(tags)}
     if body.get("document_ids") is not None:
         body["document_ids"] = list(body["document_ids"])
-    if stream:
-        body["stream"] = True
-    return Call("POST", "/v1/query", json=body, tenant_in_body=True)
+    return body
 
 
 def upload(files: Sequence[File], filing: Filing) -> Call:

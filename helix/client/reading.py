@@ -41,6 +41,11 @@ class AnswerReader:
         if self._failure:
             raise Unavailable(self._failure)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the answer was stopped, which the events of conversations tell."""
+        return "stopped" in self._told
+
     def told(self) -> dict[str, Any]:
         """The answer as POST /v1/query gives it without a stream.
 

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import uuid
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from helix.commands.chat_lines import HELP, ChatLine, chat_line
+from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
+from helix.commands.interrupts import interrupts
 from helix.commands.refusals import refusal_lines
 from helix.commands.rendering import AnswerPrinter, citation_lines, doubt_lines, draws_markdown
 from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
 from helix.commands.service.choice import answer_service
-from helix.domain.questions import is_blank
+from helix.conversations.names import checked_id, new_id
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
-from helix.errors import HelixError
+from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
+from helix.library.errors import NotFound
 from helix.telemetry.logs import configure_logging
 
-_HELP = "/new begins another conversation, /quit or Ctrl-D ends. All else is a question."
+_STOP_SECONDS = 0.3
+"""How long it takes until an answer is asked again to stop."""
 
 
 def chat(
@@ -40,7 +44,8 @@ def chat(
 ) -> None:
     """Talk with the documents: each line is a question, which may rest on those before it.
 
-    The conversation is kept: its id is told at the end, and `-c ID` goes on with it.
+    The conversation is kept: its id is told at the end, and `-c ID` goes on with it. Ctrl-C stops
+    an answer; /help tells how to ask again, edit, and go between what was asked in one place.
     """
     configure_logging("warning")
     tags = checked_tags(tag) if tag else None
@@ -49,7 +54,7 @@ def chat(
         async with await answer_service(server, tenant_name(tenant)) as answers:
             found = await find_documents(answers, document) if document else None
             ids = None if found is None else tuple(row["id"] for row in found)
-            begun = Query("", ids, tags, conversation or uuid.uuid4().hex, mode)
+            begun = Query("", ids, tags, checked_id(conversation or new_id()), mode)
             return await _talk(answers, begun)
 
     last = asyncio.run(connected())
@@ -60,46 +65,179 @@ async def _talk(answers: AnswerService, query: Query) -> str:
     """Answer line after line; returns the id of the last conversation."""
     asks = sys.stdin.isatty()
     if asks:
-        typer.echo(_HELP, err=True)
-    while True:
-        if asks:
-            typer.echo("\n> ", nl=False, err=True)
-        line = await asyncio.to_thread(sys.stdin.readline)
-        match line.strip():
-            case "/quit" | "/exit":
+        typer.echo(HELP, err=True)
+    with interrupts() as pressed:
+        while True:
+            line = await _read(pressed, asks=asks)
+            if not line:
                 return query.conversation_id
-            case "/new":
-                query = replace(query, conversation_id=uuid.uuid4().hex)
-                continue
-            case "/help":
-                typer.echo(_HELP, err=True)
-                continue
-        if not line:
-            return query.conversation_id
-        if is_blank(line):
-            continue
-        await _answer(answers, replace(query, question=line.strip()))
+            asked = chat_line(line)
+            match asked.kind:
+                case "quit":
+                    return query.conversation_id
+                case "new":
+                    query = replace(query, conversation_id=new_id())
+                case "help":
+                    typer.echo(HELP, err=True)
+                case "unknown":
+                    typer.echo(f"helix: no such command: {printable(asked.text)}", err=True)
+                    typer.echo(HELP, err=True)
+                case "nothing":
+                    continue
+                case _:
+                    await _carry_out(answers, query, asked, pressed)
 
 
-async def _answer(answers: AnswerService, query: Query) -> None:
-    """Print the answer; what went wrong with it, and go on."""
-    printer = AnswerPrinter(markdown=draws_markdown())
-    told: Row = {}
+async def _read(pressed: asyncio.Event, *, asks: bool) -> str:
+    """The next line, empty at the end; Ctrl-C begins it anew at a terminal.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C where nobody types.
+    """
+    reading = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
+    if asks:
+        typer.echo("\n> ", nl=False, err=True)
+    while True:
+        pressed.clear()
+        waiting = asyncio.create_task(pressed.wait())
+        await asyncio.wait({reading, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if reading.done():
+            return reading.result()
+        if not asks:
+            raise KeyboardInterrupt
+        typer.echo("\nCtrl-D or /quit ends.\n> ", nl=False, err=True)
+
+
+async def _carry_out(
+    answers: AnswerService, query: Query, asked: ChatLine, pressed: asyncio.Event
+) -> None:
+    """Ask, or do what the command says; tell what went wrong."""
     try:
-        async with aclosing(answers.stream(query)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, str):
-                    printer.feed(piece)
-                else:
-                    told = piece
+        if asked.kind == "ask":
+            await _answer(answers, replace(query, question=asked.text), pressed)
+            return
+        path = await answers.path(query.conversation_id)
+        if asked.kind == "list":
+            for n, row in enumerate(path, 1):
+                typer.echo(f"#{n} {one_line(row['question'])}{_among_siblings(row)}")
+            return
+        row = _named(path, asked.number)
+        if asked.kind == "switch":
+            await _switch(answers, query.conversation_id, row)
+        else:
+            query = replace(query, question=asked.text, in_place_of=row["id"])
+            await _answer(answers, query, pressed)
+    except NotFound:  # nothing was asked in it yet
+        typer.echo("helix: nothing was asked yet", err=True)
     except HelixError as error:
         typer.echo(f"helix: {error}", err=True)
-        return
+
+
+def _named(path: list[Row], number: int | None) -> Row:
+    """The message of this number; the last where there is none.
+
+    Raises:
+        BadRequest: there is no such message.
+    """
+    if not path:
+        raise BadRequest("nothing was asked yet")
+    if number is None:
+        return path[-1]
+    if not 1 <= number <= len(path):
+        raise BadRequest(f"there is no question #{number}: /list shows them")
+    return path[number - 1]
+
+
+def _among_siblings(row: Row) -> str:
+    """Which of the messages in its place it is; nothing where it is the only one."""
+    siblings = row["siblings"]
+    if len(siblings) == 1:
+        return ""
+    return f" ({siblings.index(row['id']) + 1} of {len(siblings)})"
+
+
+async def _switch(answers: AnswerService, conversation_id: str, row: Row) -> None:
+    """Go on with the next of the messages in the place of ``row``; tell it."""
+    siblings = row["siblings"]
+    if len(siblings) == 1:
+        raise BadRequest("nothing else was asked in its place")
+    other = siblings[(siblings.index(row["id"]) + 1) % len(siblings)]
+    await answers.show(conversation_id, other)
+    path = await answers.path(conversation_id)
+    shown = next(one for one in path if one["id"] == other)
+    typer.echo(f"> {printable(shown['question'])}{_among_siblings(shown)}")
+    told = shown["response"] or {}
+    printer = AnswerPrinter(markdown=draws_markdown())
+    printer.feed(told.get("answer") or shown["error"] or "(there is no answer)")
     printer.end()
-    understood = (told.get("turn") or {}).get("understood_as")
+    if "support" in told:
+        _print_proof(told)
+
+
+async def _answer(answers: AnswerService, query: Query, pressed: asyncio.Event) -> None:
+    """Print the answer; the first Ctrl-C stops it, the second ends the chat.
+
+    Raises:
+        HelixError: there is no answer, or it broke off.
+        KeyboardInterrupt: Ctrl-C came twice.
+    """
+    pressed.clear()
+    printing = asyncio.create_task(_print_answer(answers, query))
+    stopping = asyncio.create_task(_stop(answers, query.conversation_id, pressed, printing))
+    try:
+        await printing
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        stopping.cancel()
+
+
+async def _stop(
+    answers: AnswerService,
+    conversation_id: str,
+    pressed: asyncio.Event,
+    printing: asyncio.Task[None],
+) -> None:
+    """Once Ctrl-C is pressed, stop the answer where it is made; at the second, wait no longer."""
+
+    async def stop() -> None:
+        while True:
+            with suppress(HelixError):  # it may not have begun yet
+                await answers.stop(conversation_id)
+            await asyncio.sleep(_STOP_SECONDS)
+
+    await pressed.wait()
+    pressed.clear()
+    stopping = asyncio.create_task(stop())
+    try:
+        await pressed.wait()
+        printing.cancel()
+    finally:
+        stopping.cancel()
+
+
+async def _print_answer(answers: AnswerService, query: Query) -> None:
+    printer = AnswerPrinter(markdown=draws_markdown())
+    told: Row | None = None
+    async with aclosing(answers.stream(query)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, str):
+                printer.feed(piece)
+            else:
+                told = piece
+    printer.end()
+    if told is None:
+        typer.echo("Stopped: this is not the whole answer.", err=True)
+    else:
+        _print_proof(told)
+
+
+def _print_proof(told: Row) -> None:
+    """Print what an answer rests on, how the question was understood, and why it was refused."""
     for line in [*citation_lines(told, verbose=False), *doubt_lines(told)]:
         typer.echo(line)
-    if understood:
+    if understood := (told.get("turn") or {}).get("understood_as"):
         typer.echo(f"understood as: {understood}", err=True)
     if told.get("abstained") and (lines := refusal_lines(told)):
         typer.echo("\n".join(["", *lines]), err=True)

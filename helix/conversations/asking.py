@@ -13,7 +13,15 @@ from helix.answering.pipeline import AnswerPipeline, AnswerRequest
 from helix.conversations.attachments import attached_space
 from helix.conversations.liveness import MessageRow
 from helix.conversations.production import Production
-from helix.conversations.tree import Begun, NewMessage, active_leaf, add_message, create, hold
+from helix.conversations.tree import (
+    Begun,
+    NewMessage,
+    active_leaf,
+    add_message,
+    create,
+    hold,
+    message,
+)
 from helix.conversations.turns import Turn, Turns
 from helix.domain.history import History
 from helix.domain.scope import Scope
@@ -58,6 +66,23 @@ def next_in(tenant: str, conversation_id: str) -> Add:
         hold(connection, tenant, conversation_id)
         leaf = active_leaf(connection, tenant, conversation_id)
         return new, add_message(connection, tenant, conversation_id, new, leaf)
+
+    return add
+
+
+def in_place_of(tenant: str, conversation_id: str, message_id: int, *, keeps_question: bool) -> Add:
+    """Adds a sibling of the message, which keeps what the new one does not say itself."""
+
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+        hold(connection, tenant, conversation_id)
+        old = message(connection, tenant, conversation_id, message_id)
+        new = replace(
+            new,
+            question=old["question"] if keeps_question else new.question,
+            scope=old["scope"] if new.scope is None else new.scope,
+            top_k=old["top_k"] if new.top_k is None else new.top_k,
+        )
+        return new, add_message(connection, tenant, conversation_id, new, old["parent_id"])
 
     return add
 

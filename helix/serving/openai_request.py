@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from helix.answering.gathering import Mode
 from helix.domain.scope import Scope
+from helix.domain.stored_scope import scope_of_stored
 from helix.errors import BadRequest, HelixError
 from helix.protocols.messages import Message
 from helix.serving.body_problems import first_problem
@@ -15,7 +16,6 @@ from helix.serving.query_request import (
     DocumentId,
     Filters,
     TimeZone,
-    scope_of_stored,
     stored_scope,
 )
 from helix.settings import Settings

@@ -163,12 +163,6 @@ def stored_scope(document_ids: list[int] | None, filters: Filters | None) -> dic
 _Body = TypeVar("_Body", bound=BaseModel)
 
 
-def scope_of_stored(stored: dict[str, Any], tenant: str) -> Scope:
-    """The documents of ``tenant`` that ``stored_scope`` has kept."""
-    body = json.dumps({"question": "?", **stored})
-    return QueryRequest.model_validate_json(body).scope(tenant)
-
-
 def query_request(body: bytes, max_question_chars: int) -> QueryRequest:
     """``checked_request`` of POST /v1/query."""
     return checked_request(body, max_question_chars, QueryRequest)

@@ -13,11 +13,11 @@ from helix.conversations.asking import Asking, Conversing
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.turns import Turn
+from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.serving.admission import Place, place_for
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.query_request import scope_of_stored
 from helix.serving.sse import TextJson
 
 _logger = logging.getLogger(__name__)

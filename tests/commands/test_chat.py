@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import signal
 import subprocess
+import time
+from collections.abc import AsyncGenerator
+from threading import Thread
 
+import psycopg
+import pytest
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    MessageRole,
+)
+
+from helix.providers.offline.answerer import OfflineLLM
 from tests.support.cli_runner import helix
 from tests.support.live_server import live
 from tests.support.repository import ROOT
@@ -27,7 +43,10 @@ def test_lines_are_questions_of_one_conversation(database_url: str) -> None:
     told = helix("chat", stdin=f"{first}And for gift cards?\n/quit\nnever read\n", **values)
     conversation = _conversation(told)
     assert "within 30 days" in told.stdout and "[1] Refund Policy" in told.stdout
-    assert "understood as: And for gift cards?" in told.stderr and "/new begins" in told.stderr
+    assert (
+        "understood as: And for gift cards?" in told.stderr
+        and "begin another conversation" in told.stderr
+    )
     with live(database_url) as client:
         path = client.get(f"/v1/conversations/{conversation}").json()["path"]
         assert [row["question"] for row in path] == [first.split("\n")[0], "And for gift cards?"]
@@ -39,3 +58,73 @@ def test_lines_are_questions_of_one_conversation(database_url: str) -> None:
         read = client.get(f"/v1/conversations/{conversation}").json()
         assert [row["question"] for row in read["path"]][2:] == ["Where are you?"]
         assert "Refunds are accepted within 30 days" in told.stdout
+
+
+@pytest.mark.parametrize("over", ["database", "server"])
+def test_what_was_asked_is_asked_again_changed_and_gone_between(
+    database_url: str, over: str
+) -> None:
+    values = _OFFLINE | {"DATABASE_URL": database_url}
+    sample = str(ROOT / "samples" / "refund-policy.txt")
+    assert helix("ingest", sample, **values).returncode == 0
+    lines = [
+        "/again", "How long do I have to request a refund?", "Where are you?", "/again",
+        "/edit #1 Within how many days are refunds accepted?", "/list", "/switch", "/switch #9",
+        "/list", "/switch #2", "/nonsense",
+    ]  # fmt: skip
+    with live(database_url) as client:
+        where = ("--server", str(client.base_url)) if over == "server" else ()
+        told = helix("chat", *where, stdin="\n".join(lines), **values)
+        path = client.get(f"/v1/conversations/{_conversation(told)}").json()["path"]
+    asked = [(row["question"], len(row["siblings"])) for row in path]
+    assert asked == [(lines[1], 2), (lines[2], 2)]
+    first, second = told.stdout.split("#1 ")[1:]
+    assert first.splitlines()[:2] == [
+        f"{lines[4][9:]} (2 of 2)", f"> {lines[1]} (1 of 2)"
+    ]  # fmt: skip
+    assert "within 30 days" in first and "[1] Refund Policy" in first
+    assert second.splitlines()[:3] == [
+        f"{lines[1]} (1 of 2)", f"#2 {lines[2]} (1 of 2)", f"> {lines[2]} (2 of 2)"
+    ]  # fmt: skip
+    assert "helix: nothing was asked yet" in told.stderr
+    assert "there is no question #9" in told.stderr and "no such command" in told.stderr
+
+
+@pytest.mark.parametrize("over", ["database", "server"])
+def test_ctrl_c_stops_the_answer_and_not_the_chat(
+    database_url: str, over: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressed = Thread(target=_press_ctrl_c_once_answering, args=(database_url,))
+    monkeypatch.setattr(OfflineLLM, "astream_chat", _endless)
+    values = _OFFLINE | {"DATABASE_URL": database_url}
+    sample = str(ROOT / "samples" / "refund-policy.txt")
+    assert helix("ingest", sample, **values).returncode == 0
+    with live(database_url) as client:
+        where = ("--server", str(client.base_url)) if over == "server" else ()
+        pressed.start()
+        told = helix(
+            "chat", *where, stdin="How long do I have to request a refund?\n/list\n", **values
+        )
+        pressed.join()
+        path = client.get(f"/v1/conversations/{_conversation(told)}").json()["path"]
+    assert [row["status"] for row in path] == ["stopped"]
+    assert "Stopped: this is not the whole answer." in told.stderr
+    assert "#1 How long do I have" in told.stdout  # the line after it was read
+
+
+def _press_ctrl_c_once_answering(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        found = "SELECT count(*) FROM message_events WHERE event = 'token'"
+        while connection.execute(found).fetchone() == (0,):
+            time.sleep(0.02)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+async def _endless(*_: object, **__: object) -> ChatResponseAsyncGen:
+    async def deltas() -> AsyncGenerator[ChatResponse, None]:
+        while True:
+            text = ChatMessage(role=MessageRole.ASSISTANT, content="on")
+            yield ChatResponse(message=text, delta="on and ")
+            await asyncio.sleep(0.02)
+
+    return deltas()

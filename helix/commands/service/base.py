@@ -61,8 +61,10 @@ class LibraryService(Protocol):
 class Query:
     """A question as the command line asks it; None: of all documents.
 
-    ``conversation_id`` names the conversation that it goes on with; empty: it is in none. ``mode``
-    is as POST /v1/query has it; None: HELIX_MODE of whoever answers.
+    ``conversation_id`` names the conversation that it goes on with; empty: it is in none.
+    ``in_place_of`` is a message of that conversation in whose place it is asked; without a text the
+    message's own question is asked again. ``mode`` is as POST /v1/query has it; None: HELIX_MODE of
+    whoever answers.
     """
 
     question: str
@@ -70,6 +72,7 @@ class Query:
     tags: tuple[str, ...] | None = None
     conversation_id: str = ""
     mode: Mode | None = None
+    in_place_of: int | None = None
 
 
 class AnswerService(LibraryService, Protocol):
@@ -78,6 +81,8 @@ class AnswerService(LibraryService, Protocol):
     def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
         """The pieces of the answer as they come, then its JSON, as POST /v1/query has it.
 
+        An answer of a conversation that is stopped ends without its JSON.
+
         Raises:
             HelixError: the model or the database failed, also in the middle.
         """
@@ -85,4 +90,16 @@ class AnswerService(LibraryService, Protocol):
 
     async def answer(self, query: Query) -> Row:
         """The JSON alone; raises as ``stream`` does."""
+        ...
+
+    async def path(self, conversation_id: str) -> list[Row]:
+        """The messages of the conversation's active path, oldest first; raises NotFound."""
+        ...
+
+    async def show(self, conversation_id: str, message_id: int) -> None:
+        """Make the path through the message the active one; raises NotFound."""
+        ...
+
+    async def stop(self, conversation_id: str) -> bool:
+        """Stop the answer that is being made in the conversation; False where there is none."""
         ...

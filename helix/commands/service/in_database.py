@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from helix.commands.service.base import Query
 from helix.domain.scope import Scope
+from helix.domain.stored_scope import scope_of_stored
 from helix.errors import BadRequest, Unavailable
 from helix.library import run_progress
 from helix.library.access import Library, Row
@@ -96,29 +97,53 @@ class DatabaseAnswers(DatabaseLibrary):
 
     async def _turn(self, query: Query) -> AsyncGenerator[str | Row, None]:
         """The pieces of the next answer of a conversation, then its JSON."""
-        from helix.conversations.asking import Asking, Conversing, next_in
+        from helix.conversations.asking import Asking, Conversing, in_place_of, next_in
 
-        services = self._services
-        scope = {"document_ids": query.document_ids, "filters": {"tags": query.tags}}
-        if query.document_ids is None:
-            del scope["document_ids"]
-        if query.tags is None:
-            del scope["filters"]
+        services, conversation_id = self._services, query.conversation_id
+        add = next_in(self._tenant, conversation_id)
+        if query.in_place_of is not None:
+            keeps = not query.question
+            add = in_place_of(
+                self._tenant, conversation_id, query.in_place_of, keeps_question=keeps
+            )
         asking = Asking(
-            query.conversation_id, next_in(self._tenant, query.conversation_id), query.question,
-            scope, with_ids=False, mode=query.mode,
+            conversation_id, add, query.question, _stored_scope(query), with_ids=False,
+            mode=query.mode,
         )  # fmt: skip
         conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
-        turn = await conversing.begin(
-            self._library, asking, lambda _, tenant: self._scope(query, tenant)
-        )
+        turn = await conversing.begin(self._library, asking, scope_of_stored)
         await turn.begun()
         async for event in turn.events(0):
             if event.name == "token":
                 yield json.loads(event.data)["t"]
             elif event.name == "error":
                 raise Unavailable(json.loads(event.data)["error"])
-        yield turn.response
+        if "abstained" in turn.response:
+            yield turn.response
+
+    async def path(self, conversation_id: str) -> list[Row]:
+        from helix.conversations.reading import active_path
+
+        return await active_path(self._library, conversation_id)
+
+    async def show(self, conversation_id: str, message_id: int) -> None:
+        from helix.conversations.tree import switch
+
+        await self._library.change(
+            partial(
+                switch, tenant=self._tenant, conversation_id=conversation_id, message_id=message_id
+            )
+        )
+
+    async def stop(self, conversation_id: str) -> bool:
+        from helix.conversations.liveness import MessageRow
+        from helix.conversations.reading import get_conversation
+
+        answering = (await get_conversation(self._library, conversation_id))["answering"]
+        if answering is None:
+            return False
+        row = MessageRow(self._library, conversation_id, answering)
+        return await self._services.turns.stop(row) is not None
 
     def _scope(self, query: Query, tenant: str) -> Scope:
         return Scope(tenant, document_ids=query.document_ids, tags=query.tags)
@@ -136,6 +161,14 @@ class DatabaseAnswers(DatabaseLibrary):
         scope = self._scope(query, self._tenant)
         mode = query.mode or self._services.settings.mode
         return AnswerRequest(self._services.answering, Question(query.question, scope, mode=mode))
+
+
+def _stored_scope(query: Query) -> Row | None:
+    """The scope that a message keeps; None where the conversation's own is meant."""
+    if query.document_ids is None and query.tags is None:
+        return None
+    ids = {} if query.document_ids is None else {"document_ids": list(query.document_ids)}
+    return ids | ({} if query.tags is None else {"filters": {"tags": list(query.tags)}})
 
 
 @asynccontextmanager

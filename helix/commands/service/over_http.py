@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from helix.client import calls
@@ -19,6 +19,7 @@ from helix.library.document_list import Page, Wanted
 from helix.library.run_progress import Event
 
 _ANSWER_SECONDS = 300
+_PATH_PAGE = 200
 
 
 class ServerAnswers:
@@ -69,10 +70,50 @@ class ServerAnswers:
 
     async def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
         with self._told():
-            async with await self._client.ask(query.question, **_asking(query)) as stream:
+            async with await self._client.stream(await self._call(query)) as stream:
                 async for piece in stream:
                     yield piece
-                yield await stream.told()
+                if not stream.is_stopped:
+                    yield await stream.told()
+
+    async def _call(self, query: Query) -> Call:
+        """The request of ``query``; the conversation that it names is there afterwards."""
+        conversation = query.conversation_id
+        if not conversation:
+            return calls.query(query.question, _asking(query), stream=True)
+        if query.in_place_of is None:
+            with suppress(Conflict):  # there is one already
+                await self._client.json(
+                    Call(
+                        "POST", "/v1/conversations", json={"id": conversation}, tenant_in_body=True
+                    )
+                )
+        return calls.turn(conversation, query.question, _asking(query), query.in_place_of)
+
+    async def path(self, conversation_id: str) -> list[Row]:
+        path: list[Row] = []
+        before = None
+        while True:
+            address = f"/v1/conversations/{conversation_id}"
+            page = await self._json(calls.get(address, limit=_PATH_PAGE, before=before))
+            path, before = page["path"] + path, page["earlier"]
+            if before is None:
+                return path
+
+    async def show(self, conversation_id: str, message_id: int) -> None:
+        address = f"/v1/conversations/{conversation_id}"
+        await self._json(Call("PATCH", address, json={"active": message_id}, tenant_in_body=True))
+
+    async def stop(self, conversation_id: str) -> bool:
+        address = f"/v1/conversations/{conversation_id}"
+        answering = (await self._json(calls.get(address, limit=1)))["answering"]
+        if answering is None:
+            return False
+        try:
+            await self._client.json(Call("POST", f"{address}/messages/{answering}/stop"))
+        except Conflict:
+            return False
+        return True
 
     async def answer(self, query: Query) -> Row:
         return await self._json(calls.query(query.question, _asking(query)))
@@ -129,8 +170,6 @@ def _asking(query: Query) -> Asking:
         asking["document_ids"] = query.document_ids
     if query.tags is not None:
         asking["tags"] = query.tags
-    if query.conversation_id:
-        asking["conversation_id"] = query.conversation_id
     if query.mode:
         asking["mode"] = query.mode
     return asking

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from helix.conversations.asking import Add, Asking
+from helix.conversations.asking import Add, Asking, in_place_of
 from helix.conversations.liveness import MessageRow
 from helix.conversations.reading import get_message
 from helix.conversations.tree import (
@@ -17,7 +17,6 @@ from helix.conversations.tree import (
     active_leaf,
     add_message,
     hold,
-    message,
 )
 from helix.errors import BadRequest
 from helix.library.access import Connected
@@ -81,7 +80,7 @@ async def edit(
     if asked.parent_id is not None:
         raise BadRequest("parent_id is the message's own here: leave it out")
     caller = caller.for_tenant(asked.tenant_id)
-    add = _beside(caller, conversation_id, message_id, keeps_question=False)
+    add = in_place_of(caller.tenant, conversation_id, message_id, keeps_question=False)
     return await answer_turn(request, caller, _asking(conversation_id, add, asked))
 
 
@@ -95,7 +94,7 @@ async def regenerate(
     """The same question becomes a sibling of the message, and is answered anew."""
     options = checked_request(await request.body() or b"{}", 0, TurnOptions)
     caller = caller.for_tenant(options.tenant_id)
-    add = _beside(caller, conversation_id, message_id, keeps_question=True)
+    add = in_place_of(caller.tenant, conversation_id, message_id, keeps_question=True)
     return await answer_turn(request, caller, _asking(conversation_id, add, options))
 
 
@@ -142,21 +141,3 @@ def _asking(conversation_id: str, add: Add, asked: MessageRequest | TurnOptions)
     narrowed = asked.document_ids is not None or asked.filters is not None
     scope = stored_scope(asked.document_ids, asked.filters) if narrowed else None
     return replace(asking, question=asked.question, scope=scope, top_k=asked.top_k)
-
-
-def _beside(caller: Caller, conversation_id: str, message_id: int, *, keeps_question: bool) -> Add:
-    """Adds a sibling of the message, which keeps what the new one does not say itself."""
-
-    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
-        hold(connection, caller.tenant, conversation_id)
-        old = message(connection, caller.tenant, conversation_id, message_id)
-        new = replace(
-            new,
-            question=old["question"] if keeps_question else new.question,
-            scope=old["scope"] if new.scope is None else new.scope,
-            top_k=old["top_k"] if new.top_k is None else new.top_k,
-        )
-        added = add_message(connection, caller.tenant, conversation_id, new, old["parent_id"])
-        return new, added
-
-    return add

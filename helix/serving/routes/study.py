@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from helix.domain.stored_scope import scope_of_stored
 from helix.library.paging import check_text
 from helix.progress.actions import Action
 from helix.serving.authentication import ApiRoute, CurrentCaller
@@ -18,7 +19,6 @@ from helix.serving.query_request import (
     Filters,
     checked_request,
     json_body,
-    scope_of_stored,
     stored_scope,
 )
 from helix.serving.sse import TextJson

@@ -30,6 +30,7 @@ from helix.conversations.tree import (
     message,
 )
 from helix.domain.questions import question_of
+from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.library.access import Connected
 from helix.library.errors import NotFound
@@ -39,7 +40,7 @@ from helix.serving.addresses import base_of
 from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.query_request import scope_of_stored, stored_scope
+from helix.serving.query_request import stored_scope
 from helix.serving.query_route import QueryRoute
 from helix.serving.turns import begun_turn
 from helix.serving.ui_chat_request import UiChatRequest, ui_chat_request

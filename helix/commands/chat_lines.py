@@ -1,0 +1,57 @@
+"""What a line of ``helix chat`` asks for: a question, or a command that begins with ``/``. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from helix.domain.questions import is_blank
+
+Kind = Literal[
+    "ask", "again", "edit", "switch", "list", "new", "help", "quit", "nothing", "unknown"
+]
+
+HELP = """\
+A line is a question. Ctrl-C stops its answer, Ctrl-D or /quit ends.
+/again           answer the last question again
+/edit QUESTION   ask something else in its place; both stay
+/switch          go to the next of what was asked in its place
+/list            the questions of the conversation; /again #2 means the second of them,
+                 as /edit #2 QUESTION and /switch #2 do
+/new             begin another conversation"""
+
+_NAMES: dict[str, Kind] = {
+    "/again": "again", "/edit": "edit", "/switch": "switch", "/list": "list", "/new": "new",
+    "/help": "help", "/quit": "quit", "/exit": "quit",
+}  # fmt: skip
+_NUMBER = re.compile(r"#(\d{1,9})(?:\s+|$)")
+
+
+@dataclass(frozen=True)
+class ChatLine:
+    """A line as it was read. ``number`` is that of a question, from 1; None: the last."""
+
+    kind: Kind
+    text: str = ""
+    number: int | None = None
+
+
+def chat_line(line: str) -> ChatLine:
+    """What ``line`` asks for; ``unknown`` is a command that there is not, or one that lacks words.
+
+    A question may begin with ``/`` where no single word follows it, as in ``/etc/hosts``.
+    """
+    text = line.strip()
+    if is_blank(text):
+        return ChatLine("nothing")
+    name, _, rest = text.partition(" ")
+    kind = _NAMES.get(name)
+    if kind is None:
+        return ChatLine("unknown" if re.fullmatch(r"/[a-z]+", name) else "ask", text)
+    rest, number = rest.strip(), None
+    if kind in ("again", "edit", "switch") and (found := _NUMBER.match(rest)):
+        rest, number = rest[found.end() :], int(found[1])
+    if bool(rest) != (kind == "edit"):
+        return ChatLine("unknown", text)
+    return ChatLine(kind, rest, number)
