@@ -701,6 +701,7 @@ CREATE TABLE conversations (
     id         text        NOT NULL CHECK (id ~ '^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,199}$'),
     title      text        NOT NULL DEFAULT '',
     scope      jsonb       NOT NULL DEFAULT '{}',
+    messages   integer     NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id)
@@ -710,6 +711,7 @@ CREATE INDEX conversations_updated_at ON conversations (tenant_id, updated_at, i
 COMMENT ON COLUMN conversations.title IS 'given by a person; empty: its first question is shown';
 COMMENT ON COLUMN conversations.scope IS
     'document_ids and filters of a turn that names none, as POST /v1/query takes them';
+COMMENT ON COLUMN conversations.messages IS 'how many there are, as a trigger counts them';
 
 -- A question and its answer. Editing and asking again add a sibling; nothing is overwritten.
 CREATE TABLE messages (
@@ -764,6 +766,16 @@ COMMENT ON COLUMN messages.document_ids IS 'documents that its text may hold wor
 COMMENT ON COLUMN messages.cited IS 'content_hash by id of the documents cited';
 COMMENT ON COLUMN messages.summary IS 'of the first `summarised` turns of its path';
 COMMENT ON COLUMN messages.owner IS 'the process that answers; seen_at is its last sign of life';
+
+CREATE FUNCTION count_messages() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE conversations c SET messages = c.messages + a.n
+    FROM (SELECT tenant_id, conversation_id, count(*)::integer AS n FROM added GROUP BY 1, 2) a
+    WHERE (c.tenant_id, c.id) = (a.tenant_id, a.conversation_id);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER messages_counted AFTER INSERT ON messages
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_messages();
 
 -- What has been told of an answer, as it was told: whoever comes back is told the same.
 CREATE TABLE message_events (

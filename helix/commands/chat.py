@@ -94,7 +94,7 @@ async def _read(pressed: asyncio.Event, *, asks: bool) -> str:
     Raises:
         KeyboardInterrupt: Ctrl-C where nobody types.
     """
-    reading = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
+    reading: asyncio.Task[str] = asyncio.create_task(asyncio.to_thread(sys.stdin.readline))
     if asks:
         typer.echo("\n> ", nl=False, err=True)
     while True:

@@ -16,8 +16,7 @@ _CONVERSATION = """
 c.id, c.title, c.scope, c.created_at, c.updated_at,
 (SELECT m.question FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = c.id
     AND m.parent_id IS NULL ORDER BY m.id LIMIT 1) AS first_question,
-(SELECT count(*) FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = c.id)
-    AS messages,
+c.messages,
 (SELECT m.id FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = c.id
     AND m.is_active) AS active,
 (SELECT m.id FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = c.id
@@ -53,6 +52,8 @@ _GET = compose(
 _MESSAGE = """
 m.id, m.parent_id, m.status, m.error, m.question, m.scope, m.top_k, m.model, m.attachments,
 m.answer_id, m.created_at, m.finished_at,
+(SELECT f.rating FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = m.answer_id
+    ORDER BY f.id DESC LIMIT 1) AS rating,
 CASE WHEN m.parent_id IS NULL THEN (
     SELECT array_agg(s.id ORDER BY s.id) FROM messages s WHERE s.tenant_id = %(tenant)s
     AND s.conversation_id = %(id)s AND s.parent_id IS NULL)
@@ -258,6 +259,7 @@ def _message(row: Row) -> Row:
         "answer_id": row["answer_id"],
         "created_at": row["created_at"].isoformat(),
         "finished_at": finished.isoformat() if finished else None,
+        "rating": row["rating"],
         "stale": row["stale"],
         "response": response or None,
     }

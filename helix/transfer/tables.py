@@ -38,7 +38,7 @@ TABLES = (
     Table("chunks", ("id",), numbered=True),
     Table("answers", ("created_at", "id")),
     Table("feedback", ("id",), without=("id",)),
-    Table("conversations", ("created_at", "id")),
+    Table("conversations", ("created_at", "id"), without=("messages",)),
     Table("messages", ("conversation_id", "id"), keyed={"cited": "documents"}),
     Table("prompt_versions", ("name", "version")),
     Table("progress_sessions", ("learner", "started_at")),

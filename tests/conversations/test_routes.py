@@ -67,7 +67,11 @@ def test_a_turn_is_streamed_kept_and_told_again(client: httpx.Client, wire: Gemi
     assert kept["response"]["citations"] == frames[-2][2]
     assert kept["model"].startswith("gemini")
     receipt = client.get(f"/v1/answers/{kept['answer_id']}").json()
-    assert receipt["answer"] == ANSWER
+    assert receipt["answer"] == ANSWER and kept["rating"] is None
+    for rating in ("down", "up"):
+        rated = client.post(f"/v1/answers/{kept['answer_id']}/feedback", json={"rating": rating})
+        assert rated.status_code == 201
+    assert client.get(address).json()["rating"] == "up"  # the last counts
 
 
 def test_turns_follow_each_other_and_siblings_stand_beside(

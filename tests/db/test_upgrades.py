@@ -145,6 +145,25 @@ def test_a_deleted_document_leaves_the_answers_of_version_1(version_1: str) -> N
         assert left.fetchone() == (0,)
 
 
+@pytest.mark.parametrize("earlier", [12], indirect=True)
+def test_messages_are_counted_of_the_conversations_that_are_there(
+    earlier: str, database_url: str
+) -> None:
+    found = []
+    for url in (earlier, database_url):  # before the step, and where the trigger counts
+        with psycopg.connect(url) as connection:
+            connection.execute("INSERT INTO conversations (id) VALUES ('long'), ('none')")
+            connection.execute(
+                "INSERT INTO messages (conversation_id, branch, depth, question, answer_id, status)"
+                " SELECT 'long', n, 0, 'Why?', '', 'done' FROM generate_series(1, 3) n"
+            )
+        migrate(url)
+        with psycopg.connect(url) as connection:
+            rows = connection.execute("SELECT id, messages FROM conversations ORDER BY id")
+            found.append(rows.fetchall())
+    assert found == [[("long", 3), ("none", 0)]] * 2
+
+
 @pytest.mark.parametrize("earlier", [11], indirect=True)
 def test_days_of_progress_are_counted_of_the_sessions_that_are_there(
     earlier: str, database_url: str

@@ -13,7 +13,6 @@ import { formOf, saidOf } from "../ask/picture.js";
 import { stepped } from "../ask/steps.js";
 import { session } from "../store.js";
 import { draftOf, keepDrafts, setDraft } from "./drafts.js";
-import { keep, kept } from "./kept.js";
 import { listChanged } from "./list.js";
 import { troubleOf, unbroken } from "./stream.js";
 import { tellTabs } from "./tabs.js";
@@ -252,7 +251,7 @@ async function look({ local, question, picture }) {
 
 export function rate(turn, rating, note) {
   update(turn.local, { rating, note });
-  keep("ratings", { ...kept("ratings"), [turn.answerId]: rating });
+  tellTabs(thread.get().id);
 }
 
 // A question that never reached the server is typed again, where nothing else is.

@@ -1,8 +1,8 @@
 // What the browser itself keeps of whoever asks: what is typed but not asked yet, of each
-// conversation; which one was open last; votes; questions about images. The questions and answers lie
+// conversation; which one was open last; questions about images. The questions and answers lie
 // on the server. See docs/web.md for what lies where.
 //
-//   kept(name)                   drafts and ratings: an object; last: a string; pictures: a list
+//   kept(name)                   drafts: an object; last: a string; pictures: a list
 //   keep(name, value)            told to the other tabs too
 //   onKept((name, value) => …)   when another tab has kept something
 //   onOther(changed)             when somebody else asks: another tenant, another key
@@ -11,8 +11,8 @@
 // storage, and tabs tell one another.
 import { recall, remember, session } from "../store.js";
 
-const EMPTY = { drafts: {}, last: "", ratings: {}, pictures: [] };
-const MOST = { drafts: 20, ratings: 200, pictures: 40 };
+const EMPTY = { drafts: {}, last: "", pictures: [] };
+const MOST = { drafts: 20, pictures: 40 };
 const DAYS = 30; // as long as the server keeps receipts unless told otherwise
 
 export const whoOf = ({ tenant, key }) => hashed(key ? `key ${key}` : `tenant ${tenant}`);
@@ -81,7 +81,7 @@ forgetOld("sessionStorage");
 function forgetOld(storage) {
   try {
     for (const name of Object.keys(window[storage])) {
-      if (/^helix\.(turns|draft)\./.test(name)) window[storage].removeItem(name);
+      if (/^helix\.(turns|draft|ratings)\./.test(name)) window[storage].removeItem(name);
     }
   } catch {
     // storage is closed to the page
@@ -102,7 +102,7 @@ channel?.addEventListener("message", ({ data }) => {
 tell({ hello: true });
 
 function tellAll() {
-  for (const name of ["drafts", "ratings", "pictures"]) {
+  for (const name of ["drafts", "pictures"]) {
     const value = kept(name);
     if (Object.keys(value).length) tell({ name, value });
   }

@@ -141,7 +141,7 @@ function lose(id) {
 
 function take(told) {
   const before = thread.get().list;
-  const path = told.path.map((message) => rated(merged(message, before)));
+  const path = told.path.map((message) => merged(message, before));
   const fresh = before.filter((turn) => turn.id === null && !path.some((one) => one.local === turn.local));
   thread.set({
     isStored: true, state: "ready", error: "", title: told.title, scope: scopeOfStored(told.scope), earlier: told.earlier,
@@ -162,17 +162,12 @@ function merged(message, before) {
   return { ...known, id, answerId, siblings, parent, key: keyBelow(parent) };
 }
 
-function rated(turn) {
-  const vote = kept("ratings")[turn.answerId];
-  return vote ? { ...turn, rating: vote } : turn;
-}
-
 export async function readEarlier(limit = PAGE) {
   const { id, earlier } = thread.get();
   if (earlier === null) return;
   const told = await api.conversation(id, { before: earlier, limit });
   if (thread.get().id !== id || thread.get().earlier !== earlier) return;
-  const path = told.path.map((message) => rated(turnOf(message)));
+  const path = told.path.map((message) => turnOf(message));
   thread.set({ list: [...path, ...thread.get().list], earlier: told.earlier });
   path.filter(lacksWords).forEach(fill);
 }

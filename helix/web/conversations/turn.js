@@ -47,7 +47,7 @@ export function turnOf(message, known) {
     parent: message.parent_id, siblings: message.siblings, question: message.question, scope: scopeOfStored(message.scope),
     state: STATES[message.status], text: response.answer ?? (BROKEN.has(message.status) ? known?.text ?? "" : ""), isEmptied: message.status === "done" && !response.answer,
     judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
-    steps: known?.steps ?? stepsOf(response.agent), error: message.status === "interrupted" ? INTERRUPTED : message.error || "", rating: known?.rating ?? null, note: known?.note ?? "",
+    steps: known?.steps ?? stepsOf(response.agent), error: message.status === "interrupted" ? INTERRUPTED : message.error || "", rating: message.rating ?? null, note: known?.note ?? "",
   };
 }
 
