@@ -75,6 +75,8 @@ def _counted(token: str) -> tuple[int, int]:
 
 def terms(text: str, language: str = ENGLISH) -> list[str]:
     """The terms of a text in ``language`` (``english`` or ``simple``), repeats included."""
+    if text.isascii() and text.isalnum():  # one word, as most texts are that this is asked of
+        return _forms((text.lower(),), language)
     found = _bare(words(text))
     known = set(found)
     found += _parts(found)

@@ -23,7 +23,7 @@ from helix.providers.offline.vectors import WIDTH, Vectors, word_vectors
 
 MOST_BYTES_KEPT = 64 * MEBIBYTE
 """Of chunks as they were read: of 2,000 characters some 1,200."""
-MOST_WORDS_KEPT = 2**14
+MOST_WORDS_KEPT = 2**15
 """Words whose vectors are kept, 1 KB each; at the next one all is read anew."""
 
 Floats = NDArray[np.float32]

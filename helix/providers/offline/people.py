@@ -55,8 +55,9 @@ def holder(question: AskedQuestion, sources: Sequence[PromptSource]) -> Holder |
     found = [
         one
         for place, source in enumerate(sources)
-        if not foreign_names(question, source.place, source.meanings, companies)
-        for one in _holders(office_of(question, source.place.company), place, source)
+        if (office := office_of(question, source.place.company))
+        and not foreign_names(question, source.place, source.meanings, companies)
+        for one in _holders(office, place, source)
     ]
     if not found:
         return None
@@ -66,8 +67,6 @@ def holder(question: AskedQuestion, sources: Sequence[PromptSource]) -> Holder |
 
 
 def _holders(office: frozenset[str], place: int, source: PromptSource) -> Iterator[Holder]:
-    if not office:
-        return
     told = source.place.period_end or date.min
     lines = list(_LINE.finditer(source.text))
     for number, line in enumerate(lines):
