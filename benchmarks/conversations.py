@@ -3,13 +3,14 @@
 A conversation of 10 turns and one of 1,000, among 2,000 others of one turn, are opened, switched
 and asked in turn, over ASGI in this process with the offline models; each is asked below its same
 leaf, so that neither grows. The tables are analyzed when they are filled, as autovacuum does within
-a minute.
+a minute. All are asked before any is opened: after an answer of a long one its summary is made.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from functools import partial
+from collections.abc import Awaitable
 from typing import Any
 
 import httpx
@@ -31,6 +32,7 @@ ROUNDS, QUICK_ROUNDS = 60, 10
 OTHERS, QUICK_OTHERS = 2000, 200
 TEXTS = 200
 MOST_RATIO = 1.2
+SETTLED_SECONDS = 2.0
 Steps = dict[str, list[float]]
 
 
@@ -51,9 +53,11 @@ async def run(options: Options, report: Report) -> None:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("ANALYZE conversations, messages")
             taken: dict[int, Steps] = {length: {} for length in lengths}
-            for n in range(rounds):
-                for length in lengths:
-                    await _steps(client, length, leaves[length], texts[n], taken[length])
+            for step in (_ask, _switch_and_open):  # a summary is made after each answer
+                for n in range(rounds):
+                    for length in lengths:
+                        await step(client, length, leaves[length], texts[n], taken[length])
+                await asyncio.sleep(SETTLED_SECONDS)
     _report(report, taken)
 
 
@@ -85,21 +89,27 @@ def _question(text: str) -> str:
     return f"What is known of {' '.join(text.split()[:12])}?"
 
 
-async def _steps(
-    client: httpx.AsyncClient, length: int, leaf: int, text: str, taken: Steps
-) -> None:
-    address = f"/v1/conversations/c-{length}"
+async def _ask(client: httpx.AsyncClient, length: int, leaf: int, text: str, taken: Steps) -> None:
     body = {"question": _question(text), "stream": False, "parent_id": leaf}
-    switching = partial(client.patch, address, json={"active": leaf})
-    for name, request in (
-        ("ask", partial(client.post, f"{address}/messages", json=body)),
-        ("switch", switching),
-        ("open", partial(client.get, address)),
-    ):
-        began = time.perf_counter()
-        response: Any = await request()
-        taken.setdefault(name, []).append(time.perf_counter() - began)
-        assert response.status_code == 200, response.text
+    await _timed("ask", client.post(f"{_address(length)}/messages", json=body), taken)
+
+
+async def _switch_and_open(
+    client: httpx.AsyncClient, length: int, leaf: int, _: str, taken: Steps
+) -> None:
+    await _timed("switch", client.patch(_address(length), json={"active": leaf}), taken)
+    await _timed("open", client.get(_address(length)), taken)
+
+
+def _address(length: int) -> str:
+    return f"/v1/conversations/c-{length}"
+
+
+async def _timed(name: str, request: Awaitable[httpx.Response], taken: Steps) -> None:
+    began = time.perf_counter()
+    response: Any = await request
+    taken.setdefault(name, []).append(time.perf_counter() - began)
+    assert response.status_code == 200, response.text
 
 
 def _report(report: Report, taken: dict[int, Steps]) -> None:

@@ -752,6 +752,7 @@ CREATE TABLE messages (
 ALTER TABLE messages ENABLE ROW LEVEL SECURITY;
 CREATE INDEX messages_siblings ON messages (tenant_id, conversation_id, parent_id, id);
 CREATE INDEX messages_branch ON messages (tenant_id, conversation_id, branch, depth);
+CREATE INDEX messages_answer ON messages (tenant_id, answer_id);
 -- One is answered at a time, and one is where a conversation goes on.
 CREATE UNIQUE INDEX messages_answering ON messages (tenant_id, conversation_id)
     WHERE status = 'answering';

@@ -19,6 +19,7 @@ from helix.conversations.tree import (
     active_leaf,
     add_message,
     create,
+    history_of,
     hold,
     message,
 )
@@ -30,6 +31,10 @@ from helix.providers.base import LanguageModel
 from helix.settings import Settings
 
 Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
+_ANSWERED = """
+SELECT conversation_id, parent_id FROM messages
+WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
+"""
 ReadScope = Callable[[dict[str, Any], str], Scope]
 """Reads a scope as it is kept, as one of a tenant's documents."""
 
@@ -85,6 +90,33 @@ def in_place_of(tenant: str, conversation_id: str, message_id: int, *, keeps_que
         return new, add_message(connection, tenant, conversation_id, new, old["parent_id"])
 
     return add
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What an answer's question was asked with: what came before it, and the ``attached`` space."""
+
+    history: History
+    attached: str | None
+
+
+async def before_answer(library: Library, answer_id: str) -> Before | None:
+    """The history of an answer as it is now; None where no message of the tenant has the answer.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    # an imported conversation has the ids of the one that was exported, and is younger
+    found = await library.data(_ANSWERED, {"answer": answer_id})
+    if found is None:
+        return None
+    conversation_id = found["conversation_id"]
+    history = await library.change(
+        lambda connection: history_of(
+            connection, library.tenant, conversation_id, found["parent_id"]
+        )
+    )
+    return Before(history, await attached_space(library, conversation_id))
 
 
 @dataclass(frozen=True, slots=True)

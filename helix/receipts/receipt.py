@@ -19,6 +19,7 @@ from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
 from helix.domain.scope import NARROWING, Scope
 from helix.domain.search_space import SearchSpace
+from helix.domain.turns import Turn
 from helix.settings import Settings
 
 Json = dict[str, Any]
@@ -94,7 +95,15 @@ def receipt_of(answer: Answer, configuration: Configuration) -> Json:
         },
         "debug": answer.debug,
         "agent": answer.agent_json,
+        "turn": _turn_json(answer.turn),
     }
+
+
+def _turn_json(turn: Turn | None) -> Json | None:
+    """What the question was in its conversation, without a word of that; None outside of one."""
+    if turn is None:
+        return None
+    return {"type": turn.kind, "history_sha256": digest(turn.memory.text)}
 
 
 def documents_of(answer: Answer) -> list[int]:

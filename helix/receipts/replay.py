@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.conversations.asking import Before, before_answer
 from helix.domain.context import Source
 from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Retrieval, Trace
@@ -32,9 +33,9 @@ _CHANGED_MODELS = {
 class Cause:
     """Something that is not as it was.
 
-    ``kind`` is "index changed", "model changed", "embedder changed", "reranker changed", "judge
-    changed", "prompt changed", "settings changed", "release changed" or "model varies"; ``told``
-    describes it.
+    ``kind`` is "index changed", "history changed", "model changed", "embedder changed", "reranker
+    changed", "judge changed", "prompt changed", "settings changed", "release changed" or "model
+    varies"; ``told`` describes it.
     """
 
     kind: str
@@ -81,9 +82,10 @@ async def replay(
     Raises:
         UpstreamError, StoreUnavailable, EmbedderMismatch, SourceChanged: as an answer does.
     """
-    prompt = await rebuild_prompt(library, receipt)
+    before = await before_answer(library, receipt["answer_id"])
+    prompt = await rebuild_prompt(library, receipt, before.attached if before else None)
     prompts = await PromptBook(library.store).at(library.tenant, receipt.get("prompts", ()))
-    answer = await _ask_again(pipeline, receipt, library.tenant, prompts)
+    answer = await _ask_again(pipeline, receipt, library.tenant, prompts, before)
     new = receipt_of(answer, configuration)
     then, now = _compared(receipt), _compared(new)
     identical = receipt["answer_sha256"] == new["answer_sha256"] and all(
@@ -120,9 +122,16 @@ def scope_of(receipt: Mapping[str, Any], tenant: str) -> Scope:
 
 
 async def _ask_again(
-    pipeline: AnswerPipeline, receipt: Mapping[str, Any], tenant: str, prompts: Prompts
+    pipeline: AnswerPipeline,
+    receipt: Mapping[str, Any],
+    tenant: str,
+    prompts: Prompts,
+    before: Before | None,
 ) -> Answer:
-    question = Question(receipt["question"], scope_of(receipt, tenant), receipt["top_k"])
+    scope, history = scope_of(receipt, tenant), None
+    if before is not None:
+        scope, history = replace(scope, attached=before.attached), before.history
+    question = Question(receipt["question"], scope, receipt["top_k"], history)
     gathered = receipt.get("agent")  # a receipt of an older release says nothing of it
     gatherer = pipeline.agent.again(gathered["calls"]) if gathered and pipeline.agent else None
     request = AnswerRequest(pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer)
@@ -142,7 +151,7 @@ async def _answer_from(
     space = answer.retrieval.space
     retrieval = Retrieval([], GateDecision(True, None), Trace(), space, sources)
     with answer.prompts.active():
-        answered = await pipeline.engine.answer_from(question, retrieval)
+        answered = await pipeline.engine.answer_from(question, retrieval, answer.turn)
     async with aclosing(answered) as stream:
         async for _ in stream:
             continue
@@ -166,7 +175,7 @@ def _causes(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> li
         for name, kind in _CHANGED_MODELS.items()
         if before.get(name) != after.get(name) and (name != "judge" or then["judged"])
     ]
-    causes += _changed_prompts(then, now)
+    causes += _changed_prompts(then, now) + _changed_history(then, now)
     if causes and now["prompt_sha256"] is None and set(states.values()) <= {"same"}:
         return causes  # the gate refuses now, though every source is stored as it was
     changed = [*_changed_calls(then, now), *_changed_sources(then, now, states)]
@@ -191,6 +200,22 @@ def _changed_prompts(then: Mapping[str, Any], now: Json) -> list[Cause]:
         for used in now["prompts"]
         if before.get(used["name"], used["sha256"]) != used["sha256"]
     ]
+
+
+def _changed_history(then: Mapping[str, Any], now: Json) -> list[Cause]:
+    """What came before the question, where it is not what it was; older releases do not say."""
+    before, after = then.get("turn"), now["turn"]
+    if before is None or before == after:
+        return []
+    if after is None and before == {"type": "standalone", "history_sha256": digest("")}:
+        return []  # the first question of a conversation is asked as one outside of any
+    if after is None:
+        told = "its conversation is gone: the question was asked by itself"
+    elif before["history_sha256"] != after["history_sha256"]:
+        told = "what was asked and answered before it is not what it was"
+    else:
+        told = f"the turn was {before['type']} and is {after['type']}"
+    return [Cause("history changed", told)]
 
 
 def _changed_sources(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[str]:

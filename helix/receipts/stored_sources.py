@@ -9,7 +9,7 @@ from typing import Any, Literal
 from helix.domain.context import Source
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit
-from helix.library.access import Library
+from helix.library.access import Library, Row
 from helix.prompts import Prompts
 from helix.receipts.receipt import Json, digest, prompt_digest
 
@@ -89,8 +89,13 @@ class RebuiltPrompt:
     states: Mapping[int, str]
 
 
-async def rebuild_prompt(library: Library, receipt: Mapping[str, Any]) -> RebuiltPrompt:
+async def rebuild_prompt(
+    library: Library, receipt: Mapping[str, Any], attached: str | None = None
+) -> RebuiltPrompt:
     """The sources that ``receipt`` (read_receipt) names, if all are what they were.
+
+    Those that are not in the library are looked for in ``attached``, where a conversation's own
+    documents are.
 
     Raises:
         StoreUnavailable: the database did not answer.
@@ -98,7 +103,7 @@ async def rebuild_prompt(library: Library, receipt: Mapping[str, Any]) -> Rebuil
     if receipt["prompt_sha256"] is None:
         return RebuiltPrompt([], "no prompt", {})
     references: list[Json] = receipt["index"]["sources"]
-    rows = await library.rows(_SOURCES, _columns(references)) if references else []
+    rows = await _stored(library, references, attached)
     sources: list[Source] = []
     states: dict[int, str] = {}
     for reference, row in zip(references, rows, strict=True):
@@ -117,6 +122,16 @@ async def rebuild_prompt(library: Library, receipt: Mapping[str, Any]) -> Rebuil
     elif prompt_digest(receipt["question"], sources) != receipt["prompt_sha256"]:
         lost = "rules changed"
     return RebuiltPrompt([] if lost else sources, lost, states)
+
+
+async def _stored(library: Library, references: Sequence[Json], attached: str | None) -> list[Row]:
+    if not references:
+        return []
+    rows = await library.rows(_SOURCES, _columns(references))
+    if attached is None or all(row["there"] for row in rows):
+        return rows
+    own = await library.of(attached).rows(_SOURCES, _columns(references))
+    return [row if row["there"] else other for row, other in zip(rows, own, strict=True)]
 
 
 def prompt_json(

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from helix.answering.answer import Answer
+from helix.conversations.asking import Asking, Conversing, next_in
+from helix.conversations.tree import delete as delete_conversation
+from helix.domain.stored_scope import scope_of_stored
+from helix.receipts.receipt import Json
+from helix.receipts.receipt_store import read_receipt
 from helix.receipts.replay import Replay, replay
 from helix.services import Services
 from tests.support.fake_embedder import rows
@@ -67,6 +74,34 @@ async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
         changed = await _replay(opened, done)
         assert any("was deleted" in cause.told for cause in changed.causes)
         assert changed.then["answer"] is None and not changed.identical
+
+
+async def test_replay_asks_a_follow_up_after_what_came_before_it(database_url: str) -> None:
+    async with services(database_url) as opened:
+        await bring_in(opened, *map(document, range(4)))
+        conversing = Conversing(opened.turns, opened.answering, opened.llm, opened.settings)
+        receipts = []
+        for asked in (question(3), "And how many crates of them at the depot 2 in Cadiz?"):
+            asking = Asking("talk", next_in("default", "talk"), asked)
+            turn = await conversing.begin(opened.library, asking, scope_of_stored)
+            await turn.whole()
+            receipts.append(await read_receipt(opened.library, turn.response["answer_id"], 30))
+        assert [receipt["turn"]["type"] for receipt in receipts] == ["standalone", "dependent"]
+        assert "depot 2 in Cadiz there were 114 crates" in receipts[1]["answer"]
+
+        async def again(receipt: Json) -> Replay:
+            return await replay(opened.answering, opened.library, receipt, opened.configuration)
+
+        for receipt in receipts:
+            done = await again(receipt)
+            assert done.identical and done.causes == [], (done.diff(), done.causes)
+        await opened.library.change(
+            partial(delete_conversation, tenant="default", conversation_id="talk")
+        )
+        first, second = [await again(receipt) for receipt in receipts]
+        assert first.identical and first.causes == []
+        assert second.causes[0].kind == "history changed"
+        assert "its conversation is gone" in second.causes[0].told
 
 
 async def test_replay_says_what_changed_in_model_and_settings(database_url: str) -> None:
