@@ -136,7 +136,7 @@ class Asker:
         self._count("upload_mb", "upload_bytes", size)
 
     def answered(self, tokens: int) -> None:
-        """Count the tokens of an answer."""
+        """Count the tokens of an answer, or of texts that were embedded."""
         self._count("tokens", "tokens", tokens)
 
     def _count(self, name: str, kind: Kind, n: int) -> None:

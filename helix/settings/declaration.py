@@ -133,7 +133,7 @@ class Settings(ClientSettings):
     tenant_answers: int | None = Field(None, ge=0, le=10000, alias="HELIX_TENANT_ANSWERS")
     address_answers: int | None = Field(None, ge=0, le=10000, alias="HELIX_ADDRESS_ANSWERS")
     key_tokens: int | None = Field(None, ge=0, le=10**12, alias="HELIX_KEY_TOKENS")
-    """Tokens of answers and of what they are made from, a day."""
+    """Tokens a day: of answers, of what they are made from, of texts that are embedded."""
     tenant_tokens: int | None = Field(None, ge=0, le=10**12, alias="HELIX_TENANT_TOKENS")
     address_tokens: int | None = Field(None, ge=0, le=10**12, alias="HELIX_ADDRESS_TOKENS")
     key_upload_mb: int | None = Field(None, ge=0, le=10**9, alias="HELIX_KEY_UPLOAD_MB")

@@ -137,6 +137,15 @@ def test_the_tokens_of_a_day(database_url: str) -> None:
         assert client.get("/v1/documents").status_code == 200
 
 
+def test_embedded_texts_are_counted_too(database_url: str) -> None:
+    with _served(database_url, key_tokens=5) as (client, _):
+        body = {"model": "helix-embed", "input": ["Six words and a full stop."]}
+        assert client.post("/v1/embeddings", json=body).status_code == 200
+        told = client.post("/v1/embeddings", json=body)
+        assert told.status_code == 429 and "HELIX_KEY_TOKENS" in told.json()["error"]["message"]
+        _refused(client.get("/ask", params={"q": "Anything?"}), "HELIX_KEY_TOKENS")
+
+
 def test_streams_are_counted_too(database_url: str) -> None:
     with _served(database_url, tenant_tokens=5) as (client, _):
         question = {"q": "What documents do you have?"}

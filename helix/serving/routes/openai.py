@@ -30,6 +30,7 @@ from helix.serving.admission import place_for
 from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
+from helix.serving.limits import asker
 from helix.serving.openai_request import (
     EMBEDS,
     AskingRequest,
@@ -170,6 +171,7 @@ async def embeddings(request: Request, caller: CurrentCaller) -> Response:
     if vectors is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     tokens = sum(count_tokens(text) for text in asked.texts)
+    asker(request, request.state.caller).answered(tokens)
     data = [
         {"object": "embedding", "index": index, "embedding": _encoded(vector, asked)}
         for index, vector in enumerate(vectors)

@@ -1,0 +1,74 @@
+"""Many calls of MCP's tools: no session is left of any, and memory stays as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.query_service import QUESTION
+
+_ACCEPTED = {"Accept": "application/json, text/event-stream"}
+_OF_THE_SDK = ("mcp.", "anyio.streams.")
+_WARM = 20
+
+
+def _call(client: httpx.Client, number: int) -> None:
+    """One call, in turn of each kind: initialising, the list of tools, a search, an answer."""
+    calls = [
+        ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                        "clientInfo": {"name": "test", "version": "1"}}),
+        ("tools/list", {}),
+        ("tools/call", {"name": "search", "arguments": {"query": QUESTION}}),
+        ("tools/call", {"name": "ask", "arguments": {"question": QUESTION}}),
+    ]  # fmt: skip
+    method, params = calls[number % len(calls)]
+    body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    told = client.post("/mcp", json=body, headers=_ACCEPTED)
+    assert told.status_code == 200 and "mcp-session-id" not in told.headers, told.text
+    result = json.loads(told.text.rpartition("data: ")[2])["result"]
+    assert not result.get("isError"), told.text
+
+
+def _kept() -> Counter[str]:
+    """How many objects of the SDK, streams between its tasks, and tasks there are, by class."""
+    gc.collect()
+    kinds = [type(one) for one in gc.get_objects()]
+    return Counter(
+        kind.__name__
+        for kind in kinds
+        if kind is asyncio.Task or kind.__module__.startswith(_OF_THE_SDK)
+    )
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _called(client: httpx.Client, count: int) -> int:
+    """Bytes by which this process, the server's, grew over ``count`` calls."""
+    for number in range(_WARM):
+        _call(client, number)
+    kept, memory = _kept(), _resident()
+    assert kept["StreamableHTTPSessionManager"] == 1
+    for number in range(count):
+        _call(client, number)
+    left = _kept() - kept
+    assert not left, left
+    return _resident() - memory
+
+
+def test_no_session_is_left_of_a_call(client: httpx.Client) -> None:
+    _called(client, 40)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_a_thousand_calls_leave_nothing(client: httpx.Client) -> None:
+    assert _called(client, 1000) < 16 * 2**20
