@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from helix.errors import EmbedderMismatch
 from helix.storage import indexes
 from helix.storage.connections import Connected
 from helix.storage.document_writes import claim_embedder
@@ -47,8 +48,8 @@ def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Ma
     are moved.
 
     Raises:
-        TransferFailed: the export is damaged or of a newer Helix; the tenant has rows.
-        EmbedderMismatch: the database's vectors are another embedder's.
+        TransferFailed: the export is damaged or of a newer Helix; the tenant has rows; the
+            database's vectors are another embedder's.
     """
     _check_columns(connection, manifest, folder)
     indexes.drop_if_empty(connection)
@@ -57,7 +58,7 @@ def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Ma
             connection.execute("SELECT set_config('helix.tenant', %s, true)", (tenant,))
             _check_empty(connection, tenant)
             if manifest.embedder is not None:
-                claim_embedder(connection, manifest.embedder)
+                _claim(connection, folder, manifest.embedder)
             offsets = _offsets(connection, manifest)
             _load_files(connection, folder, tenant)
             for table in TABLES:
@@ -68,6 +69,19 @@ def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Ma
         raise files.damaged(folder, str(error.diag.message_primary)) from None
     finally:
         indexes.build_if_missing(connection)
+
+
+def _claim(connection: Connected, folder: Path, embedder: str) -> None:
+    """Make sure that the database's vectors are those of ``embedder``, or that it has none."""
+    try:
+        claim_embedder(connection, embedder)
+    except EmbedderMismatch:
+        (stored,) = connection.execute("SELECT identity FROM embedding_space").fetchone() or ("?",)
+        raise TransferFailed(
+            f"the vectors in {folder} are of the embedder {embedder}, those of this database of"
+            f" {stored}: import it into an empty database, change that one's embedder by"
+            " `helix reembed`, and import what it then exports"
+        ) from None
 
 
 def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> None:

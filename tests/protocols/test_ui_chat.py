@@ -162,3 +162,17 @@ def test_versions_5_6_and_7_read_every_part(client: httpx.Client, wire: GeminiWi
     assert all("error" in told["errors"][0] for told in read_by_sdk(**at).values())
     back = read_by_sdk(**at | {"reconnects": True})
     assert all(told.get("nothing") for told in back.values())
+
+
+@pytest.mark.node
+def test_versions_5_6_and_7_come_back_to_a_running_answer(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    abandoned, words = wire.abandoned, ("word ",) * 20 + ("end [1].",)
+    wire.script(*[Answer(deltas=words, delay=0.05)] * 3, on="generate")
+    at = {"api": f"{client.base_url}/v1/ui/chat", "body": {"resume": True}, "chatId": "running"}
+    for told in read_by_sdk(**at, text=QUESTION, leaves=True).values():
+        assert told["errors"] == [] and told["chunks"][-1] == "finish"
+        text = part(told["message"]["parts"], "text")
+        assert (text["text"], text["state"]) == ("".join(words), "done")
+    assert wire.abandoned == abandoned

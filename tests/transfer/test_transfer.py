@@ -204,7 +204,7 @@ def _damaged(folder: Path, url: str) -> None:
     _refused(newer.parent, url, "has more in answers than this Helix knows", *other)
     manifest["tables"]["answers"]["columns"].pop()
     newer.write_text(json.dumps({**manifest, "embedder": "gemini:other:1536"}))
-    _refused(newer.parent, url, "was filled by the embedder offline", *other)
+    _refused(newer.parent, url, "are of the embedder gemini:other:1536, those of this", *other)
 
 
 @pytest.fixture
