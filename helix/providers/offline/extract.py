@@ -28,6 +28,7 @@ from helix.providers.offline.evidence import (
     Sentence,
     weigh_evidence,
 )
+from helix.providers.offline.explanations import Explanation, causes_of, defines, wanted
 from helix.providers.offline.gates import may_answer
 from helix.providers.offline.leads import lead_sentences
 from helix.providers.offline.passages import Floats, kind_words
@@ -41,6 +42,7 @@ _MOST_QUOTES = 3
 _CLOSE = 0.3  # a further sentence scores this near the best one
 _WORTH_ADDING = 0.15  # and meets this share of the question that was not yet covered
 _FAR = 0.5  # one that scores this part of the best is quoted only
+_DEFINES = 0.5  # more for a sentence that says what something is, where that is asked
 _OTHER_HALF = 0.25  # for this share of the question: `the costs of shipping and of wrapping`
 _LIST_ITEMS = 20
 NOT_FOUND = "Not found in the documents:"
@@ -116,7 +118,8 @@ def _answer(question: str, sources: Sequence[PromptSource]) -> str:
     readings = [read_question(each) for each in (question, *rephrasings(question))]
     if person := holder(readings[0], sources):
         return _cited(Quote(person.source, person.start, person.end), sources, readings[0])
-    cells = (cell_answer(asked, sources) for asked in readings)
+    wants = wanted(readings[0])
+    cells = (cell_answer(asked, sources) for asked in readings if not wants)
     if cell := next(filter(None, cells), None):
         return f"{quote(cell.text)} [{sources[cell.source].number}]"
     return next(filter(None, (_quoted(asked, sources) for asked in readings)), "")
@@ -146,12 +149,27 @@ def choose_sentences(
         company = sources[evidence.sentences[at].source].place.company
         return may_answer(question, evidence, at, company)
 
+    if wanted(question) is Explanation.MEANING:
+        texts = (sentence.text for sentence in evidence.sentences)
+        scores += _DEFINES * np.array([defines(question, text) for text in texts])
+        best = int(scores.argmax())
     while scores[best] >= ENOUGH and not may(best):
+        if cause := _cause_behind(question, evidence.sentences, best):
+            return [best, cause]
         scores[best] = -np.inf
         best = int(scores.argmax())
     if scores[best] - _penalty(question, evidence, sources, best) < ENOUGH:
         return []
     return [best, *_additional_sentences(question, evidence, scores, best, may)]
+
+
+def _cause_behind(question: AskedQuestion, sentences: Sequence[Sentence], place: int) -> int | None:
+    """The place of the sentence behind one that names a change, where it tells why."""
+    behind = place + 1
+    if behind == len(sentences) or sentences[behind].source != sentences[place].source:
+        return None
+    is_cause = causes_of(question, sentences[place].text, sentences[behind].text)
+    return behind if is_cause and not sentences[place].is_heading else None
 
 
 def _additional_sentences(

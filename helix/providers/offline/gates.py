@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from helix.domain.asked import AnswerKind, AskedQuestion
+from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS, read_row
 from helix.providers.offline.evidence import Evidence
+from helix.providers.offline.explanations import wanted
 from helix.providers.offline.figures import counts_alike, has_figure
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
@@ -22,6 +23,10 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _TWICE = re.compile(r"\b([A-Za-z]+ [\w.$%]+) \1\b")
+_OFTEN = re.compile(r"\bhow (?:often|frequently)\b", re.IGNORECASE)
+_FREQUENCY = re.compile(rf"\b(?:{any_of('frequencies')})\b", re.IGNORECASE)
+_WHENEVER = re.compile(r"\bwhen (?:is|are|do|does|must|should|can|may)\b", re.IGNORECASE)
+_CONDITION = re.compile(rf"\b(?:{any_of('conditions')})\b", re.IGNORECASE)
 _ENTRY = re.compile(
     r"[\"“]?[A-Z][^.;:|]{1,50}[\"”]? (?:means|refers to|is defined as|stands for|shall mean)\b"
     r"|[A-Z][A-Za-z0-9&/()-]{1,20}(?: [A-Z(][\w&/()-]*){0,4}(?: [-–—] |\t| {3,})[A-Z]"
@@ -42,13 +47,11 @@ def may_answer(
     text = evidence.sentences[place].text
     if (office := office_of(question, company)) and not office.issubset(meanings(text)):
         return False
-    if question.kind is not AnswerKind.OPEN and not _has_kind(question, text):
-        return False
     told = list(_told_until(evidence, place))
-    if not counts_alike(question, told) or not has_figure(question, text):
-        return False
     before = told[1] if len(told) > 1 else ""
-    if not tells_measure(question, text, before, company):
+    if not counts_alike(question, told):
+        return False
+    if wanted(question) is None and not _has_value(question, text, before, company):
         return False
     if not tells_what_is_asked(question, text, before):
         return False
@@ -61,6 +64,13 @@ def may_answer(
     if INWARDS in text and read_row(text, (0, len(text))):
         return False
     return not question.counted or _counts(question, evidence, place)
+
+
+def _has_value(question: AskedQuestion, text: str, before: str, company: frozenset[str]) -> bool:
+    """Whether a sentence has a value of the kind and of the measure that are asked for."""
+    if question.kind is not AnswerKind.OPEN and not _has_kind(question, text):
+        return False
+    return has_figure(question, text) and tells_measure(question, text, before, company)
 
 
 def is_garbled(text: str) -> bool:
@@ -82,7 +92,14 @@ def _told_until(evidence: Evidence, place: int) -> Iterator[str]:
 
 
 def _has_kind(question: AskedQuestion, text: str) -> bool:
-    """Whether the sentence holds a number, a time or a name more than the question has."""
+    """Whether the sentence holds a number, a time or a name more than the question has.
+
+    `How often?` wants a frequency; `when is it due?` may have a condition.
+    """
+    if _OFTEN.search(question.text):
+        return bool(_FREQUENCY.search(text))
+    if _WHENEVER.search(question.text) and _CONDITION.search(text):
+        return True
     asked = Counter(kind_words(question.kind, question.text))
     return bool(Counter(kind_words(question.kind, text)) - asked)
 

@@ -6,6 +6,7 @@ import re
 
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.paraphrases import meanings
+from helix.providers.offline.explanations import explains
 from helix.providers.offline.figures import asks_for_change
 
 _DECIDES = re.compile(
@@ -35,6 +36,8 @@ def tells_what_is_asked(question: AskedQuestion, text: str, before: str) -> bool
         before: the sentence before, which may say who or what ``text`` is about.
     """
     asked = question.text
+    if not explains(question, text, before):
+        return False
     if _DECIDES.search(asked) and not _DECIDED.search(text):
         return False
     if _PACE.search(asked) and asks_for_change(asked):

@@ -1,0 +1,171 @@
+"""What a question for an explanation needs of a sentence: a cause, the parts, the way, a meaning.
+
+A number from a table answers none of these: `What does working capital consist of?`
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+from helix.domain.asked import AnswerKind, AskedQuestion, any_of
+from helix.language.paraphrases import meanings
+from helix.language.rows import BESIDE
+from helix.providers.offline.figures import asks_for_change
+
+
+class Explanation(Enum):
+    """What a question wants explained."""
+
+    CAUSE = "cause"
+    CONTENTS = "contents"
+    EXCLUDED = "excluded"
+    METHOD = "method"
+    MEANING = "meaning"
+    RELATION = "relation"
+
+
+_CAUSE = re.compile(
+    rf"^\W*why\b|\bwhat (?:is|are|was|were) the (?:\w+ ){{0,3}}(?:{any_of('reasons')})\b"
+    rf"|\bwhat (?:{any_of('causes')})\b|\bwhat\b.*\b(?:{any_of('caused_by')})\W*$",
+    re.IGNORECASE,
+)
+_CONTENTS = re.compile(
+    rf"\bwhat (?:\w+ )?(?:do|does|did|is|are|was|were)\b.*\b(?:{any_of('contains')})\b",
+    re.IGNORECASE,
+)
+_EXCLUDED = re.compile(
+    rf"\bwhat (?:\w+ )?(?:do|does|did|is|are|was|were)\b.*\b(?:{any_of('excludes')})\b",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(
+    rf"\bwhat (?:do|does|did)\b.*\b(?:{any_of('relies')})\b"
+    rf"|\bwhat (?:is|are|was|were)\b.*\b(?:{any_of('relates')})\W*$",
+    re.IGNORECASE,
+)
+_METHOD = re.compile(
+    r"\bhow (?:is|are|was|were|do|does|did|has|have)\b(?:(?!\b(?:until|when|after|that|which)\b).)*"
+    rf"\b(?:{any_of('works_out')})\b",
+    re.IGNORECASE,
+)
+_MEANING = re.compile(
+    r"^\W*what (?:is|are)(?: an?)? (?!(?:the|an?|your|our|my)\b)(?P<what>[^\W\d][^?,:]{1,60})\W*$"
+    r"|\bwhat (?:do|does|did)\b.*\b(?:represent|refer to|mean|stand for|indicate)s?\W*$"
+    r"|\bwhat is (?:represented by|meant by|the (?:definition|meaning) of)\b"
+    r"|\bhow (?:do|does|did|is|are|was|were)\b.*\bdefined?\b",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(
+    r"\bhow (?!is\b|are\b|was\b|were\b|do\b|does\b|did\b|has\b|have\b|come\b|will\b)\w+\b"
+    r"|\b(?:what|which)(?: is| was| are| were)?(?: the| a)? (?:number|percentage|percent|amount"
+    r"|rate|proportion|portion|share|fraction|value)\b",
+    re.IGNORECASE,
+)
+_IN_PLACE = re.compile(r"\b(?:in|for|at|of|on|during|by|under|to|from|with|as|than)\b|['’]s\b")
+_CHANGED = re.compile(rf"(?<!\bto )(?<!\bon )\b(?:{any_of('changes')})\b", re.IGNORECASE)
+_TELLS_CAUSE = re.compile(rf"\b(?:{any_of('tells_cause')})\b", re.IGNORECASE)
+_TELLS_CONTENTS = re.compile(rf"\b(?:{any_of('tells_contents')})\b", re.IGNORECASE)
+_TELLS_EXCLUDED = re.compile(rf"\b(?:{any_of('tells_excluded')})\b", re.IGNORECASE)
+_TELLS_METHOD = re.compile(rf"\b(?:{any_of('tells_method')})\b", re.IGNORECASE)
+_DEFINES = re.compile(rf"\b(?:{any_of('tells_meaning')})\b", re.IGNORECASE)
+_ANNOUNCES = re.compile(
+    r"\b(?:following|below|accompanying) (?:table|schedule|chart|summary)\b"
+    r"|\b(?:table|schedule|chart)s? (?:below|above|that follows?)\b|\bas follows\W*$",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    rf"(?:the|this|these|such) (?:(?!of\b)\w+ ){{0,2}}(?:{any_of('changes')})\b"
+    r"|(?:this|these|it|they) ",
+    re.IGNORECASE,
+)
+_WITHOUT_SUBJECT = re.compile(
+    r"\W*(?:\(?\w{1,3}[.)]\s*)?(?:also )?(?:(?:in|ex)clud(?:es?|ing)\b|consist|compris|represent)",
+    re.IGNORECASE,
+)
+_PARENTHESES = re.compile(r"\([^()]{0,80}\)")
+_POSSESSED = re.compile(r"\w['’]s? \w[\w -]*$")
+_OF_MEANING = frozenset(meanings("represent refer mean stand indicate define definition term"))
+_FEWEST_WORDS = 5  # of a sentence that explains
+_SUBJECT_WITHIN = 14  # words of a sentence before which it has named what it defines
+
+
+@lru_cache(maxsize=1024)
+def explanation_asked(text: str) -> Explanation | None:
+    """What the question ``text`` wants explained; None where it wants no explanation."""
+    if _CAUSE.search(text):
+        return Explanation.CAUSE
+    if _METHOD.search(text) and not re.search(r"\bdefined?\b", text, re.IGNORECASE):
+        return Explanation.METHOD
+    if _EXCLUDED.search(text):
+        return Explanation.EXCLUDED
+    found = _MEANING.search(text)
+    if found and not (found["what"] and _IN_PLACE.search(found["what"])):
+        return Explanation.MEANING
+    if _CONTENTS.search(text):
+        return Explanation.CONTENTS
+    return Explanation.RELATION if _RELATION.search(text) else None
+
+
+def wanted(question: AskedQuestion) -> Explanation | None:
+    """What a question wants explained; None where it wants a number, a time or a name."""
+    if question.kind in (AnswerKind.TIME, AnswerKind.NAME) or _AMOUNT.search(question.text):
+        return None
+    return explanation_asked(question.text)
+
+
+def explains(question: AskedQuestion, text: str, before: str) -> bool:
+    """Whether a sentence may explain what the question wants explained; True where it wants none.
+
+    A row of a table explains nothing, nor does a sentence that announces a table. Why a figure
+    changed needs a cause in the sentence; of other causes English often says nothing. A sentence
+    without a subject (`(1) Includes freight.`) is about what the one ``before`` it names, if any.
+    """
+    asked = wanted(question)
+    if asked is None:
+        return True
+    if BESIDE in text or announces_table(text) or len(text.split()) < _FEWEST_WORDS:
+        return False
+    match asked:
+        case Explanation.CAUSE:
+            return not _CHANGED.search(question.text) or bool(_TELLS_CAUSE.search(text))
+        case Explanation.CONTENTS:
+            return bool(_TELLS_CONTENTS.search(text)) and _has_subject(question, text, before)
+        case Explanation.EXCLUDED:
+            return bool(_TELLS_EXCLUDED.search(text)) and _has_subject(question, text, before)
+        case Explanation.METHOD:
+            return bool(_TELLS_METHOD.search(text))
+    return True
+
+
+def causes_of(question: AskedQuestion, text: str, following: str) -> bool:
+    """Whether ``following`` tells why what ``text`` names changed: `The increase was due to …`."""
+    return (
+        wanted(question) is Explanation.CAUSE
+        and asks_for_change(text)
+        and bool(_POINTS_BACK.match(following))
+        and bool(_TELLS_CAUSE.search(following))
+    )
+
+
+def _has_subject(question: AskedQuestion, text: str, before: str) -> bool:
+    """Whether a sentence has a subject, or else the one before it names what is asked about."""
+    told = meanings(f"{before} {text}")
+    return not _WITHOUT_SUBJECT.match(text) or set(question.subject).issubset(told)
+
+
+def defines(question: AskedQuestion, text: str) -> bool:
+    """Whether a sentence names what the question wants defined, and then says what it is."""
+    found = _DEFINES.search(text)
+    if not found or BESIDE in text or announces_table(text):
+        return False
+    before = _PARENTHESES.sub(" ", text[: found.start()])
+    named = meanings(before)
+    subject = frozenset(question.subject) - _OF_MEANING
+    is_near = not subject.isdisjoint(named[-2:]) and len(before.split()) <= _SUBJECT_WITHIN
+    return is_near and subject.issubset(named) and not _POSSESSED.search(before)
+
+
+def announces_table(text: str) -> bool:
+    """Whether a sentence only says that a table follows."""
+    return bool(_ANNOUNCES.search(text))
