@@ -35,6 +35,11 @@ _SIGNS = {"dollars": "$", "usd": "$", "euro": "€", "euros": "€", "eur": "€
           "gbp": "£"}  # fmt: skip
 _PER = re.compile(r"\bper\b|[%]|\bpercent(?:age)?\b|\bratio\b|\brate\b", re.IGNORECASE)
 _SHARES = re.compile(r"\bshares?\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:shares?|number|units?|employees|headcount|customers|users|volumes?|hours|days)\b",
+    re.IGNORECASE,
+)
+"""Words of rows whose values are no sums of money, though the line above the table names one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,13 @@ class Units:
         )) and _SHARES.search(named):  # fmt: skip
             return _scale(excepted[1])
         return _scale(self.text[: excepted.start()] if excepted else self.text)
+
+    def currency_of(self, label: str, column: str, value: Amount) -> str:
+        """`£` of a value that is scaled and of which the line alone says that it is in pounds."""
+        named = f"{label} {column}"
+        if value.currency or _COUNTED.search(named) or not self.scale_of(label, column, value):
+            return ""
+        return self.currency
 
     @property
     def currency(self) -> str:

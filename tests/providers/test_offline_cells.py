@@ -10,8 +10,9 @@ from helix.answering.proof import prove
 from helix.contract import REFUSAL
 from helix.domain.context import Source
 from helix.domain.prompt import chat_messages
+from helix.domain.source_place import SourcePlace
 from helix.providers.offline.answerer import OfflineLLM
-from tests.support.report_rows import FLOWS, QUARRY, report_sources
+from tests.support.report_rows import FLOWS, QUARRY, lines, report_sources
 
 SOURCES = report_sources()
 
@@ -74,6 +75,27 @@ def ask(question: str, sources: Sequence[Source] = SOURCES) -> str:
 def test_a_cell_answers_and_is_proven(question: str, answer: str) -> None:
     assert ask(question) == answer
     assert [statement.problem for statement in prove(answer, SOURCES).statements] == [None]
+
+
+@pytest.mark.parametrize(
+    ("caption", "label", "value", "said"),
+    [
+        ("Sales (in thousands of pounds)", "Lamps", "27,915", "£27,915 thousand"),
+        ("Sales (in thousands of pounds)", "Lamps", "(336)", "(336) thousand"),
+        ("Sales (in thousands)", "Lamps", "27,915", "27,915 thousand"),
+        ("Sales (Dollars in millions)", "Lamps sold, units", "15", "15 million"),
+        ("Sales (Dollars in millions)", "Lamps", "€15", "€15 million"),
+    ],
+)
+def test_a_sum_has_the_currency_that_its_table_is_in(
+    caption: str, label: str, value: str, said: str
+) -> None:
+    rows = lines(caption, ["Year ended 31 December › 2025"], {label: value})
+    place = SourcePlace("Orchard plc annual report, year ended 31 December 2025")
+    answer = f"{label}: {said}, year ended 31 December 2025 [1]"
+    sources = report_sources([(rows, place)])
+    assert ask(f"What were the sales of {label.lower()} in 2025?", sources) == answer
+    assert [statement.problem for statement in prove(answer, sources).statements] == [None]
 
 
 @pytest.mark.parametrize(

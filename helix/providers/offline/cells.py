@@ -12,7 +12,7 @@ from helix.language.durations import months_in, without_periods
 from helix.language.paraphrases import meaning, meanings
 from helix.language.periods import Period, dates, keys_until, periods
 from helix.language.rows import INWARDS, Amount, Named, TableRow, Units, amount, rows_of, units_in
-from helix.language.word_lists import word_lists
+from helix.language.word_lists import tables, word_lists
 from helix.providers.offline.reading import PromptSource
 
 _LISTS = word_lists("tables")
@@ -33,6 +33,10 @@ _LEFT_OVER = re.compile(r"(?:total )?other\b", re.IGNORECASE)
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
 """`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
+_MONTH = "|".join(" ".join(tables("periods")["months"]).split())
+_GOES_ON = re.compile(rf"\b(?:ended|ending|of|at|\d{{1,2}} (?:{_MONTH}))$", re.IGNORECASE)
+"""The end of a header that the next goes on without a comma: `ended`, and `31 December`."""
+_ENDED = re.compile(r"\b(?:Months|Weeks|Year|Quarter|Period) (?:Ended|Ending)\b|\bEnded\b")
 _ENOUGH_LABEL = 0.65
 """Share of a row's label that the question has to have: `Mac` is not asked for by `iPhone`."""
 _ENOUGH_ASKED = 0.65
@@ -329,8 +333,11 @@ def _statement(best: _Candidate) -> str:
 
 
 def _with_units(printed: str, value: Amount, units: Units, row: TableRow, cell: Named) -> str:
-    scale = units.scale_of(" ".join(row.path), cell.header, value)
-    return f"{printed} {scale}" if scale else printed
+    named = (" ".join(row.path), cell.header, value)
+    scale = units.scale_of(*named)
+    # a negative number keeps its brackets, and its currency is left to the line that names it
+    currency = units.currency_of(*named) if printed[0].isdigit() else ""
+    return f"{currency}{printed} {scale}" if scale else printed
 
 
 def _in_prose(header: str) -> str:
@@ -338,7 +345,9 @@ def _in_prose(header: str) -> str:
     parts = [part.strip().rstrip(",") for part in header.split(INWARDS)]
     text = parts[0] if parts else ""
     for part in parts[1:]:
-        text += (" " if text.casefold().endswith(("ended", "ending", "of", "at")) else ", ") + part
+        text += (" " if _GOES_ON.search(text) else ", ") + part
     first, _, rest = text.partition(" ")
     lowered = first.isalpha() and first[1:].islower() and first.casefold() in _LISTS["lowered"]
-    return (f"{first.lower()} {rest}" if lowered else text).replace("Months Ended", "months ended")
+    return _ENDED.sub(
+        lambda found: found[0].lower(), f"{first.lower()} {rest}" if lowered else text
+    )
