@@ -19,7 +19,6 @@ from llama_index.core.agent.workflow.workflow_events import (
 )
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 from llama_index.core.tools import AsyncBaseTool, ToolMetadata
 from llama_index.core.tools import ToolOutput as Told
@@ -36,7 +35,7 @@ from helix.providers.base import LanguageModel, MalformedCall
 
 _UNREADABLE = "Your last call could not be read. Call the tool again with valid JSON, or stop."
 _MEMORY_TOKENS = 1_000_000
-"""Of LlamaIndex's memory of one run: the run's own bounds end it long before."""
+"""The limit of LlamaIndex's memory of one run; the run's own bounds are reached long before."""
 _logger = logging.getLogger(__name__)
 
 
@@ -96,7 +95,7 @@ async def _choose(model: BaseLLM, run: Run) -> None:
 class GatheringAgent(FunctionAgent):
     """A FunctionAgent whose steps count against the bounds of a run.
 
-    ``failure`` is what ended a step, as it was raised: LlamaIndex wraps it on its way out.
+    ``failure`` is the exception that ended a step, before LlamaIndex wraps it in one of its own.
     """
 
     _run: Run = PrivateAttr()
@@ -152,9 +151,3 @@ class _ModelTool(AsyncBaseTool):
     async def acall(self, /, *_: Any, **arguments: Any) -> Told:
         text = await self._run.call(self._tool.name, arguments)
         return Told(content=text, tool_name=self._tool.name, raw_input=arguments, raw_output=text)
-
-
-def can_choose(llm: LanguageModel) -> bool:
-    """Whether the model can call tools."""
-    model = llm.model
-    return isinstance(model, FunctionCallingLLM) and model.metadata.is_function_calling_model

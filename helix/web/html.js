@@ -5,7 +5,7 @@ import { h } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
 
 export const html = htm.bind(h);
-export { render, Fragment } from "./vendor/preact.mjs";
+export { render } from "./vendor/preact.mjs";
 export {
   useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState,
 } from "./vendor/preact-hooks.mjs";

@@ -8,8 +8,7 @@
 //   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }, or that are
 //                             quoted and yet beside the question: { …, beside: true }
 //
-//
-//   toFragment(text)          the same for a text that does not stream; of a document: literalOf(text)
+//   literalOf(text)           a document's own Markdown, as a fragment: its [1] is text, no marker
 //   blockLengths(text)        the lengths of the blocks that a text consists of
 //   wrap(block, text, start, end, className, tag)   elements around what was written between two places
 //
@@ -67,7 +66,7 @@ const marked = new Marked({
   tokenizer: { def: () => undefined },
 });
 
-export function toFragment(source) {
+function toFragment(source) {
   if (source.length >= LONGEST || UNBROKEN.test(source)) return plain(source);
   let fragment;
   try {

@@ -10,7 +10,7 @@
 //   await backFrom()                             leave a step that has a state; the address stays
 import { useEffect, useState } from "./html.js";
 
-export const HOME = "ask";
+const HOME = "ask";
 
 export function read(hash = location.hash) {
   const [path, search = ""] = hash.replace(/^#\/?/, "").split("?", 2);

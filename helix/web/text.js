@@ -3,7 +3,6 @@
 //
 //   sliceOf(text, start, end)      text[start:end] as the server means it
 //   unitsOf(text, [3, 9])          the same places in UTF-16 units, in one pass; ascending order
-//   countOf(text)                  how many characters it has
 
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/;
 
@@ -27,7 +26,7 @@ export function sliceOf(text, start, end) {
   return text.slice(from, to);
 }
 
-export function countOf(text) {
+function countOf(text) {
   let pairs = 0;
   for (const _ of text.matchAll(new RegExp(PAIRS, "g"))) pairs += 1;
   return text.length - pairs;

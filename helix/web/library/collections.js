@@ -8,7 +8,7 @@ import { labelsOf } from "./labels.js";
 import { library } from "./library-api.js";
 import { useBatch } from "./many.js";
 
-export const collectionOf = (tag) => address("library", [], { tag });
+const collectionOf = (tag) => address("library", [], { tag });
 
 export function Collections({ counts, tag }) {
   if (!counts || (!counts.labels.length && !tag)) return null;

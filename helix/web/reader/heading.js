@@ -23,7 +23,7 @@ export function Heading({ document, onChange }) {
 }
 
 // A blob of this page's own origin: only a PDF is opened, which runs nothing there.
-export const openFile = (document) => handed(document, { target: "_blank" });
+const openFile = (document) => handed(document, { target: "_blank" });
 
 export const saveFile = (document) => handed(document, { download: document.file_name || document.title });
 

@@ -179,7 +179,7 @@ function pageAt(pages, place = 0) {
   return pages.findLast((page) => page.start <= place && page.start < page.end)?.number ?? pages[0]?.number;
 }
 
-export function labelOf({ number, label }) {
+function labelOf({ number, label }) {
   return label && label !== String(number) ? `Page ${number} (printed ${label})` : `Page ${number}`;
 }
 

@@ -6,7 +6,7 @@ import { html } from "../html.js";
 import { isMac } from "./keys.js";
 
 // [what it does, keys]; keys apart by a blank are one after another or either, as the text says
-export const SHORTCUTS = {
+const SHORTCUTS = {
   Everywhere: [
     ["Find a command, a view or a document", "Mod K"],
     ["This sheet", "?"],

@@ -25,11 +25,6 @@ class Row:
         """Where its label begins."""
         return self.label.left if self.label else None
 
-    @property
-    def has_value(self) -> bool:
-        """Whether a number is in one of its cells."""
-        return any(piece.kind == "value" for piece in self.cells.values())
-
 
 class HeaderCell(NamedTuple):
     """A header over the columns ``first`` to ``last``, both included."""

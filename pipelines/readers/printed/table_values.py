@@ -112,11 +112,6 @@ def is_enumerator(text: str) -> bool:
     return bool(_ENUMERATOR.fullmatch(text))
 
 
-def is_mark(text: str) -> bool:
-    """Whether a text is a footnote mark: "(1)", "*", "(a)"."""
-    return bool(re.fullmatch(_MARK, text))
-
-
 def without_mark(text: str) -> tuple[str, str]:
     """A text and the footnote mark at its end, '' where it has none; a lone mark is a text."""
     found = _LAST_MARK.fullmatch(text)
