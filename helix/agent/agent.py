@@ -24,7 +24,7 @@ from helix.retrieval.gated_retriever import GatedRetriever
 from helix.settings import Settings
 
 SEARCH = "search_library"
-"""The tool that searches the question itself where nobody has called any."""
+"""The tool that searches for the question itself where no tool was called."""
 
 Drive = Callable[[Run], Awaitable[None]]
 """Chooses and makes the calls of a run until it has enough."""
@@ -35,8 +35,8 @@ _logger = logging.getLogger(__name__)
 class Agent:
     """Gathers sources with tools; ``drive`` chooses the calls: a model, or a plan.
 
-    It holds nothing of any answer: each gathering has a run of its own. Gatherings that are being
-    stopped are held until they have ended.
+    An agent has no state of a single answer: each gathering has a Run of its own. The agent keeps
+    the tasks of cancelled gatherings until they have ended.
     """
 
     drive: Drive
@@ -48,9 +48,9 @@ class Agent:
     _stopping: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def gather(self, assignment: Assignment) -> AsyncGenerator[Event | Retrieval, None]:
-        """As helix.answering.gathering.Gatherer has it.
+        """Yield the events of a gathering, then its Retrieval; see answering.gathering.Gatherer.
 
-        A gathering that reaches a bound, or whose model fails, hands over what there is by then.
+        A gathering that reaches a bound, or whose model fails, ends with the sources found so far.
         """
         run = self._run(assignment)
         gathering = asyncio.create_task(self._gather(run))
@@ -65,7 +65,7 @@ class Agent:
         yield retrieval
 
     async def _stop(self, gathering: asyncio.Task[None]) -> None:
-        """Cancel a gathering once, and wait for its end: whoever waits may be cancelled again."""
+        """Cancel a gathering and wait for its end, even where the waiting task is cancelled too."""
         gathering.cancel()
         self._stopping.add(gathering)
         gathering.add_done_callback(self._stopping.discard)
@@ -80,7 +80,7 @@ class Agent:
         return Run(context, self.tools, self.bounds, assignment.before)
 
     async def _gather(self, run: Run) -> None:
-        """Drive the run to its end; search the question itself where no tool was called."""
+        """Drive the run to its end; search for the question itself where no tool gave a result."""
         try:
             async with asyncio.timeout(self.bounds.seconds):
                 await self.drive(run)
@@ -98,11 +98,11 @@ class Agent:
             await run.call(SEARCH, {"query": run.context.question})
 
     async def _retrieval(self, run: Run) -> Retrieval:
-        """The ledger as the sources of an answer, or why nothing may be answered from it.
+        """The ledger as the sources of an answer, or the reason of the refusal.
 
         Raises:
-            HelixError: nothing may be, but the choosing or a call broke: that the documents do not
-                have it would be a guess.
+            HelixError: the gate refuses, but the model or a tool had failed: a refusal would state
+                that the documents lack the answer, which is not known.
         """
         ledger, space = run.context.ledger, self.retriever.space.description
         decision, reason = await gate_of(run)
@@ -115,6 +115,6 @@ class Agent:
         )  # fmt: skip
 
     def again(self, calls: Sequence[dict[str, Any]]) -> Agent:
-        """The same agent, which makes ``calls`` again that a receipt has kept."""
+        """The same agent, which repeats a receipt's ``calls`` (as ToolCall.to_json has them)."""
         drive = partial(follow_plan, planner=RecordedCalls(calls))
         return replace(self, drive=drive, bounds=replace(self.bounds, steps=len(calls) + 1))

@@ -1,4 +1,4 @@
-"""Whether a question is worth thoughts before its answer: told by its words alone. Pure."""
+"""Whether a model is asked to think before it answers: decided by the question's words. Pure."""
 
 from __future__ import annotations
 

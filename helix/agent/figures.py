@@ -23,10 +23,10 @@ _IN_PROSE = re.compile(
 
 @dataclass(frozen=True)
 class Figure:
-    """A number: as an operand, and what its row and column, or its sentence, say.
+    """A number as an operand, with the text of its row and column, or of its sentence.
 
-    ``place`` counts the columns of its row from 0; -1 of a number in a sentence. ``about`` is all
-    that its passage and its document's title and facts mean.
+    ``place`` is the index of its column in its row, from 0; -1 for a number in a sentence.
+    ``about`` are the meanings of the words of its passage, and of its document's title and facts.
     """
 
     operand: Operand
@@ -38,17 +38,20 @@ class Figure:
 
     @cached_property
     def row_words(self) -> frozenset[str]:
-        """What its row means, the groups above it included."""
+        """The meanings of the words of its row and of the row groups above it."""
         return frozenset(meanings(self.row))
 
     @cached_property
     def column_words(self) -> frozenset[str]:
-        """What the path of its column means."""
+        """The meanings of the words of its column's path."""
         return frozenset(meanings(self.column))
 
 
 def figures_of(hit: Hit) -> Iterator[Figure]:
-    """The numbers of a passage that says where it lies: those of its tables, then the others."""
+    """The numbers of a passage: those of its tables, then those of its sentences.
+
+    A passage without character offsets gives none.
+    """
     if hit.start_char is None:
         return
     rows = list(rows_of(hit.content))

@@ -1,4 +1,4 @@
-"""The gate over a ledger: whether anything that the tools brought may be answered from."""
+"""The gate over a ledger: whether an answer may be written from the passages of the tools."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ Gated = tuple[GateDecision, Reason | None]
 
 
 async def gate_of(run: Run) -> Gated:
-    """The decision over all calls of ``run``, and why nothing is answered; None where it passes.
+    """The decision over all calls of ``run``, and the reason of a refusal; None where it passes.
 
-    A call that searched has the decision of its search. How near the passages of the others are to
-    the question is measured: the gate is the same for a passage, whoever has brought it.
-
+    A call that searched brings the decision of its search. For the passages of other tools, their
+    distance to the question is measured here: the gate is the same whichever tool found a passage.
     Raises:
         UpstreamError, StoreUnavailable, EmbedderMismatch: the distance could not be measured.
     """
@@ -46,7 +45,7 @@ def _best(decision: GateDecision) -> float:
 
 
 async def _reason(run: Run, decision: GateDecision) -> Reason:
-    """Why the answer is the refusal."""
+    """The reason of the refusal, as ``Retrieval.reason`` has it."""
     context = run.context
     if decision.best is not None or context.ledger.entries:
         return "below_gate"

@@ -1,7 +1,7 @@
 """The ledger: every passage that a tool returned, once, under a number that never changes. Pure.
 
-Its numbers are those of the sources in the prompt that the answer is written from, so what does not
-fit into that prompt any more is not taken in: a number stands for text that the model is shown.
+Its numbers are those of the sources in the prompt that the answer is written from. A passage that
+no longer fits into that prompt gets no number: every number stands for text that the model sees.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MAX_TOKENS = 12_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One source of the ledger: its ``number`` from 1, and the number of the call that brought it.
+    """One source of the ledger: its ``number`` from 1, and the number of the call that found it.
 
-    The distance is the hit's, NaN where nobody has measured it.
+    The distance of its hit is a cosine distance, 0 to 2, or NaN where it was not measured.
     """
 
     number: int
@@ -31,26 +31,26 @@ class Entry:
 
     @property
     def hit(self) -> Hit:
-        """The passage; a ledger joins none."""
+        """The passage; a ledger's source is always one chunk."""
         return self.source.hit
 
 
 class Ledger:
-    """The sources and calculations of one answer, as its tools bring them."""
+    """The sources and calculations of one answer, in the order in which tools found them."""
 
     def __init__(self, max_sources: int = MAX_SOURCES, max_tokens: int = MAX_TOKENS) -> None:
         self.entries: list[Entry] = []
         self.calculations: list[Calculation] = []
         self.left_out = 0
-        """How many passages came when there was no room for them any more."""
+        """How many passages were found when there was no room for them."""
         self._numbers: dict[int, int] = {}
         self._max_sources = max_sources
         self._tokens_left = max_tokens
 
     def add(self, hit: Hit, call: int) -> int | None:
-        """The number of ``hit``, which call ``call`` brought; None where there is no room for it.
+        """The number of ``hit``, found by call number ``call``; None where there is no room for it.
 
-        A chunk that is there already keeps its number, its call and its distance.
+        A chunk that is in the ledger already keeps its number, its call and its distance.
         """
         if known := self._numbers.get(hit.chunk_id):
             return known
@@ -66,11 +66,11 @@ class Ledger:
         return number
 
     def number_of(self, chunk_id: int) -> int | None:
-        """The number of a chunk; None of one that no tool has returned."""
+        """The number of a chunk; None for a chunk that is not in the ledger."""
         return self._numbers.get(chunk_id)
 
     def entry(self, number: int) -> Entry | None:
-        """The entry of a number; None of a number outside the ledger."""
+        """The entry of a number; None for a number that the ledger has not given."""
         return self.entries[number - 1] if 1 <= number <= len(self.entries) else None
 
     @property

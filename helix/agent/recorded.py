@@ -1,4 +1,4 @@
-"""Calls that a receipt has kept, made again in the same order: a plan that is known."""
+"""The calls of a receipt, repeated in their order: what a replay of an agent's answer plans."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from helix.agent.tool import ToolContext
 
 
 class RecordedCalls:
-    """A planner that makes the calls of a receipt again, one a step, for their numbers' sake.
-
+    """A planner that repeats the calls of a receipt, one a step, so that numbers stay the same.
     ``calls`` are as ToolCall.to_json has them.
     """
 
@@ -19,5 +18,5 @@ class RecordedCalls:
         self._calls = [PlannedCall(call["name"], call["arguments"] or {}) for call in calls]
 
     def step(self, context: ToolContext, outcomes: Sequence[Outcome]) -> Step:
-        """The next call; none once all were made."""
+        """A step of the next call; a step without calls once all were made."""
         return Step(tuple(self._calls[len(outcomes) : len(outcomes) + 1]))

@@ -1,4 +1,4 @@
-"""What is told of calls and passages: to the model as text, to people as JSON. Pure."""
+"""Calls and passages as text for the model, and as the JSON of events for clients. Pure."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def source_json(entry: Entry) -> dict[str, Any]:
 
 
 def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: int) -> str:
-    """What a model reads of ``output``: ``numbers`` has the ledger's by chunk id.
+    """``output`` as the text that a model reads; ``numbers`` are the ledger's, by chunk id.
 
-    A passage is shown once, whole; one that has no number is only counted. Text is cut where all
-    of it would have more than ``most_tokens``.
+    A passage is shown once, whole; passages without a number are only counted. Text is cut so that
+    the whole has at most ``most_tokens`` tokens.
     """
     lines: list[str] = []
     shown: set[int] = set()
@@ -74,7 +74,7 @@ def _cut(text: str, tokens: int) -> str:
 
 
 def arguments_problem(error: ValidationError, *, again: bool) -> str:
-    """What is wrong with the arguments of a call, in a sentence; the values are left out."""
+    """A sentence for the model on what is wrong with a call's arguments, without their values."""
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     told = "; ".join(
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"

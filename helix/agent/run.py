@@ -1,4 +1,4 @@
-"""One gathering under way: what is called, what it brings, what is told, what may be spent."""
+"""One gathering under way: its calls, their results, its events and its bounds."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from helix.errors import HelixError, StoreUnavailable, UpstreamError
 
 _logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 8
-"""Calls of one step that are made; further ones are told that they were not."""
+"""Calls that are made in one step; the model is told that further ones were not."""
 _BROKEN = "a tool of the agent did not work; try again"
 _LONGEST_ARGUMENTS = 4000
-"""Characters of the JSON of a call's arguments that are kept and told."""
+"""The longest arguments of a call, in characters of JSON, that events and receipts have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a gathering ends although nobody said that it has enough.
+    """Limits at which a gathering ends with the sources found so far.
 
-    ``steps`` are turns of the model, or of the plan. ``tokens`` are those of all that the model is
-    sent and says; ``output_tokens`` those of what one call tells it. ``tool_seconds`` is the
-    longest that one call may take.
+    ``steps`` are turns of the model, or of the plan. ``tokens`` are those of all prompts and
+    replies of the model together; ``output_tokens`` those of one call's result. ``seconds`` is the
+    longest time of the gathering, and ``tool_seconds`` of one call.
     """
 
     steps: int = 8
@@ -45,7 +45,7 @@ class Bounds:
 
 
 class BoundReached(Exception):
-    """The gathering is to end now, with what there is."""
+    """A limit of Bounds is reached: the gathering ends with the sources found so far."""
 
     def __init__(self, bound: Ended) -> None:
         super().__init__(bound)
@@ -54,7 +54,7 @@ class BoundReached(Exception):
 
 @dataclass(eq=False)
 class _Call:
-    """A call under way; ``taken`` is set when what it brought is in the ledger."""
+    """A call under way; ``taken`` is set once its passages are in the ledger."""
 
     number: int
     name: str
@@ -64,16 +64,16 @@ class _Call:
 
     @property
     def head(self) -> dict[str, Any]:
-        """The ``tool`` event of its beginning."""
+        """The ``tool`` event that says that the call has begun."""
         return {"call": self.number, "name": self.name, "arguments": self.arguments}
 
 
 @dataclass(eq=False)
 class Run:
-    """The state of one gathering; ``events`` has what is to be told, None at its end.
+    """The state of one gathering; ``events`` are those for the client, None after the last.
 
     ``before`` is the conversation so far, for a model that chooses the calls; ``broken`` is the
-    error of what chooses them.
+    error of the model or plan that chooses them.
     """
 
     context: ToolContext
@@ -95,37 +95,37 @@ class Run:
 
     @property
     def offered(self) -> list[AnyTool]:
-        """The tools that the model is told of."""
+        """The tools that may be called in this run."""
         return [tool for tool in self.tools if tool.is_offered(self.context)]
 
     @property
     def unserved(self) -> HelixError | None:
-        """What broke the choosing, or a call that was not made again since; None where nothing did.
+        """The error of the model, or of a call that failed and did not succeed later; else None.
 
-        Nothing is known of what would have been found without it.
+        With such an error it is not known what the documents would have had.
         """
         return self.broken or next(iter(self._unserved.values()), None)
 
     @property
     def gathered(self) -> Gathered:
-        """What the answer's receipt keeps of it."""
+        """The gathering as the answer's receipt keeps it."""
         calls = tuple(outcome.call for outcome in self.outcomes)
         return Gathered(calls, self.ended, self.context.ledger.left_out)
 
     def tell(self, name: str, payload: Any) -> None:
-        """Tell whoever asked."""
+        """Put an event into ``events``."""
         self.events.put_nowait((name, payload))
 
     def think(self, text: str) -> None:
-        """Tell what is thought; nothing of an answer may be in it."""
+        """Put a ``thinking`` event into ``events``; ``text`` may hold no part of an answer."""
         if text:
             self.tell("thinking", {"t": text})
 
     def step(self) -> None:
-        """One more turn begins.
+        """Count one more turn.
 
         Raises:
-            BoundReached: there were as many as there may be, or all tokens are spent.
+            BoundReached: the run has had all its turns, or has spent all its tokens.
         """
         self._steps += 1
         self._called_in_step = 0
@@ -135,15 +135,15 @@ class Run:
             raise BoundReached("tokens")
 
     def spend(self, tokens: int) -> None:
-        """Count tokens that the model was sent, or said."""
+        """Count tokens of a prompt or of a reply of the model."""
         self._spent += tokens
 
     async def call(self, name: str, arguments: dict[str, Any]) -> str:
-        """Call a tool; what the model is told of it. Passages enter the ledger, and are told.
+        """Call a tool; returns the text that the model reads. Its passages enter the ledger.
 
-        Calls run side by side, and what they bring enters in the order in which they began: numbers
-        do not depend on which was faster. A tool's failure is told in a plain sentence; nothing is
-        raised.
+        Calls may run side by side. Their passages enter the ledger in the order in which the calls
+        began, so that numbers do not depend on which call was faster. A failure is returned as a
+        plain sentence; nothing is raised.
         """
         self._calls += 1
         self._called_in_step += 1
@@ -161,7 +161,7 @@ class Run:
         return text
 
     async def _served(self, name: str, arguments: dict[str, Any]) -> tuple[ToolOutput | None, str]:
-        """``_made``, or why it could not be, in words for a model; the error is kept."""
+        """``_made`` within its time limit; an error is kept, and told to the model in one line."""
         key, failure, kept = f"{name} {arguments}", "The tool failed.", HelixError(_BROKEN)
         try:
             async with asyncio.timeout(self.bounds.tool_seconds):
@@ -184,7 +184,7 @@ class Run:
         return None, failure
 
     async def _made(self, name: str, arguments: dict[str, Any]) -> tuple[ToolOutput | None, str]:
-        """What the tool returned, or why it did not want to, as the model is told it."""
+        """The tool's output and no failure; or no output and a sentence for the model."""
         tool = next((tool for tool in self.offered if tool.name == name), None)
         if tool is None:
             known = ", ".join(tool.name for tool in self.offered)
@@ -203,7 +203,7 @@ class Run:
             return None, str(error)
 
     def _taken(self, call: _Call, output: ToolOutput | None, failure: str) -> str:
-        """Put what a call brought into the ledger, tell of it, and keep it; the model's text."""
+        """Put a call's passages into the ledger and its event into ``events``; the model's text."""
         seconds, numbers = time.perf_counter() - call.began, dict[int, int]()
         if output is not None:
             numbers = self._numbered(output, call.number)
@@ -217,7 +217,7 @@ class Run:
         return outcome_text(output, numbers, self.bounds.output_tokens) if output else failure
 
     def _numbered(self, output: ToolOutput, call: int) -> dict[int, int]:
-        """The ledger's numbers of the passages of ``output``, by chunk id; new ones are told."""
+        """The ledger's numbers of the output's passages, by chunk id; a new one gets an event."""
         ledger, numbers = self.context.ledger, dict[int, int]()
         for hit in output.passages:
             before = len(ledger.entries)
@@ -230,7 +230,7 @@ class Run:
 
 
 def _kept(arguments: dict[str, Any]) -> dict[str, Any]:
-    """``arguments`` as they are kept and told: what is JSON, and not longer than anybody reads."""
+    """``arguments`` for events and receipts; a stand-in where they are too long, or no JSON."""
     try:
         text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):

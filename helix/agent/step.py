@@ -1,4 +1,4 @@
-"""The next step of a plan: which tools are called at once, or that enough is gathered."""
+"""The steps of a plan: the tools that are called together, or the end of the gathering."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from helix.domain.tool_calls import ToolCall
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """A call of the tool ``name``; its arguments are validated as those of a model are."""
+    """A call of the tool ``name``; its arguments are validated like a model's."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -20,7 +20,7 @@ class PlannedCall:
 
 @dataclass(frozen=True)
 class Step:
-    """The calls to make at once; none: enough is gathered. ``thought`` is one line for people."""
+    """The calls to make together; none ends the gathering. ``thought`` is one line for people."""
 
     calls: tuple[PlannedCall, ...] = ()
     thought: str = ""
@@ -28,14 +28,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A call that was made, and what it brought; None where it failed (``call.failure``)."""
+    """A call that was made, and its output; None where the call failed (``call.failure``)."""
 
     call: ToolCall
     output: ToolOutput | None
 
 
 class Planner(Protocol):
-    """Plans by rule where no model chooses the tools: deterministic, without I/O of its own."""
+    """Chooses the calls by rules, in place of a model: deterministic, without I/O of its own."""
 
     def step(self, context: ToolContext, outcomes: Sequence[Outcome]) -> Step:
         """The step after ``outcomes``, which are all calls of the answer so far, in order."""

@@ -1,8 +1,8 @@
-"""What a tool is: its name, its arguments, what it runs with, and what it returns.
+"""A tool's interface: its name, arguments, context and output.
 
-A tool's description for the model is the prompt ``tool_<name>``. What limits a tool (tenant, scope,
-time zone, leave to fetch) is in its context, which is fixed before the first call: never in its
-arguments, which a model writes after it has read documents of strangers.
+A tool's description for the model is the prompt ``tool_<name>``. The limits of a tool (tenant,
+scope, time zone, permission to fetch) are in its context, which is fixed before the first call:
+never in its arguments, which a model writes after it has read documents of strangers.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from helix.settings import Settings
 
 
 class Arguments(BaseModel):
-    """The arguments of a tool, validated; a model is told once what is wrong with its own."""
+    """The validated arguments of a tool; a model whose arguments are invalid is told so once."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ToolFailure(HelixError):
-    """A tool cannot do what it was called for. Its text, one plain sentence, goes to the model.
+    """The tool cannot do the call. The message, one plain sentence, goes to the model.
 
-    Of any other error the model is told only that the tool failed.
+    For any other error the model is told only that the tool failed.
     """
 
     status = 400
@@ -43,19 +43,19 @@ class ToolFailure(HelixError):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What every tool of one answer runs with; made once, outside the loop.
+    """The context of all tools of one answer; made once, before the first call.
 
     Args:
-        question: what is asked, as it is understood in its conversation.
-        written: the words that the user wrote in this turn, and no others: what a user allows or
-            addresses is read from here, never from documents, results or earlier turns.
+        question: the question as it is understood in its conversation.
+        written: the words that the user wrote in this turn, and no others. Permissions and
+            addresses are read from here, never from documents, results or earlier turns.
         scope: the asker's tenant, and the documents that may be answered from.
         retriever: searches; every search takes ``scope``.
         library: the rows of the asker's tenant.
-        ledger: what was gathered so far; tools read it, the loop alone writes.
+        ledger: the sources found so far; tools read it, only the run writes it.
         settings: as the process has them.
         time_zone: the asker's, an IANA name.
-        follow_up: how ``question`` itself is searched, after those before it in its conversation.
+        follow_up: how ``question`` itself is searched, with its conversation's earlier questions.
         now: the current time, aware.
         may_fetch: whether the administrator allows pages of the web to be fetched.
     """
@@ -73,21 +73,21 @@ class ToolContext:
     may_fetch: bool = False
 
     def search_of(self, query: str) -> FollowUp:
-        """How ``query`` is searched: the question itself with what its conversation adds."""
+        """How ``query`` is searched; the question itself with what its conversation adds to it."""
         return self.follow_up if query == self.question else FollowUp(query)
 
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What a tool returns.
+    """The result of a tool.
 
     Args:
-        parts: in the order that the model reads them: text, and passages. The loop puts each
-            passage into the ledger and shows the model its number and its text; text is cut where
-            all of it is too long, passages are left out whole.
+        parts: text and passages, in the order in which the model reads them. The run puts each
+            passage into the ledger and shows the model its number and text. Where the output is
+            too long, text is cut and whole passages are left out.
         calculations: for the ledger.
-        decision: the gate's, where the tool searched; None: the loop measures how far the passages
-            are from the question.
+        decision: the gate's, where the tool searched; None: the distance of the passages to the
+            question is measured afterwards (helix.agent.gate).
     """
 
     parts: tuple[str | Hit, ...] = ()
@@ -109,9 +109,9 @@ def _always(_: ToolContext) -> bool:
 
 @dataclass(frozen=True)
 class Tool(Generic[_Arguments]):
-    """One tool: ``run`` is called with validated arguments and raises ToolFailure for the model.
+    """One tool: ``run`` is called with validated arguments, and raises ToolFailure for the model.
 
-    ``is_offered`` says whether the model is told of the tool for this answer.
+    ``is_offered`` says whether the tool may be called for this answer.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""An answer as a program reads it: each field as POST /v1/query has it (docs/query.md)."""
+"""Answers with types; each field as POST /v1/query has it (docs/query.md)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Json = Mapping[str, Any]
 
 
 def read_as(cls: type[T], told: Json, **made: Any) -> T:
-    """A dataclass of the fields that ``told`` has, with those already ``made``.
+    """An object of the dataclass ``cls`` from the JSON ``told`` and the fields already ``made``.
 
-    What a newer server tells besides is passed over; it is in the ``json`` of the whole.
+    Keys that the dataclass has no field for, as of a newer server, are passed over; the ``json``
+    of the whole has them.
 
     Raises:
         NoHelix: a field without a default is missing.
@@ -32,7 +33,7 @@ class Citation:
     """A source that the answer cites; ``quote`` is ``text[start:end]`` of its document.
 
     Offsets count Unicode code points, as Python does. All three are None where no statement that
-    cites the source rests on a span of it.
+    cites the source has a span in it.
     """
 
     n: int
@@ -64,7 +65,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the answer, ``answer[start:end]``, and what bears it out."""
+    """A statement of the answer, ``answer[start:end]``, with the spans that support it."""
 
     start: int
     end: int
@@ -78,7 +79,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Support:
-    """How much of the answer its sources bear out; ``ratio`` is None where it states nothing."""
+    """The supported share of the answer's statements, 0 to 1; None where it has no statement."""
 
     ratio: float | None
     statements: tuple[Statement, ...] = ()
@@ -86,7 +87,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, or a refusal (``abstained``), with its citations; ``json`` is all that was told.
+    """An answer, or a refusal (``abstained``), with its citations; ``json`` is the whole response.
 
     ``answer_id`` finds its receipt: ``GET /v1/answers/{id}``.
     """
@@ -109,7 +110,7 @@ def answer_of(told: Json) -> Answer:
     """The typed form of what POST /v1/query gives.
 
     Raises:
-        NoHelix: it is nothing of the kind.
+        NoHelix: the JSON is no answer of Helix.
     """
     try:
         citations = tuple(

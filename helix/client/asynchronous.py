@@ -55,7 +55,7 @@ class AsyncAnswerStream:
                 yield piece
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """The events as they were sent, one that tells of a failure among them.
+        """The events as the server sent them, with the ``error`` event of a failure.
 
         Raises:
             CutShort, Silent: the connection broke off.
@@ -65,10 +65,10 @@ class AsyncAnswerStream:
             yield frame
 
     async def answer(self) -> Answer:
-        """The whole answer, once what is left of the stream has come.
+        """The whole answer, once the stream has ended.
 
         Raises:
-            CutShort, Silent: the stream broke off: what came of it is no answer.
+            CutShort, Silent: the stream broke off: the pieces so far are no answer.
             Unavailable: the server says that the answer failed.
         """
         return answer_of(await self.told())
@@ -100,11 +100,11 @@ class AsyncHelix:
     """A client of the server at ``url``.
 
     Args:
-        url: where it listens, as ``http://localhost:8080``.
-        key: an API key, where it asks for keys.
-        tenant: whose documents; None where the key says so, or for the default one.
-        timeout: seconds that the server may keep silent.
-        retries: how often a request is tried again that nothing was done with.
+        url: the server's address, such as ``http://localhost:8080``.
+        key: an API key, where the server asks for keys.
+        tenant: the tenant whose documents are meant; None for the key's, or the default one.
+        timeout: the longest silence of the server, in seconds.
+        retries: how often a request that the server has not acted on is sent again.
 
     Every method raises HelixError (helix.errors, helix.client.errors), whose text is one line.
     """
@@ -141,12 +141,12 @@ class AsyncHelix:
         return answer_of(await self.json(calls.query(question, asking)))
 
     async def upload(self, *files: File, **filing: Unpack[Filing]) -> Upload:
-        """Bring in files; they are read by the server afterwards: ``wait`` for that."""
+        """Upload files; the server reads them afterwards in a run: ``wait`` for it."""
         call = await asyncio.to_thread(calls.upload, files, filing)
         return upload_of(await self.json(call))
 
     async def follow(self, run_id: int) -> AsyncGenerator[Run | RunFile, None]:
-        """Each change of a run and its files as it comes, until the run has ended."""
+        """Yield each change of a run and its files, until the run has ended."""
         async with aclosing(self.run_frames(run_id)) as frames:
             async for frame in frames:
                 change = change_of(frame)
@@ -174,11 +174,11 @@ class AsyncHelix:
                 return
 
     async def delete(self, document_id: int) -> None:
-        """Delete a document with all that only it used."""
+        """Delete a document, its chunks and its original file."""
         await self.json(Call("DELETE", f"/v1/documents/{document_id}"))
 
     async def run_frames(self, run_id: int) -> AsyncGenerator[Frame, None]:
-        """The events of a run as they were sent, across connections that broke off."""
+        """The events of a run as the server sent them; a broken connection is opened again."""
         follower = RunFollower(run_id, self._attempts.retries)
         while not follower.has_ended:
             error = None
@@ -194,7 +194,7 @@ class AsyncHelix:
                 await asyncio.sleep(FIRST_PAUSE_SECONDS)
 
     async def json(self, call: Call) -> dict[str, Any]:
-        """What the server says to a request of your own."""
+        """The JSON of the response to any request."""
         async with aclosing(await self._opened(call)) as response:
             try:
                 await response.aread()
@@ -209,7 +209,7 @@ class AsyncHelix:
         return found
 
     async def _opened(self, call: Call) -> httpx.Response:
-        """The response to a request, its head only; the body is to come."""
+        """The response to a request, with its body still unread."""
         for tried in itertools.count(1):
             outcome: Outcome
             try:
@@ -250,7 +250,7 @@ async def _frames(response: httpx.Response) -> AsyncGenerator[Frame, None]:
     """The events of a stream.
 
     Raises:
-        CutShort, Silent: it broke off.
+        CutShort, Silent: the connection broke off, or was silent for too long.
     """
     parser = FrameParser()
     try:

@@ -1,4 +1,4 @@
-"""``Helix``: ``AsyncHelix`` for code that waits."""
+"""``Helix``: ``AsyncHelix`` for code without an event loop; each call blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from helix.client.library import Document, Run, RunFile, Upload
 
 
 class AnswerStream:
-    """An answer as it comes, as ``AsyncAnswerStream`` has it: iterate, then ask for ``answer``."""
+    """``AsyncAnswerStream`` for code without an event loop: iterate, then ask for ``answer``."""
 
     def __init__(self, stream: AsyncAnswerStream, loop: EventLoop) -> None:
         self._stream = stream
@@ -24,11 +24,11 @@ class AnswerStream:
         return self._loop.each(self._stream.pieces())
 
     def frames(self) -> Iterator[Frame]:
-        """The events as they were sent."""
+        """The events as the server sent them."""
         return self._loop.each(self._stream.frames())
 
     def answer(self) -> Answer:
-        """The whole answer, once what is left of the stream has come."""
+        """The whole answer, once the stream has ended."""
         return self._loop.run(self._stream.answer())
 
     def close(self) -> None:
@@ -66,31 +66,31 @@ class Helix:
         return self._loop.run(self._helix.query(question, **asking))
 
     def upload(self, *files: File, **filing: Unpack[Filing]) -> Upload:
-        """Bring in files."""
+        """Upload files; the server reads them afterwards in a run: ``wait`` for it."""
         return self._loop.run(self._helix.upload(*files, **filing))
 
     def follow(self, run_id: int) -> Iterator[Run | RunFile]:
-        """Each change of a run and its files."""
+        """Yield each change of a run and its files, until the run has ended."""
         return self._loop.each(self._helix.follow(run_id))
 
     def wait(self, run_id: int) -> Run:
-        """The run once it has ended."""
+        """The run once it has ended: ``done``, ``failed`` or ``cancelled``."""
         return self._loop.run(self._helix.wait(run_id))
 
     def document(self, document_id: int, *, text: bool = False) -> Document:
-        """One document."""
+        """One document, with its ``text`` if wanted."""
         return self._loop.run(self._helix.document(document_id, text=text))
 
     def documents(self, search: str = "", **params: Any) -> Iterator[Document]:
-        """All documents that fit."""
+        """All documents whose title or path has ``search``; ``params`` as GET /v1/documents."""
         return self._loop.each(self._helix.documents(search, **params))
 
     def delete(self, document_id: int) -> None:
-        """Delete a document."""
+        """Delete a document, its chunks and its original file."""
         self._loop.run(self._helix.delete(document_id))
 
     def json(self, call: Call) -> dict[str, Any]:
-        """What the server says to a request of your own."""
+        """The JSON of the response to any request."""
         return self._loop.run(self._helix.json(call))
 
     def close(self) -> None:

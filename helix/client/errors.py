@@ -1,4 +1,4 @@
-"""What a request to a server can come to, besides an answer."""
+"""The errors of a request to a server, besides those of helix.errors."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from helix.errors import HelixError, Unavailable
 
 
 class NeedsKey(HelixError):
-    """The server asks for a key, and was shown none or one that it does not know."""
+    """The server asks for an API key, and the request had none or an unknown one."""
 
     status = 401
 
 
 class Forbidden(HelixError):
-    """The key does not open this: another tenant's, or it lacks the scope."""
+    """The key is another tenant's, or lacks the scope for the request."""
 
     status = 403
 
@@ -24,13 +24,13 @@ class Conflict(HelixError):
 
 
 class TooMany(Unavailable):
-    """A limit of the server is reached, and stayed so through all attempts."""
+    """A limit of the server is reached, at every attempt."""
 
     status = 429
 
 
 class Unreachable(Unavailable):
-    """Nothing answers at the address."""
+    """No server answers at the address."""
 
 
 class Silent(Unavailable):
@@ -38,8 +38,8 @@ class Silent(Unavailable):
 
 
 class CutShort(Unavailable):
-    """A stream ended before its last event: what came of it is no whole answer."""
+    """A stream ended before its last event: the answer is not whole."""
 
 
 class NoHelix(HelixError):
-    """Something answers at the address, and it is no Helix server."""
+    """The server at the address is no Helix server."""

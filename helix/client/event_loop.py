@@ -11,7 +11,8 @@ T = TypeVar("T")
 
 
 class EventLoop:
-    """Runs coroutines for callers that wait. A daemon thread: nobody has to close it to exit."""
+    """Runs coroutines for callers that block. Its thread is a daemon: a program may exit without
+    closing it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -21,7 +22,7 @@ class EventLoop:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine gives; whoever stops waiting, as by Ctrl-C, cancels it."""
+        """The result of a coroutine; an interrupt of the caller, such as Ctrl-C, cancels it."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -29,7 +30,7 @@ class EventLoop:
             future.cancel()
 
     def each(self, generator: AsyncGenerator[T, None]) -> Iterator[T]:
-        """What an asynchronous generator gives; leaving it early closes that one too."""
+        """The items of an asynchronous generator, which is closed when the iteration ends early."""
 
         async def following() -> list[T]:
             return [item] if (item := await anext(generator, _END)) is not _END else []  # type: ignore[list-item]

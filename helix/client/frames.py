@@ -1,4 +1,4 @@
-"""Server-sent events, parsed from bytes as the standard has it: nothing of a frame is lost.
+"""Server-sent events, parsed from bytes by the rules of the standard.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation. A line
 ends at CR, LF or both, and at nothing else: JSON may hold U+2028 or U+0085 as they are, where
@@ -40,7 +40,7 @@ class Frame:
 
 
 class FrameParser:
-    """Makes frames of the bytes of a stream, however they are cut."""
+    """Parses a stream of bytes into frames; the bytes may be divided anywhere."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -49,7 +49,7 @@ class FrameParser:
         self._id = ""
 
     def feed(self, received: bytes) -> Iterator[Frame]:
-        """The frames that are whole with these bytes."""
+        """The frames that end in these bytes."""
         *lines, self._rest = _LINE_END.split(self._rest + received)
         for line in lines:
             if line:

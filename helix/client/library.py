@@ -1,4 +1,4 @@
-"""Documents and runs as a program reads them (docs/http.md)."""
+"""Documents and runs with types (docs/http.md)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from helix.client.errors import NoHelix
 from helix.client.frames import Frame
 
 ENDED = ("done", "failed", "cancelled")
-"""Statuses of a run that nothing more comes of."""
+"""The statuses of a run that has ended."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document of the library; ``json`` is all that was told of it."""
+    """A document of the library; ``json`` is the server's whole JSON of it."""
 
     id: int
     title: str
@@ -28,20 +28,20 @@ class Document:
 
 @dataclass(frozen=True)
 class Upload:
-    """What became of an upload; ``run_id`` is None where there is nothing left to do."""
+    """The result of an upload; ``run_id`` is None where no file has to be read."""
 
     run_id: int | None
     documents: tuple[Json, ...]
 
     @property
     def document_ids(self) -> tuple[int, ...]:
-        """The documents that the files are, in their order; a duplicate is the one there was."""
+        """The document of each file, in order; for a duplicate the one that was stored before."""
         return tuple(int(each["id"]) for each in self.documents)
 
 
 @dataclass(frozen=True)
 class RunFile:
-    """How far one file of a run is; ``reason`` says why it failed."""
+    """The state of one file of a run; ``reason`` is that of its failure."""
 
     source_uri: str
     status: str
@@ -57,7 +57,7 @@ class RunFile:
 
 @dataclass(frozen=True)
 class Run:
-    """How far a run is; ``counts`` are its files by status."""
+    """The state of a run; ``counts`` are its numbers of files by status."""
 
     id: int
     status: str
@@ -67,12 +67,12 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether the run has ended."""
         return self.status in ENDED
 
 
 def document_of(told: Json) -> Document:
-    """The typed form of a document; its chunks are counted where they are listed."""
+    """The typed form of a document's JSON."""
     chunks = told.get("chunks")
     return read_as(
         Document,
@@ -87,13 +87,13 @@ def upload_of(told: Json) -> Upload:
     """The typed form of what POST /v1/documents gives.
 
     Raises:
-        NoHelix: it is nothing of the kind.
+        NoHelix: the JSON is no result of an upload.
     """
     return read_as(Upload, told, documents=tuple(told.get("documents", ())))
 
 
 def change_of(frame: Frame) -> Run | RunFile | None:
-    """What an event of GET /v1/runs/{id}/events tells; None where it is of another kind."""
+    """The typed form of an event of GET /v1/runs/{id}/events; None for an event of another kind."""
     told = frame.json()
     if not isinstance(told, dict):
         raise NoHelix("the server sent an event of a run that is no object")

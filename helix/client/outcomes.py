@@ -1,8 +1,8 @@
-"""What a request came to: an answer, another attempt after a pause, or an error.
+"""The outcome of a request: a response, another attempt after a pause, or an error.
 
-A limit that is reached (429) and a server that has no place (503 with ``Retry-After``) have done
-nothing with a request, and neither has one that is not reached: those are tried again, whatever the
-request. A connection that broke off is tried again only for what may be sent twice.
+A server whose limit is reached (429), that has no free place (503 with ``Retry-After``) or that is
+unreachable has not acted on the request: every request is sent again then. After a connection broke
+off only a repeatable request is.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from helix.errors import BadRequest, HelixError, NotFound, Unavailable
 
 FIRST_PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 30.0
-"""What a server asks to wait beyond it, as where a day's limit is reached, is not waited for."""
+"""A longer ``Retry-After``, as for the limit of a day, is an error at once."""
 _NO_ROUTE = "Not Found"
-"""What a server says of an address that nothing lies at, as with a mistake in it."""
+"""FastAPI's error for an address without a route, such as one with a mistake in it."""
 _REFUSED: dict[int, type[HelixError]] = {
     401: NeedsKey, 403: Forbidden, 404: NotFound, 409: Conflict, 429: TooMany,
 }  # fmt: skip
 
 _BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
-"""The connection, before or after the request went out; a silence has been waited for already."""
+"""A broken connection, before or after the request was sent; not a timeout."""
 
 Outcome = httpx.Response | httpx.TransportError | httpx.InvalidURL
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """How often a request to ``address`` is tried again."""
+    """The attempts at requests to ``address``: pauses, errors, and at most ``retries`` retries."""
 
     address: str
     retries: int
 
     def pause(self, call: Call, outcome: Outcome, tried: int) -> float:
-        """Seconds to wait before the next attempt, after ``tried`` that failed, the last so.
+        """Seconds to wait before the next attempt; ``tried`` failed, the last with ``outcome``.
 
         Raises:
-            HelixError: what the request came to, where there is to be none.
+            HelixError: the error of the request, where it is not to be tried again.
         """
         seconds = _pause(call, outcome, tried)
         if seconds is None or tried > self.retries:
@@ -58,7 +58,7 @@ class Attempts:
         return seconds
 
     def error(self, outcome: Outcome) -> HelixError:
-        """What an outcome that is no success means."""
+        """The error of an outcome that is no success."""
         if isinstance(outcome, httpx.TimeoutException):
             return Silent(f"the server at {self.address} keeps silent")
         if not isinstance(outcome, httpx.Response):
@@ -75,12 +75,12 @@ class Attempts:
         return _REFUSED.get(status, BadRequest)(reason)
 
     def no_helix(self) -> NoHelix:
-        """The error of an answer that Helix does not give."""
+        """The error for a response that is not Helix's."""
         return NoHelix(f"what answers at {self.address} is no Helix server")
 
 
 def _pause(call: Call, outcome: Outcome, tried: int) -> float | None:
-    """Seconds to wait; None where another attempt would do harm or no good."""
+    """Seconds to wait; None where another attempt could repeat an action, or cannot succeed."""
     pause = FIRST_PAUSE_SECONDS * 2 ** (tried - 1)
     if isinstance(outcome, httpx.Response):
         asked = outcome.headers.get("Retry-After", "")

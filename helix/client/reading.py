@@ -1,4 +1,4 @@
-"""What comes of the events of an answer, and of a run that is followed across connections."""
+"""Reading the events of an answer, and those of a run across several connections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AnswerReader:
         self._failure = ""
 
     def take(self, frame: Frame) -> str | None:
-        """The piece of the answer that the event brings; None where it brings something else."""
+        """The piece of the answer in the event; None for an event of another kind."""
         told = frame.json()
         if frame.event == "token":
             self._pieces.append(told["t"])
@@ -33,10 +33,10 @@ class AnswerReader:
         return None
 
     def check(self) -> None:
-        """Return where the server has told of no failure.
+        """Return where the server has reported no failure.
 
         Raises:
-            Unavailable: it says that the answer failed.
+            Unavailable: the server reported that the answer failed.
         """
         if self._failure:
             raise Unavailable(self._failure)
@@ -47,7 +47,7 @@ class AnswerReader:
         return "stopped" in self._told
 
     def told(self) -> dict[str, Any]:
-        """The answer as POST /v1/query gives it without a stream.
+        """The JSON of the answer, as POST /v1/query gives it without a stream.
 
         Raises:
             Unavailable: as ``check`` does.
@@ -64,7 +64,7 @@ class AnswerReader:
 
 
 class RunFollower:
-    """Follows a run; where a connection breaks off, the next one begins behind the last event."""
+    """Follows a run over several connections; each begins behind the last event received."""
 
     def __init__(self, run_id: int, retries: int) -> None:
         self._run_id = run_id
@@ -74,19 +74,19 @@ class RunFollower:
         self.has_ended = False
 
     def call(self) -> calls.Call:
-        """The request for what is not known yet."""
+        """The request for the events that are still to come."""
         return calls.run_events(self._run_id, self._after)
 
     def take(self, frame: Frame) -> None:
-        """Note how far the run is."""
+        """Take an event of the run into account."""
         self._after, self._in_vain = frame.id, 0
         self.has_ended = frame.event == "run" and frame.json().get("status") in ENDED
 
     def broke_off(self, error: HelixError | None) -> None:
-        """Note that a connection ended before the run did.
+        """Count a connection that ended before the run did.
 
         Raises:
-            HelixError: too many in a row brought nothing.
+            HelixError: too many connections in a row brought no event.
         """
         self._in_vain += 1
         if self._in_vain > self._retries:

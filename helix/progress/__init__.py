@@ -1,1 +1,1 @@
-"""What a learner did and when: sessions, days, streaks and badges; no text of anybody's."""
+"""The progress of learners: sessions, days, streaks and badges; counts and times, no text."""

@@ -1,4 +1,4 @@
-"""The actions that count as progress, and the quarter of an hour that each falls into."""
+"""The actions that count as progress, their sessions, and their quarters of an hour."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Action = Literal[
     "map_made", "map_opened",
 ]  # fmt: skip
 QUARTER = timedelta(minutes=15)
-"""Every time zone's offset is a multiple of it, so each day of each zone is a row of quarters."""
+"""The unit of stored times: the offset of every time zone, so each zone's days, are whole ones."""
 
 
 class Learner(NamedTuple):
-    """Whose progress: a tenant, and the name of the API key; empty where it has none."""
+    """Whose progress it is: a tenant, and the name of its API key or ``""`` without one."""
 
     tenant: str
     name: str
@@ -27,7 +27,7 @@ class Learner(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something that was done ``n`` times at once."""
+    """An action that was done ``n`` times at one moment."""
 
     at: datetime
     action: Action
@@ -35,7 +35,7 @@ class Noted:
 
 
 class Session(NamedTuple):
-    """From the first to the last of actions without a longer gap than the idle time."""
+    """The time from the first to the last of actions with no gap longer than the idle time."""
 
     started_at: datetime
     ended_at: datetime

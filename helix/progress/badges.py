@@ -1,6 +1,6 @@
-"""Badges: what each is for is data (badges.json); this reads it and says how far somebody is.
+"""Badges, as badges.json lists them, and a learner's values towards each.
 
-A badge's ``metric`` is an action's name or one of DERIVED, and ``target`` what it has to reach.
+A badge's ``metric`` is an action's name or one of DERIVED; the badge is earned at ``target``.
 ``next`` is the code of the next level. A new badge is an entry of the file, and no code.
 """
 
@@ -22,7 +22,7 @@ METRICS = (*DERIVED, *get_args(Action))
 
 @dataclass(frozen=True)
 class Badge:
-    """One badge, as the file has it."""
+    """One entry of badges.json."""
 
     code: str
     group: str
@@ -33,7 +33,7 @@ class Badge:
     next: str | None = None
 
     def to_json(self, values: Mapping[str, int]) -> dict[str, Any]:
-        """The badge, and how far ``values``, by metric, are towards it."""
+        """The badge with the value of its metric in ``values``, and whether it is earned."""
         value = min(values.get(self.metric, 0), self.target)
         return asdict(self) | {"value": value, "earned": value >= self.target}
 

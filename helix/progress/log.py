@@ -1,7 +1,7 @@
-"""What a process notes of its learners, in memory, and writes by the second.
+"""The actions of a process's learners: noted in memory, and written to the database each second.
 
-Noting takes a microsecond, waits for nothing and raises nothing: an answer never depends on it. A
-killed process loses its last second.
+Noting takes a microsecond, waits for nothing and raises nothing: no answer depends on it. A killed
+process loses the actions of its last second.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from helix.progress.actions import Action, Learner, Noted
 from helix.progress.storing import store
 
 MOST = 10_000
-"""Actions that wait to be written; more are dropped, as where the database is long away."""
+"""Actions that may wait to be written; further ones are dropped, as in a long outage."""
 _WRITE_SECONDS, _RETRY_SECONDS = 1.0, 5.0
 
 _logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class ProgressLog:
         self._wanted.set()
 
     async def write(self) -> bool:
-        """Write what is noted; False where that failed, and what failed waits for the next time."""
+        """Write the noted actions; False where that failed: they are kept for the next attempt."""
         async with self._writing:
             taken, self._noted = self._noted, deque()
             waiting: dict[Learner, list[Noted]] = {}
@@ -67,7 +67,7 @@ class ProgressLog:
                         waiting[learner] = its
                         _logger.warning("progress was not written: %s", error)
                         return False
-            finally:  # cancelled, say
+            finally:  # after a failure, and where the task is cancelled
                 self._put_back(waiting)
         return True
 
@@ -82,10 +82,10 @@ class ProgressLog:
         self._noted.extendleft(reversed(left[:room]))
 
     async def keep(self) -> None:
-        """Write by the second what is noted, for ever."""
+        """Write noted actions once a second, until it is cancelled."""
         while True:
             await self._wanted.wait()
-            await asyncio.sleep(_WRITE_SECONDS)  # what comes together is written together
+            await asyncio.sleep(_WRITE_SECONDS)  # one transaction for the actions of a second
             self._wanted.clear()
             if not await self.write():
                 await asyncio.sleep(_RETRY_SECONDS)

@@ -1,7 +1,7 @@
-"""Progress as its reader sees it: totals, streaks, ninety days, one day's detail, badges.
+"""Progress for its reader: totals, streaks, ninety days, one day's detail, badges.
 
-A day is a calendar day of the time zone that is asked for: 23 or 25 hours long where the clocks
-change. What is stored knows no zone.
+A day is a calendar day of the requested time zone: 23 or 25 hours long where the clocks change.
+Stored times have no zone.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from helix.progress.badges import badges
 DAYS = 90
 """Days of the heatmap, today the last."""
 _LEVELS = (15, 60, 180)
-"""Minutes from which a day is of level 2, and more than which of 3 and 4; any activity is level 1
-at least."""
+"""Levels of a day, in minutes: level 2 from the first, 3 and 4 above the others; else level 1."""
 
 # The sessions since the first day begin at the last one that began before it: they do not overlap.
 _RECENT = """
@@ -121,8 +120,7 @@ def level_of(minutes: float, sessions: int) -> int:
 async def read_progress(
     library: Library, learner: Learner, zone: str, now: datetime | None = None
 ) -> Row:
-    """All of it, of days of the time zone ``zone``.
-
+    """The JSON of GET /v1/progress, with days of the time zone ``zone``.
     Raises:
         BadRequest: there is no such time zone.
         StoreUnavailable: the database did not answer.

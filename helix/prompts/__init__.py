@@ -1,4 +1,4 @@
-"""Every prompt that Helix sends besides the contract's, as Markdown that a tenant may change."""
+"""The prompts that Helix sends, except the contract's, as Markdown that a tenant may change."""
 
 from helix.prompts.active import Override, Prompts, Used, prompt
 from helix.prompts.shipped import NoSuchPrompt, template, templates

@@ -1,7 +1,7 @@
-"""The prompts of one request: a tenant's own where it has them, and which were used.
+"""The prompts of one request: the tenant's own where it has them, and a record of those used.
 
-They are a context variable, so that a prompt that is built deep inside an answer, in a task or in
-a thread of it, is the asking tenant's without a hand-over through every room.
+They are a context variable: a prompt that is built deep inside an answer, in one of its tasks or
+threads, is the asking tenant's without being passed through every function.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Override:
 
 @dataclass(frozen=True)
 class Used:
-    """A prompt that was used. ``version`` is the override's, None of the shipped one.
+    """A prompt that was used; ``version`` is the override's, None for the shipped prompt.
 
-    ``sha256`` is of the unfilled prompt, in hex. ``broken`` is the version of an override that was
-    passed over because it cannot be used.
+    ``sha256`` is the hash of the prompt with its placeholders, in hex. ``broken`` is the version of
+    an override that was passed over because it cannot be used.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Used:
     broken: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As a receipt has it; ``broken`` only where there is one."""
+        """The entry of a receipt; it has ``broken`` only where an override was passed over."""
         told: dict[str, Any] = {
             "name": self.name, "version": self.version, "sha256": self.sha256
         }  # fmt: skip
@@ -51,14 +51,14 @@ class Used:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one request. ``used`` fills as they are asked for."""
+    """The prompts of one request; ``used`` lists those that were asked for so far."""
 
     overrides: Mapping[str, Override] = field(default_factory=dict)
     used: dict[str, Used] = field(default_factory=dict)
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Within the block, and in tasks made in it, ``prompt`` gives these."""
+        """Within the block, and in tasks started in it, ``prompt`` reads these prompts."""
         token = _ACTIVE.set(self)
         try:
             yield

@@ -30,7 +30,7 @@ def template(name: str) -> Template:
     """The prompt ``name`` as shipped.
 
     Raises:
-        NoSuchPrompt: there is none; the message lists those that there are.
+        NoSuchPrompt: there is no such prompt; the message lists the names.
     """
     try:
         return templates()[name]

@@ -1,4 +1,4 @@
-"""A prompt as a Markdown file: a head, what its readers may change, and what stays. Pure.
+"""A prompt as a Markdown file: a head, the editable text, and the fixed text around it. Pure.
 
 ::
 
@@ -7,15 +7,15 @@
     use: Tells the model to make search terms of a question.
     placeholders: count, difficulty
     ---
-    What stays in front.
+    Fixed text in front.
     <!-- editable -->
-    What may be changed, with {{count}} in it.
+    Editable text, with {{count}} in it.
     <!-- fixed -->
-    What stays behind.
+    Fixed text behind.
 
 Without a ``<!-- editable -->`` line the editable text begins at the head's end; without
-``<!-- fixed -->`` it ends with the file. A placeholder may stand anywhere, and what it stands for
-is never read for placeholders again.
+``<!-- fixed -->`` it ends with the file. A placeholder may stand anywhere; a placeholder within a
+value is left as it is.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class BrokenPrompt(BadRequest):
-    """A text cannot be the prompt that it is written for; the message names the line."""
+    """A text cannot replace the prompt's editable text; the message names the line."""
 
 
 @dataclass(frozen=True)
 class Template:
     """One prompt as Helix ships it.
 
-    ``text`` is what an override replaces; ``before`` and ``after`` stay around it. ``placeholders``
-    are the names that code gives values for.
+    ``text`` is the part that an override replaces, ``before`` and ``after`` are the fixed parts.
+    ``placeholders`` are the names for which code has values.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Template:
     after: str
 
     def whole(self, text: str | None = None) -> str:
-        """The prompt with ``text`` in place of the shipped one; of a blank one only ``after``."""
+        """The prompt with ``text`` in place of the shipped text; only ``after`` for a blank one."""
         text = (self.text if text is None else text).strip("\n")
         if not text.strip():
             return self.after
@@ -69,10 +69,10 @@ class Template:
         return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), self.whole(text))
 
     def check(self, text: str) -> None:
-        """Nothing where ``text`` may replace the shipped text.
+        """Return where ``text`` may replace the shipped text.
 
         Raises:
-            BrokenPrompt: it may not, with the line at fault, counted from 1.
+            BrokenPrompt: it may not; the message has the line at fault, counted from 1.
         """
         if len(text) > LONGEST:
             raise BrokenPrompt(f"the text has {len(text):,} characters: at most {LONGEST:,}")

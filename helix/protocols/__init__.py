@@ -1,1 +1,1 @@
-"""Other people's protocols over the one answering path: a file a wire format, adapters only."""
+"""Other people's protocols over the one answering path: one adapter a file, one a wire format."""

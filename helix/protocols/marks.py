@@ -1,6 +1,6 @@
-"""The markers of an answer, each with the exact span of a document that it leads to. Pure.
+"""The markers of an answer, each with the exact span of the document that it cites. Pure.
 
-Every protocol tells its citations from these, so all of them lead to the same characters.
+Every protocol makes its citations from these, so that all of them cite the same characters.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from helix.domain.citations import MARKER, place_of
 
 Json = dict[str, Any]
 Link = Callable[[int, int], str | None]
-"""The address for a number of the marker that begins at an offset of the answer; None: no link."""
+"""(number, offset of its marker in the answer) to the address of its link; None: no link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One number of one marker.
 
-    ``text[start:end]``, in code points, is where it stands in the text that is sent. ``quote`` is
-    ``documents.text[quote_start:quote_end]``, which bears out the marker's own statement; the three
-    are None where nothing does.
+    ``text[start:end]``, in code points, is its place in the text that the client gets. ``quote`` is
+    ``documents.text[quote_start:quote_end]``, which states what the marker's sentence states; the
+    three are None where no span does.
     """
 
     n: int
@@ -38,7 +38,7 @@ class Mark:
 
 
 def source_link(base: str, mark: Mark) -> str:
-    """The page's reader at the span of ``mark``; ``base`` is the server's address."""
+    """The address at which the page shows the span of ``mark``; ``base`` is the server's."""
     place = f"{base}/#/source/{mark.document_id}"
     if mark.quote_start is None:
         return place
@@ -46,15 +46,15 @@ def source_link(base: str, mark: Mark) -> str:
 
 
 def answer_link(base: str, answer_id: str) -> str:
-    """The page's view of a receipt: the answer with all its sources."""
+    """The address of the page's view of a receipt: the answer with all its sources."""
     return f"{base}/#/answer/{answer_id}"
 
 
 def marks_of(told: Mapping[str, Any], text: str | None = None) -> tuple[Mark, ...]:
     """The marks of an answer's JSON (``answer``, ``citations``, ``support``).
 
-    ``text``: where the answer is told in part, as far as it is. A marker in a statement that
-    nothing bears out leads to the document alone, and one that cites no source is no mark.
+    ``text``: the beginning of the answer, where the client has only that. A marker in a statement
+    without a span cites its document alone; a marker that cites no source is no mark.
     """
     citations = {citation["n"]: citation for citation in told["citations"]}
     statements = told["support"]["statements"]
@@ -72,7 +72,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _span(statements: list[Json], n: int, offset: int) -> Json | None:
-    """The span of source ``n`` that bears out the statement around ``offset``."""
+    """The span of source ``n`` for the statement around ``offset``; None where it has none."""
     for statement in statements:
         if statement["supported"] and statement["start"] <= offset < statement["end"]:
             return next((span for span in statement["spans"] if span["n"] == n), None)
@@ -91,7 +91,7 @@ def _mark(citation: Json, start: int, end: int, span: Json | None) -> Mark:
 def linked(text: str, link: Link, marks: tuple[Mark, ...] = ()) -> tuple[str, tuple[Mark, ...]]:
     """``text`` with `[1](address)` for each number that ``link`` has an address for.
 
-    ``marks`` are those of ``text``; they are given back where they stand in what was made of it.
+    ``marks`` are those of ``text``; they are returned with their offsets in the linked text.
     """
     made, position = "", 0
     places: dict[tuple[int, int], tuple[int, int]] = {}

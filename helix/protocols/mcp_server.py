@@ -1,6 +1,6 @@
-"""The MCP server: tools, documents as resources, a prompt. Who asks is in ``visitor``.
+"""The MCP server: tools, documents as resources, a prompt. The caller is in ``visitor``.
 
-The SDK takes a while to import, so this module is imported when somebody speaks the protocol.
+The SDK is slow to import, so this module is imported with the first request of the protocol.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TOOLS: tuple[tuple[str, KeyScope, Callable[..., Awaitable[Any]]], ...] = (
     ("list_documents", "read", mcp_tools.list_documents_tool),
     ("read_passage", "read", mcp_tools.read_passage),
 )
-"""Name, the scope that a key needs for it, and what it does."""
+"""Name, the scope that a key needs for it, and function of each tool."""
 _MOST_LISTED = 200
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -53,7 +53,7 @@ class KeyVerifier:
         self._store = store
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """What ``token`` opens; None where it opens nothing."""
+        """The claims of ``token``; None where it is no key, or an expired one."""
         opened = await opened_by(self._store, token)
         if opened is None:
             return None
@@ -82,7 +82,7 @@ class DocumentServer(MCPServer[Any]):
 
 
 def build_server() -> DocumentServer:
-    """The server, which holds nothing of whoever asks."""
+    """The server; it has no state of any caller."""
     server = DocumentServer(
         "helix", title="Helix", version=__version__, instructions=INSTRUCTIONS,
         log_level="WARNING",
@@ -100,7 +100,7 @@ def build_server() -> DocumentServer:
 
 
 def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P, Awaitable[_R]]:
-    """``work`` for whoever has ``scope``; its failures as lines for the client's model."""
+    """``work`` for callers with ``scope``; its errors become lines for the client's model."""
 
     @functools.wraps(work)
     async def checked(*arguments: _P.args, **named: _P.kwargs) -> _R:

@@ -1,6 +1,6 @@
-"""The tools of the MCP server, and the shapes that they answer in. All of them only read.
+"""The tools of the MCP server, and the types of their results. All of them only read.
 
-``search`` and ``fetch`` have the shapes that research connectors ask for. Each result names a
+``search`` and ``fetch`` have the result types that research connectors expect. Each result is a
 passage, whose address opens the page at its exact characters.
 """
 
@@ -24,7 +24,7 @@ from helix.protocols.marks import Json, marks_of
 from helix.protocols.mcp_visitor import Visitor, visitor
 
 MOST_CHARS = 100_000
-"""Characters of a document's text that one call gives."""
+"""The longest part of a document's text that one call returns, in characters."""
 _WHOLE = "document:"
 
 

@@ -1,4 +1,4 @@
-"""On whose behalf a tool of the MCP server is called: fixed outside of it, never an argument."""
+"""The caller of a tool of the MCP server: set by the server, never an argument of the tool."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Visitor:
 
     @property
     def engine(self) -> CitationQueryEngine:
-        """What the documents are searched by."""
+        """The engine that searches the documents and answers from them."""
         return self.answering.engine
 
     def link(self, document_id: int, span: Json | None = None) -> str:
@@ -55,4 +55,4 @@ class Visitor:
 
 
 visitor: ContextVar[Visitor] = ContextVar("visitor")
-"""Who asks in this context; set by whatever took the request."""
+"""The caller in this context; set by the code that accepted the request."""

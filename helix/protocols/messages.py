@@ -1,6 +1,6 @@
 """A client's list of messages as a question and the history that it follows. Pure.
 
-The client's own instructions are left out: what Helix answers from, and how, is not the client's.
+The client's own system instructions are left out: Helix's grounding rules stand in their place.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Message(NamedTuple):
 
 
 def question_of_messages(messages: Iterable[Message]) -> tuple[str, History | None]:
-    """What is asked last, and the answered turns before it; None where there are none.
+    """The last question, and the history of answered turns before it; None without any.
 
     Roles other than ``user`` and ``assistant`` are left out. User messages that follow each other
     are one; one that was not answered is no turn.
 
     Raises:
-        BadRequest: the last of them is no message of the user.
+        BadRequest: the last message is not the user's.
     """
     turns: list[EarlierTurn] = []
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""What both of OpenAI's wire formats tell of an answer: its text, annotations, usage and errors."""
+"""The parts that both of OpenAI's wire formats share: text, annotations, usage and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from helix.protocols.marks import (
 from helix.protocols.stops import Stops, cut
 
 Sources = Callable[[], Sequence[Source]]
-"""Gives the sources of an answer, as far as they are known: an agent's are found on the way."""
+"""Returns the sources of an answer that are known so far: an agent finds them step by step."""
 NOT_TOLD = ("answer", "debug")
 """Keys of an answer's JSON that the key ``helix`` leaves out: they are told already, or not meant
 for clients."""
@@ -30,10 +30,10 @@ for clients."""
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a client wants its answer.
+    """The client's request, as far as it shapes the form of the answer.
 
     Args:
-        model: the name that it asked by.
+        model: the name in the request.
         base: the server's address as the client knows it, in front of links.
         answer_id: the answer's.
         created: seconds since 1970.
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ToldText:
-    """The text as the client has it, the marks in it, and all else that is known of the answer."""
+    """The text that the client gets, the marks in it, and the answer's JSON in ``known``."""
 
     text: str
     marks: tuple[Mark, ...]
@@ -62,10 +62,10 @@ class ToldText:
 
 @dataclass
 class StreamedText:
-    """An answer's text on its way to a client; ``sources`` gives what the model was given.
+    """The text of a streamed answer, with its links; ``sources`` are those of the prompt.
 
-    A streamed link leads to the answer's receipt: which sentence of a document bears a statement
-    out is known only when the answer has ended.
+    A streamed link leads to the answer's receipt: the span of a statement is known only when the
+    answer has ended.
     """
 
     wanted: Wanted
@@ -78,15 +78,15 @@ class StreamedText:
         self._stops = Stops(self.wanted.stops)
 
     def feed(self, delta: str) -> str:
-        """What of the text is certain by now."""
+        """The further text that can be sent now."""
         return self._told(self._stops.feed(delta))
 
     def end(self) -> str:
-        """What was held back."""
+        """The text that was held back."""
         return self._told(self._stops.end(), last=True)
 
     def told(self, known: Json) -> ToldText:
-        """The whole text, of an answer whose JSON is ``known``."""
+        """The whole text, with the marks of the answer whose JSON is ``known``."""
         marks = marks_of(known, self.plain)
         if not self.wanted.links:
             return ToldText(self.plain, marks, known)
@@ -108,14 +108,14 @@ class StreamedText:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What an agent says to itself before it answers."""
+    """Thinking of an agent, before the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why the answer is cut; nothing comes after it."""
+    """The error that ended the answer; the last part of a truncated stream."""
 
     message: str
 
@@ -127,9 +127,9 @@ Part = str | Thought | Failed | ToldText
 async def parts_of(
     events: AsyncGenerator[Event, None], wanted: Wanted, sources: Sources
 ) -> AsyncGenerator[Part, None]:
-    """The answer that ``events`` tell, piece by piece.
+    """The answer of ``events``, part by part.
 
-    The last is Failed or the ToldText, which a stream that just ends does not have.
+    The last part is Failed or the ToldText; a stream without either is truncated.
     """
     text, pieces, citations = StreamedText(wanted, sources), list[str](), list[Json]()
     async with aclosing(events):
@@ -152,7 +152,7 @@ async def parts_of(
 
 
 def whole_text(wanted: Wanted, known: Json) -> ToldText:
-    """The text of an answer in one piece; its links lead to the very sentence."""
+    """The text of a whole answer; its links lead to the exact span of each statement."""
     plain = cut(known["answer"], wanted.stops)
     marks = marks_of(known, plain)
     if not wanted.links:
@@ -161,13 +161,13 @@ def whole_text(wanted: Wanted, known: Json) -> ToldText:
 
 
 def exact_link(base: str, marks: tuple[Mark, ...]) -> Link:
-    """Addresses of the spans of ``marks``, by number and place of the marker."""
+    """A Link to the spans of ``marks``, by number and place of the marker."""
     addresses = {(mark.n, mark.start): source_link(base, mark) for mark in marks}
     return lambda n, offset: addresses.get((n, offset))
 
 
 def url_citations(told: ToldText, base: str) -> list[Json]:
-    """One for each mark; ``text[start_index:end_index]``, in code points, is the marker."""
+    """An annotation a mark; ``text[start_index:end_index]``, in code points, is the marker."""
     return [
         {
             "start_index": mark.start,
@@ -197,7 +197,7 @@ def link_lists(told: ToldText, base: str) -> Json:
 
 
 def known_of(told: ToldText) -> Json:
-    """The key ``helix``: what POST /v1/query tells besides the text."""
+    """The value of the key ``helix``: the JSON of POST /v1/query without NOT_TOLD."""
     return {key: value for key, value in told.known.items() if key not in NOT_TOLD}
 
 

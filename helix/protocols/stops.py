@@ -1,4 +1,4 @@
-"""Stop sequences: the text of an answer up to the first of them, however it was cut. Pure."""
+"""Stop sequences: the text of an answer up to the first one, also across deltas. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 class Stops:
-    """Takes an answer as it streams; feeding all deltas, then ``end``, gives what may be told.
+    """Cuts a streamed answer at the first stop sequence; feed it all deltas, then call ``end``.
 
-    What may be the beginning of a stop sequence is held back.
+    Text that may be the beginning of a stop sequence is held back.
     """
 
     def __init__(self, sequences: Sequence[str]) -> None:
@@ -17,7 +17,7 @@ class Stops:
         self._stopped = False
 
     def feed(self, delta: str) -> str:
-        """What of the text so far is certain."""
+        """The further text that no stop sequence can cut off any more."""
         if self._stopped or not self._sequences:
             return "" if self._stopped else delta
         text = self._held + delta
@@ -30,7 +30,7 @@ class Stops:
         return text[: len(text) - kept]
 
     def end(self) -> str:
-        """What was held back."""
+        """The text that was held back."""
         held, self._held = self._held, ""
         return held
 

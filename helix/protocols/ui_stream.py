@@ -29,7 +29,7 @@ _MEDIA = "text/plain"  # of a source: what is cited of a document is its text
 async def ui_frames(
     events: AsyncGenerator[Event, None], base: str, message_id: str
 ) -> AsyncGenerator[bytes, None]:
-    """The parts of the answer that ``events`` tell; ``base``: the server's address in links."""
+    """The frames of the answer of ``events``; ``base`` is the server's address in links."""
     parts = _Parts(base)
     async with aclosing(events):
         yield _frame({"type": "start", "messageId": message_id}) + _frame({"type": "start-step"})
@@ -45,7 +45,7 @@ async def ui_frames(
 
 
 class _Parts:
-    """The parts that each event of an answer is told by, and what was told before."""
+    """The stream's parts for each event of an answer; it keeps which parts are open."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -55,7 +55,7 @@ class _Parts:
         self._called: set[str] = set()
 
     def of(self, name: str, payload: Any) -> Iterator[Json]:
-        """The parts that an event is told by; none of one that this protocol has no word for."""
+        """The parts for an event; none for an event that this protocol has no part for."""
         if name == "thinking":
             yield from self._thought(payload["t"])
         elif name == "tool":
@@ -73,7 +73,7 @@ class _Parts:
 
     @property
     def in_text(self) -> bool:
-        """Whether the text has begun: what a token is told by is then one part, soon made."""
+        """Whether the text has begun: each further token is then one part."""
         return bool(self._pieces) and not self._thinking
 
     def delta(self, text: str) -> bytes:
@@ -141,7 +141,7 @@ class _Parts:
         yield {"type": "finish", "finishReason": "stop"}
 
     def _source(self, mark: Mark) -> Json:
-        """A citation's source; the SDK keeps what is the provider's own as it is."""
+        """The part of a citation's source; the SDK passes on ``providerMetadata`` as it is."""
         own: Json = {
             "n": mark.n, "documentId": mark.document_id, "chunkId": mark.chunk_id,
             "url": source_link(self._base, mark),

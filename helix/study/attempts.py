@@ -60,7 +60,7 @@ def open_attempt(connection: Connected, tenant: str, set_id: int, learner: str) 
 
     Raises:
         NotFound: there is no such set.
-        BadRequest: the set has nothing to answer.
+        BadRequest: the set is neither a quiz nor a workshop.
     """
     found = read_set(connection, tenant, set_id)
     if found is None:
@@ -124,7 +124,7 @@ def finish_attempt(connection: Connected, tenant: str, attempt_id: int, learner:
 
 
 def get_attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
-    """An attempt, with the review of what was answered of it. Raises NotFound."""
+    """An attempt, with the review of its answered questions. Raises NotFound."""
     attempt = _attempt(connection, tenant, attempt_id, learner)
     items = items_of(connection, tenant, attempt["set_id"])
     answered = [item for item in items if str(item["id"]) in attempt["answers"]]
@@ -134,7 +134,7 @@ def get_attempt(connection: Connected, tenant: str, attempt_id: int, learner: st
 
 
 def mark_done(connection: Connected, tenant: str, item_id: int, learner: str) -> Row:
-    """Note that a lesson is done; the learner's way through its workshop ends with the last one.
+    """Mark a lesson as done; the learner's attempt at its workshop is finished with the last one.
 
     Raises:
         NotFound: there is no such lesson.
@@ -159,7 +159,7 @@ def is_right_answer(item: Row, given: Any) -> bool:
     """Whether ``given`` is the right answer of a question's row.
 
     Raises:
-        BadRequest: it is none of its answers.
+        BadRequest: it is no answer of the question's kind.
     """
     read = item_of(item["kind"], item["body"])
     if isinstance(read, Choice):
@@ -173,7 +173,7 @@ def is_right_answer(item: Row, given: Any) -> bool:
 
 
 def reviewed_question(item: Row, kept: dict[str, Any] | None) -> Row:
-    """A question with its key, explanation and sources beside what was answered."""
+    """A question with its key, explanation and sources, and the learner's answer."""
     body = item["body"]
     key = body["key"] if item["kind"] == "choice" else body["truth"]
     return {

@@ -1,7 +1,7 @@
-"""Whether an item proves itself: its right answer is borne out by a span, and nothing else is.
+"""The proof of an item: a span of a document states its right answer, and none another option.
 
-The rules are those of an answer's sentence (helix.answering.proof). What is not proven is dropped,
-for a wrong item teaches something wrong.
+The rules are those for a sentence of an answer (helix.answering.proof). An item without a proof is
+dropped, because a wrong item teaches something wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UNSUPPORTED, NOT_FALSE = "unsupported", "not false"
 """Why an item is dropped."""
 
 Near = Callable[[str], Awaitable[Sequence[Source]]]
-"""Gives the passages of the whole scope that have most words of a text, and so may state it."""
+"""Gives the passages of the whole scope that share most words with a text."""
 
 _LONGEST = {"question": 600, "option": 200, "statement": 600, "front": 400, "back": 1200}
 _MAY_STATE = 0.5  # share of a text's terms below which no proof succeeds: it asks for 0.65
@@ -42,7 +42,7 @@ _VOWELS = tuple("aeiouAEIOU")
 
 
 class Examiner:
-    """Examines the items of one set; it knows those that were taken before."""
+    """Examines the items of one set; ``taken`` are the items that the set has already."""
 
     def __init__(self, near: Near, taken: Iterable[Item] = ()) -> None:
         self._near = near
@@ -51,7 +51,10 @@ class Examiner:
         self._taken = [frozenset(terms(item.text)) for item in taken]
 
     async def examine(self, item: Item, source: Source) -> Proven | Rejected:
-        """The item with its spans in ``source``, or why it is dropped; a proven one is taken."""
+        """The item with its spans in ``source``, or the reason why it is dropped.
+
+        Later items that repeat a proven one are dropped as duplicates.
+        """
         if problem := malformed(item):
             return Rejected(item, problem)
         said = frozenset(terms(item.text))
@@ -99,7 +102,7 @@ class Examiner:
         return supports, None
 
     async def is_stated_nowhere(self, text: str, source: Source) -> bool:
-        """Whether no passage of the scope bears ``text`` out; False too where nobody can tell."""
+        """Whether no passage of the scope states ``text``; False where that cannot be decided."""
         key = source.chunk_id, text
         if key not in self._stated:
             self._stated[key] = not _is_one_statement(text, source) or await self._states(
@@ -108,7 +111,7 @@ class Examiner:
         return not self._stated[key]
 
     async def _states(self, text: str, source: Source) -> bool:
-        """Whether a passage bears ``text`` out; of those with few of its words none can."""
+        """Whether a passage states ``text``; passages with few of its words are not looked at."""
         if spans_of(text, source):
             return True
         said = frozenset(terms(text))
@@ -126,7 +129,7 @@ class Examiner:
 
 
 def malformed(item: Item) -> str | None:
-    """MALFORMED where a field is empty, too long, or not what it should be."""
+    """MALFORMED where a field is empty, too long or inconsistent with the others; else None."""
     if isinstance(item, Choice):
         options = [_folded(option) for option in item.options]
         sound = (
@@ -152,7 +155,7 @@ def malformed(item: Item) -> str | None:
 
 
 def spans_of(text: str, source: Source) -> tuple[Support, ...]:
-    """The spans of ``source`` that bear ``text`` out; none where one of its sentences is not."""
+    """The spans of ``source`` that state ``text``; none where one of its sentences has no span."""
     proof = prove(f"{text.strip()} [1]", [source])
     if not proof.statements or any(one.problem for one in proof.statements):
         return ()
@@ -160,7 +163,7 @@ def spans_of(text: str, source: Source) -> tuple[Support, ...]:
 
 
 def mentions(label: str, source: Source) -> tuple[Support, ...]:
-    """The first sentence of ``source`` that has most words of a label; with a heading any does."""
+    """The first sentence with all words of ``label``; any where title and headings have them."""
     wanted = set(terms(label))
     if not wanted:
         return ()
@@ -179,7 +182,7 @@ def is_about(question: str, source: Source) -> bool:
 
 
 def given_away(item: Choice) -> bool:
-    """Whether the question's own wording, or the look of the options, tells the right one."""
+    """Whether the question's wording, or an option's length or grammar, shows the right option."""
     key = item.options[item.key]
     others = [option for n, option in enumerate(item.options) if n != item.key]
     asked = item.question.replace(BLANK, " ")
@@ -197,7 +200,7 @@ def given_away(item: Choice) -> bool:
 
 
 def _equal_numbers(item: Choice) -> bool:
-    """Whether two options say the same amount: 30 and thirty."""
+    """Whether two options are the same amount, such as 30 and thirty."""
     read = [Facts(item.filled(n)).numbers for n in range(len(item.options))]
     plain = [Facts(option).numbers for option in item.options]
     if not all(len(numbers) == 1 for numbers in plain):

@@ -1,4 +1,4 @@
-"""Decks that people bring: each card with the span that bears its back out, where there is one."""
+"""Imported decks: each card gets the span that states its back, where the library has one."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def cards_in(name: str, data: bytes) -> list[Card]:
 
 
 async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> int:
-    """Store the cards as a set of their own; returns its id.
+    """Store the cards as a new set; returns its id.
 
-    A card whose back a passage of the library bears out rests on that span from then on, and is
-    stale or gone when its document is. The others are the person's own, and have no source.
+    A card whose back is stated by a passage of the library gets that span as its source: it becomes
+    stale, or is deleted, with its document. The other cards have no source.
     """
     found = [await _span(library, card) for card in cards]
 
@@ -60,6 +60,6 @@ async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> i
 
 
 async def _span(library: Library, card: Card) -> Source | None:
-    """The passage that bears a card's back out."""
+    """The passage that states a card's back; None where none does."""
     near = await passages_near(library, None, card.back)
     return next((each for each in near[:_LOOKED_AT] if spans_of(card.back, each)), None)

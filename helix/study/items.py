@@ -1,4 +1,4 @@
-"""What can be made to learn with, as values: questions, cards, lessons and nodes."""
+"""Study items as values: questions, true-or-false statements, cards, lessons and map nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from helix.answering.proof import Support
 
 BLANK = "____"
-"""Stands in a statement for what is asked."""
+"""Stands in a statement for the words that are asked for."""
 Kind = Literal["quiz", "cards", "workshop", "map"]
 Difficulty = Literal["easy", "normal", "advanced"]
 OPTIONS = 4
@@ -35,7 +35,7 @@ class Choice:
 
     @property
     def text(self) -> str:
-        """What it says: two items of the same text are one."""
+        """The text by which duplicates are found: the statement with the right option."""
         return self.filled(self.key)
 
 
@@ -51,7 +51,7 @@ class TrueFalse:
 
     @property
     def text(self) -> str:
-        """What is true of it."""
+        """The text by which duplicates are found: the true statement."""
         return self.statement if self.truth else self.original or self.statement
 
 
@@ -65,13 +65,13 @@ class Card:
 
     @property
     def text(self) -> str:
-        """What is learnt with it."""
+        """The text by which duplicates are found: the back."""
         return self.back
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A part of a workshop before it is written: its title and what it is about."""
+    """A part of a workshop before its text is written: its title and its points."""
 
     title: str
     points: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Lesson:
 
     @property
     def text(self) -> str:
-        """What tells it from the others."""
+        """The text by which duplicates are found: the title."""
         return self.title
 
 
@@ -93,7 +93,7 @@ class Node:
 
     @property
     def text(self) -> str:
-        """What it is called."""
+        """The text by which duplicates are found: the label."""
         return self.label
 
 
@@ -110,7 +110,7 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An item that is dropped, and why."""
+    """An item that is dropped; ``reason`` is one of helix.study.examination."""
 
     item: Item
     reason: str
@@ -118,13 +118,13 @@ class Rejected:
 
 @dataclass(slots=True)
 class Made:
-    """What a step brought: ``dropped`` counts by reason what was not kept."""
+    """The result of one step of making a set; ``dropped`` counts dropped items by reason."""
 
     proven: list[Proven] = field(default_factory=list)
     dropped: dict[str, int] = field(default_factory=dict)
 
     def drop(self, reason: str, count: int = 1) -> None:
-        """Count what was dropped for a reason."""
+        """Count dropped items."""
         self.dropped[reason] = self.dropped.get(reason, 0) + count
 
 
@@ -136,7 +136,7 @@ def body_of(item: Item) -> dict[str, Any]:
 
 
 def item_of(kind: str, body: dict[str, Any]) -> Item:
-    """The item that a row's ``kind`` and ``body`` are; keys that were added later are left out."""
+    """The item of a row's ``kind`` and ``body``; other keys of the body are passed over."""
     makers: dict[str, type[Choice | TrueFalse | Card | Lesson | Node]] = {
         "choice": Choice, "true_false": TrueFalse, "card": Card, "lesson": Lesson, "node": Node,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Lessons: written when they are opened, by the answering path, with an exercise beside them."""
+"""Lessons: written by the answering path when they are first opened, with one exercise each."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TOP_K = 8
 async def open_lesson(
     library: Library, answering: AnswerPipeline, maker: Maker, item_id: int
 ) -> Row:
-    """A lesson's row, written now where nobody has opened it before.
+    """A lesson's row; its text is written now where nobody has opened the lesson before.
 
-    Its text is an answer, proven and cited like any other, from the documents of its passages.
-    Where that is refused the text stays empty, and the lesson is what its passages say.
+    The text is an answer, proven and cited like any other, from the documents of the lesson's
+    passages. Where the answer is a refusal the text stays empty, and the passages are shown.
 
     Raises:
         NotFound: there is no such lesson.
@@ -66,7 +66,7 @@ async def _lesson(library: Library, item_id: int) -> Row:
 
 
 def _question(tenant: str, lesson: Row) -> Question:
-    """What the lesson is the answer to, of its own documents alone."""
+    """The question that the lesson's text answers, in the scope of the lesson's documents."""
     sources = lesson["sources"]
     document, title = sources[0]["title"], lesson["body"]["title"]
     ids = tuple(dict.fromkeys(source["document_id"] for source in sources))
@@ -77,7 +77,7 @@ def _question(tenant: str, lesson: Row) -> Question:
 
 
 async def _exercise(library: Library, maker: Maker, lesson: Row) -> Proven | None:
-    """One question about the lesson's passages; None where none proves itself."""
+    """One proven question about the lesson's passages; None where none is proven."""
     sources = lesson["sources"]
     ids = list(dict.fromkeys(source["document_id"] for source in sources))
     passages = await read_passages(library, [source["chunk_id"] for source in sources])

@@ -1,4 +1,4 @@
-"""How a set is made: passage by passage, each step stored with how far it is, so it can go on."""
+"""Making a set passage by passage; each step is stored with the progress, so it can be resumed."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from helix.study.rows import items_of
 from helix.study.storing import count_items, keep_plan, keep_step, read_set
 
 GoingOn = Callable[[str], Awaitable[bool]]
-"""Is told what is being done; False: it is to stop."""
+"""Is called with the current stage; returns False where making is to stop."""
 _ROUNDS = 2
-"""How often a passage is asked: the second time for what the first left out or failed."""
+"""How often items are made of a passage; the second time for items still missing."""
 _MOST_READ = 60
 _FAILURES = 3
 FAILED = "model failed"
-"""Why there is nothing of a passage: the model's service gave no answer."""
+"""The reason in ``dropped`` for a passage whose items the model's service failed to make."""
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass
 class _Work:
-    """A set under way."""
+    """A set that is being made."""
 
     library: Library
     set_id: int
@@ -54,7 +54,7 @@ class _Work:
 
 
 async def make(library: Library, set_id: int, maker: Maker, going_on: GoingOn) -> bool:
-    """Make a set, or what is left of it to make; False where it was stopped, or is gone.
+    """Make a set, or its missing items; False where making was stopped, or the set was deleted.
 
     Raises:
         UpstreamError: the model's service failed several times in a row.
@@ -114,7 +114,7 @@ async def _items(work: _Work) -> bool:
 async def _step(
     work: _Work, order: Order, examiner: Examiner, passage: Source, wanted: int
 ) -> Made:
-    """At most ``wanted`` proven items of one passage, and what was dropped on the way."""
+    """At most ``wanted`` proven items of one passage, and the counts of dropped ones."""
     made = Made()
 
     async def is_false(text: str) -> bool:

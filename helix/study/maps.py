@@ -1,4 +1,4 @@
-"""Maps as they are arranged: where a person has put nodes, and which are folded."""
+"""The arrangement of maps: the positions that a person gave to nodes, and the folded nodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def arrange(
 
     Raises:
         NotFound: there is no such map.
-        BadRequest: an id is none of its nodes', or a position is no place.
+        BadRequest: an id is not one of its nodes, or a position is not two numbers in range.
     """
     found = read_set(connection, tenant, set_id)
     if found is None or found["kind"] != "map":

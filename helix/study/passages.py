@@ -1,4 +1,4 @@
-"""The passages of a scope that stand for all of it, and those that may state a text."""
+"""A representative choice of a scope's passages, and the passages that may state a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from helix.storage.packed_terms import SLOTS, key_of, slot_of
 from helix.storage.search_scope import HIT_COLUMNS, JOIN_HITS, hit_of, scope_condition
 
 MOST_PASSAGES = 15
-"""Passages that a short scope is read in; a longer one in more where more items are wanted."""
+"""Passages that items are made of at most, unless more items are wanted."""
 _MOST_PLACES = 20_000  # chunks of a scope that are chosen from; of more every second or third
 _NEAR = 40  # passages that a text is looked for in
 _SHORT = 200  # characters: a heading with its first line, hardly more
@@ -45,7 +45,7 @@ _HITS = compose(
     " FROM unnest(%(chunks)s::bigint[]) AS id) h {joined}",
     columns=HIT_COLUMNS, joined=JOIN_HITS,
 )  # fmt: skip
-# Each term counts the same: what has most of them may state the text, rare ones or not.
+# Each term has the same weight: a passage with most of them may state the text, rare or not.
 _STATING = compose(
     "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance FROM lexical_chunks("
     "%(keys)s::bigint[], %(weights)s::text::sparsevec, {most}, %(ids)s::bigint[]) AS id) h"
@@ -56,7 +56,7 @@ _STATING = compose(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a passage stands: its document, the headings over it, and how long it is."""
+    """The place of a passage: its document, the headings above it, and its length in characters."""
 
     chunk_id: int
     document_id: int
@@ -66,14 +66,14 @@ class Place:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The document's title and the headings, none of them repeated right away."""
+        """The document's title and the headings, without a repetition of the one before."""
         names = [self.title]
         names += [name for name in self.heading_path if name and name != names[-1]]
         return tuple(names)
 
 
 async def documents_in(library: Library, scope: Scope) -> list[int] | None:
-    """Ids of the documents that a narrowed scope comes to now; None of a whole library."""
+    """The ids of a scope's documents at present; None for a whole library."""
     if not scope.narrowed:
         return None
     statement = compose(_DOCUMENTS, condition=scope_condition(tuple(scope.filters())))
@@ -94,9 +94,9 @@ def _place(row: Mapping[str, Any]) -> Place:
 
 
 def chosen(places: Sequence[Place], wanted: int) -> list[Place]:
-    """At most ``wanted`` places, spread evenly over all text, in an order that covers it early.
+    """At most ``wanted`` places, spread evenly over the text; any first few are spread evenly too.
 
-    Of neighbours the longer one is taken, and sooner one that begins what a heading names.
+    Of neighbours the longer passage is preferred, and the first one under a heading.
     """
     long = [place for place in places if place.characters >= _SHORT] or list(places)
     begins = {place.path: place.chunk_id for place in reversed(long)}
@@ -116,7 +116,7 @@ def chosen(places: Sequence[Place], wanted: int) -> list[Place]:
 
 
 def _spread(places: list[Place]) -> list[Place]:
-    """The same in another order: any first few of them stand far apart."""
+    """The places in an order in which any first few of them are far apart."""
     count = len(places)
     bits = max(count - 1, 1).bit_length()
     order = (int(f"{n:0{bits}b}"[::-1], 2) for n in range(1 << bits))
@@ -124,14 +124,14 @@ def _spread(places: list[Place]) -> list[Place]:
 
 
 async def read_passages(library: Library, chunk_ids: Sequence[int]) -> list[Source]:
-    """The passages with their texts, in this order; those that are gone are left out."""
+    """The passages with their texts, in the order of ``chunk_ids``; deleted ones are left out."""
     rows = await library.all_data(_HITS, {"chunks": list(chunk_ids)})
     hits = {row["chunk_id"]: hit_of(row) for row in rows}
     return [source_of(hits[chunk_id]) for chunk_id in chunk_ids if chunk_id in hits]
 
 
 def without_repeats(passages: Sequence[Source]) -> list[Source]:
-    """The passages but those that repeat one before them nearly word for word."""
+    """The passages without those that repeat an earlier one nearly word for word."""
     hits = [passage.hit for passage in passages]
     return sources_of(hits, max_tokens=_AS_IT_IS, max_sources=len(hits), apart=len(hits))
 
@@ -139,7 +139,7 @@ def without_repeats(passages: Sequence[Source]) -> list[Source]:
 async def passages_near(
     library: Library, document_ids: Sequence[int] | None, text: str
 ) -> list[Source]:
-    """Of these documents, or of all, the passages that have most of the words of ``text``."""
+    """The passages of these documents (None: of all) that share most words with ``text``."""
     keys = sorted({key_of(term, library.tenant) for term in question_words(text)})
     if not keys:
         return []

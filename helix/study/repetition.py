@@ -38,7 +38,7 @@ FROM study_items i LEFT JOIN study_cards c
 WHERE i.tenant_id = %(tenant)s AND i.kind = 'card'
     AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
 """
-# The item's row is held: two reviews of a card at once would each begin at the same state.
+# The item's row is locked: two reviews of a card at once would each begin at the same state.
 _CARD = """
 SELECT i.id, c.card FROM study_items i LEFT JOIN study_cards c
     ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
@@ -66,9 +66,9 @@ WHERE tenant_id = %(tenant)s AND item_id = %(item_id)s AND learner = %(learner)s
 
 
 def scheduler(retention: float) -> Scheduler:
-    """FSRS that asks a card again when it is remembered with this probability.
+    """FSRS for this ``retention``: the probability, 0 to 1, of recall when a card is due.
 
-    Without fuzz: the interval that a button shows is the one that it gives.
+    Without fuzz, so that the interval on a button is the one that a review gives.
     """
     from fsrs import Scheduler  # here, for only cards need it
 
@@ -89,7 +89,7 @@ def reviewed(
 def intervals(
     stored: Mapping[str, Any] | None, item_id: int, now: datetime, retention: float
 ) -> dict[str, int]:
-    """By rating, in how many seconds the card would be due."""
+    """By rating, the seconds after which the card would be due."""
     return {
         rating: round((reviewed(stored, item_id, rating, now, retention).due - now).total_seconds())
         for rating in RATINGS
@@ -126,7 +126,7 @@ def review(
     retention: float,
     now: datetime | None = None,
 ) -> Row:
-    """Note how well a card was known; when it is due next, and its new intervals.
+    """Store how well a card was known; returns when it is due next, and its new intervals.
 
     Raises:
         NotFound: there is no such card.
@@ -145,10 +145,10 @@ def review(
 
 
 def undo_review(connection: Connected, tenant: str, *, learner: str) -> Row:
-    """Take the learner's last review back: the card is what it was before.
+    """Undo the learner's last review: the card's state is the one before it.
 
     Raises:
-        Conflict: there is none.
+        Conflict: there is no review to undo.
     """
     row = one(connection, _LAST, {"tenant": tenant, "learner": learner})
     if row is None:

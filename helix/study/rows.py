@@ -1,4 +1,4 @@
-"""What the statements of study share: an item with its spans, and whether it is stale."""
+"""SQL that the statements of study share: an item with its spans, and whether it is stale."""
 
 from __future__ import annotations
 

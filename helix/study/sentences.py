@@ -1,4 +1,4 @@
-"""The sentences of a passage that can be asked about: whole, and clear without their neighbours."""
+"""The sentences of a passage that questions can be made of: whole, and clear on their own."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def sentences_of(source: Source) -> Iterator[Sentence]:
 
 
 def clear_sentences(source: Source) -> list[Sentence]:
-    """Those that can be asked about."""
+    """The sentences of a passage that questions can be made of (``is_clear``)."""
     return [sentence for sentence in sentences_of(source) if is_clear(sentence.text)]
 
 

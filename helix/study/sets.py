@@ -19,7 +19,7 @@ from helix.study.rows import IS_STALE, items_of, one
 COUNTS: dict[str, tuple[int, int, int]] = {
     "quiz": (5, 10, 50), "cards": (1, 20, 200), "workshop": (3, 6, 12), "map": (2, 40, 60),
 }  # fmt: skip
-"""By kind: the fewest items that can be asked for, how many are made unasked, and the most."""
+"""By kind: the fewest items that can be asked for, the default number, and the most."""
 
 _ADD = """
 INSERT INTO study_sets (tenant_id, kind, title, scope, document_ids, difficulty, wanted)
@@ -58,9 +58,10 @@ _MOST_TITLES = 3
 
 @dataclass(frozen=True, slots=True)
 class NewSet:
-    """What is to be made, and of what.
+    """An order of a set.
 
-    ``scope`` is what was asked for, as JSON, and ``document_ids`` what it comes to; None: all.
+    ``scope`` is the scope of the request, as JSON; ``document_ids`` are its documents, None for
+    the whole library. ``count`` is the number of items, None for the default of COUNTS.
     """
 
     kind: Kind
@@ -71,8 +72,7 @@ class NewSet:
     count: int | None = None
 
     def wanted(self) -> int:
-        """How many items are wanted.
-
+        """The number of items wanted.
         Raises:
             BadRequest: the count is beyond what a set of this kind may have.
         """

@@ -1,4 +1,4 @@
-"""Items as they are stored: each span is compared with the document in the same transaction."""
+"""Storing items; each span is compared with the document's text in the same transaction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from helix.study.items import Made, Proven, body_of
 from helix.study.rows import one
 
 CHANGED = "document changed"
-"""Why a proven item is dropped after all: its span is no longer what it was."""
+"""The reason for dropping a proven item whose document changed before it was stored."""
 
 _SET = """
 SELECT id, kind, title, document_ids, difficulty, wanted, plan, at, dropped FROM study_sets
@@ -51,26 +51,26 @@ _BODY = (
 
 
 def read_set(connection: Connected, tenant: str, set_id: int) -> Row | None:
-    """What a set is to be and how far it is; None where it is no more."""
+    """A set's order and progress; None where it was deleted."""
     return one(connection, _SET, {"tenant": tenant, "id": set_id})
 
 
 def keep_plan(
     connection: Connected, tenant: str, set_id: int, plan: Sequence[int], model: str
 ) -> None:
-    """Keep of which chunks a set is made, and by what; a plan that it has already stays."""
+    """Store the chunks that a set is made of, and its model; an earlier plan stays."""
     values = {"tenant": tenant, "id": set_id, "plan": list(plan), "model": model}
     connection.execute(_PLAN, values)
 
 
 def count_items(connection: Connected, tenant: str, set_id: int) -> tuple[int, int]:
-    """How many items a set has, and the number of the last."""
+    """(number of items, ``n`` of the last one) of a set."""
     row = one(connection, _COUNT, {"tenant": tenant, "id": set_id})
     return (int(row["made"]), int(row["last"])) if row else (0, 0)
 
 
 def keep_step(connection: Connected, tenant: str, set_id: int, at: int, made: Made) -> bool:
-    """Store what step ``at`` of a set's plan made; False where that was stored already."""
+    """Store the items of step ``at`` of a set's plan; False where they were stored already."""
     row = one(connection, _HOLD, {"tenant": tenant, "id": set_id})
     if row is None or row["at"] != at:
         return False
@@ -90,7 +90,7 @@ def add_items(
     made: Made,
     more: Mapping[int, dict[str, Any]] | None = None,
 ) -> list[int | None]:
-    """Add proven items at the end of a set; their ids, None for one whose span has changed.
+    """Add proven items at the end of a set; returns their ids, None where a span has changed.
 
     ``more`` has further keys of the body by the item's place in the list.
     """
@@ -133,5 +133,5 @@ def add_unproven(
 
 
 def change_body(connection: Connected, tenant: str, item_id: int, body: dict[str, Any]) -> None:
-    """Put further keys into an item's body, or others in their place."""
+    """Set keys of an item's body; its other keys stay."""
     connection.execute(_BODY, {"tenant": tenant, "id": item_id, "body": Jsonb(body)})

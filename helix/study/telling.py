@@ -1,4 +1,4 @@
-"""Items as routes and commands tell them: a question without its key."""
+"""Items as routes and commands show them: a question without its key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = {
 def told_item(item: Row) -> Row:
     """An item's row with those keys of its body that a learner may see before answering.
 
-    The span of a question is a part of its answer, so that is left to the attempt too.
+    The sources of a question show its answer, so they are left out too; an attempt shows them.
     """
     is_question = item["kind"] in ("choice", "true_false")
     body = {name: item["body"].get(name) for name in _SHOWN[item["kind"]]}
@@ -22,7 +22,7 @@ def told_item(item: Row) -> Row:
 
 
 def told_node(item: Row) -> Row:
-    """A node as a map shows it: its place, and the spans that it is about."""
+    """A node of a map: its position, and its spans."""
     body = item["body"]
     at = body.get("at") or [None, None]
     return {

@@ -1,1 +1,1 @@
-"""A tenant out of one Helix and into another: all that is its own, in a folder of plain files."""
+"""Export and import of a tenant: its rows and original files, in a folder of plain files."""

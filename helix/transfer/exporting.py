@@ -1,4 +1,4 @@
-"""A tenant into a folder: all its rows as of one moment, and the files that they came from."""
+"""Export of a tenant into a folder: all its rows as of one moment, and its original files."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _ROWS_AT_ONCE = 200
 
 
 def export_tenant(connection: Connected, tenant: str, folder: Path) -> Manifest:
-    """Write all of ``tenant`` into ``folder``, which is new or empty; with the owner's rights.
+    """Write all of ``tenant`` into ``folder``, which is new or empty; needs the owner's rights.
 
-    Servers and workers go on meanwhile: what is written is of one moment.
+    Servers and workers may go on meanwhile: the export is of one snapshot.
 
     Raises:
         TransferFailed: ``folder`` is not empty, or cannot be written.
@@ -83,7 +83,7 @@ def _rows(
 
 
 def _write_files(connection: Connected, tenant: str, part: Path) -> Member:
-    """Write the original files of the documents, and what they are called."""
+    """Write the original files of the documents, and their names."""
     found = connection.execute(_FILES, {"tenant": tenant}).fetchall()
 
     def rows() -> Iterator[str]:

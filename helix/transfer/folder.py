@@ -1,7 +1,7 @@
 """The folder of an export: a file of JSON lines a table, the original files, and a manifest.
 
-``manifest.json`` is written last and names every table's rows, bytes and SHA-256; a file below
-``files/`` is called by its own SHA-256. So any byte that is not as it was written is found.
+``manifest.json`` is written last and has every table's number of rows, bytes and SHA-256; the name
+of a file below ``files/`` is its own SHA-256. So every changed byte is found.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _BLOCK_BYTES = 1 << 20
 
 
 class TransferFailed(HelixError):
-    """An export could not be written, or is not whole, or does not fit this database."""
+    """An export could not be written, is damaged, or does not fit this database."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """What the file of a table holds; ``columns`` are those of its rows."""
+    """The file of one table; ``columns`` are those of its rows."""
 
     rows: int
     size: int
@@ -38,10 +38,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an export holds and where it came from.
+    """The contents of an export and their origin.
 
-    ``embedder`` filled its vectors (None: there are none); ``last`` is, by numbered table, the
-    highest id that was ever given out.
+    ``embedder`` is the identity of its vectors' embedder (None: there are none); ``last`` is, by
+    numbered table, the highest id that was ever given out.
     """
 
     format: str
@@ -60,10 +60,10 @@ class Manifest:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder that gets its name when it is whole; only its owner may read it.
+    """A temporary folder that is renamed to ``folder`` when the block ends; mode 0700.
 
     Raises:
-        TransferFailed: there is something of that name, or it cannot be written.
+        TransferFailed: ``folder`` exists and is not empty, or it cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TransferFailed(f"{folder} exists and is not empty: give the export another name")
@@ -100,10 +100,10 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def checked(folder: Path) -> Manifest:
-    """The manifest of an export whose tables are, byte for byte, as they were written.
+    """The manifest of an export, once all its tables were compared with their checksums.
 
     Raises:
-        TransferFailed: it is no export, of another format, or not whole.
+        TransferFailed: ``folder`` is no export, is of another format, or is damaged.
     """
     manifest = _manifest(folder)
     for table, member in manifest.tables.items():
@@ -135,7 +135,7 @@ def read_file(folder: Path, content_hash: str) -> bytes:
 
 
 def damaged(folder: Path, why: str) -> TransferFailed:
-    """The error of an export that is not as it was written."""
+    """The error for a damaged export."""
     return TransferFailed(f"{folder} is no whole export ({why}): take another copy of it")
 
 

@@ -1,4 +1,4 @@
-"""A folder of an export into a database: all of it in one transaction, or nothing."""
+"""Import of an exported folder into a database: all of it in one transaction, or nothing."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ WHERE status = 'answering' AND {own}
 
 
 def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Manifest) -> None:
-    """Put what ``folder`` holds into the database as ``tenant``, which has nothing in it yet.
+    """Import the export in ``folder`` as ``tenant``, which may have no rows yet.
 
-    ``connection`` is in autocommit, with the owner's rights; ``manifest`` was ``checked``. Vectors
-    are taken as they are: no embedder is asked. Ids are kept where none of them is taken; else all
-    are moved.
+    ``connection`` is in autocommit, with the owner's rights; ``manifest`` is the one that
+    ``checked`` returned. Vectors are imported as they are: no embedder is called. Ids are kept
+    where all of them are free; else all are raised by one number a table.
 
     Raises:
         TransferFailed: the export is damaged or of a newer Helix; the tenant has rows; the
@@ -85,7 +85,7 @@ def _claim(connection: Connected, folder: Path, embedder: str) -> None:
 
 
 def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> None:
-    """Return where every column of the export is one here too."""
+    """Return where every column of the export is a column of this database too."""
     known = {table.name: set(columns_of(connection, table)) for table in TABLES}
     known[FILES] = {"tenant_id", "content_hash"}
     for table, member in manifest.tables.items():
@@ -108,7 +108,7 @@ def _check_empty(connection: Connected, tenant: str) -> None:
 
 
 def _offsets(connection: Connected, manifest: Manifest) -> Offsets:
-    """How far the ids of each numbered table are moved; the numbers are nobody else's then."""
+    """By numbered table, the number that is added to its ids; the new ids are reserved by it."""
     offsets = {}
     for table in (table for table in TABLES if table.numbered):
         last = manifest.last.get(table.name, 0)
@@ -120,7 +120,7 @@ def _offsets(connection: Connected, manifest: Manifest) -> Offsets:
 
 
 def _reserved(connection: Connected, table: str, last: int) -> int:
-    """The last id given out, once that is ``last`` at least."""
+    """Advance the sequence of a table's ids to ``last`` at least; returns its last value."""
     row = connection.execute(_RESERVE, {"table": table, "last": max(last, 1)}).fetchone()
     return int(row[0]) if row else 0
 
@@ -154,7 +154,7 @@ def _load(
 
 
 def _batches(folder: Path, table: Table, offsets: Offsets) -> Iterator[list[str]]:
-    """The rows of a table, moved where they have to be, so many at a time as memory takes."""
+    """The rows of a table with their new ids, in batches that are bounded in rows and bytes."""
     batch: list[str] = []
     size = 0
     for line in files.read_rows(folder, table.name):
@@ -171,7 +171,7 @@ def _batches(folder: Path, table: Table, offsets: Offsets) -> Iterator[list[str]
 
 
 def _finish(connection: Connected, tenant: str) -> None:
-    """Settle what was under way, and make what is made of the rows."""
+    """End documents and answers that were under way, and make the BM25 terms of the chunks."""
     whose = {"tenant": tenant}
     for statement in (_SETTLE_DOCUMENTS, _SETTLE_MESSAGES):
         connection.execute(statement, whose)

@@ -1,7 +1,7 @@
-"""Ids of one database as those of another: moved by the same number, wherever they are named. Pure.
+"""Ids of exported rows, raised by one number a table wherever they stand. Pure.
 
-A row of JSON names documents and chunks in columns, in the JSON of columns, as numbers and as text
-(LlamaIndex's metadata). Every value under a key of ``REFERENCES`` is one.
+A row names documents and chunks in columns and in the JSON of columns, as numbers and as text
+(LlamaIndex's metadata). Every value under a key of ``REFERENCES`` is an id.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from helix.transfer.tables import REFERENCES, Table
 
 Offsets = Mapping[str, int]
-"""By numbered table, or by key, what is added to ids."""
+"""By numbered table, or by key, the number that is added to ids."""
 _NODE_COPY = "_node_content"
 """LlamaIndex's own copy of a node: JSON as text, with the metadata again."""
 _SOURCE_NODE, _DOCUMENT = "1", "4"
 
 
 def renumbered(row: dict[str, Any], table: Table, offsets: Offsets) -> dict[str, Any]:
-    """A row of ``table`` with every id moved."""
+    """A row of ``table`` with the offsets added to every id in it."""
     by_key = {key: offsets[other] for key, other in {**REFERENCES, **table.references}.items()}
     moved: dict[str, Any] = _moved(row, by_key)
     if table.numbered:
@@ -49,7 +49,7 @@ def _moved_at(key: str, value: Any, by_key: Offsets) -> Any:
 
 
 def _moved_copy(text: str, by_key: Offsets) -> str:
-    """The copy of a node, whose document is one of its relationships."""
+    """LlamaIndex's copy of a node; its document is one of its relationships."""
     node = _moved(json.loads(text), by_key)
     source = (node.get("relationships") or {}).get(_SOURCE_NODE)
     if isinstance(source, dict) and source.get("node_type") == _DOCUMENT:
@@ -58,7 +58,7 @@ def _moved_copy(text: str, by_key: Offsets) -> str:
 
 
 def _shifted(value: Any, by: int) -> Any:
-    """An id moved; what is no id, such as null, stays."""
+    """An id plus ``by``; a value that is no id, such as null, stays."""
     if isinstance(value, str):
         return str(int(value) + by) if value.isascii() and value.isdigit() else value
     return value + by if type(value) is int else value

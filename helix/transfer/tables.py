@@ -1,4 +1,4 @@
-"""What of a tenant goes into an export, table by table, and what stays behind and why."""
+"""The tables of a tenant that an export has, and those that it leaves out, with the reasons."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from helix.storage.connections import Connected
 class Table:
     """A table whose rows are exported in the order of the columns ``order``.
 
-    ``numbered``: other rows name its ``id``, which is kept where it is free, else all are moved.
-    ``without`` are columns that are given out anew. ``references`` are keys as in REFERENCES, of
-    this table's rows alone; ``keyed`` are columns of JSON whose keys are ids.
+    ``numbered``: other rows refer to its ``id``, which is kept where it is free (importing.py).
+    ``without`` are columns that an import fills anew. ``references`` are further REFERENCES that
+    hold for this table's rows alone; ``keyed`` are columns of JSON whose keys are ids.
     """
 
     name: str
@@ -59,7 +59,7 @@ TABLES = (
 )
 """In an order that their foreign keys allow."""
 FILES = "files"
-"""Exported as files: their bytes may be elsewhere than in the table."""
+"""This table's rows are exported as files: their bytes may be in a bucket."""
 LEFT_OUT: Mapping[str, str] = {
     "chunk_terms": "made anew of the chunks: its keys have the tenant's name in them",
     "term_counts": "counted anew",
@@ -91,7 +91,7 @@ ORDER BY attnum
 
 
 def columns_of(connection: Connected, table: Table) -> dict[str, str]:
-    """The columns of ``table`` that are exported, each with the cast that JSON wants of it.
+    """The exported columns of ``table``, each with the cast that it needs to become JSON.
 
     Raises:
         StoreUnavailable: there is no such table.
@@ -103,5 +103,5 @@ def columns_of(connection: Connected, table: Table) -> dict[str, str]:
 
 
 def listed(names: tuple[str, ...] | list[str]) -> sql.Composed:
-    """Columns, separated by commas."""
+    """Quoted column names, separated by commas."""
     return sql.SQL(", ").join(map(sql.Identifier, names))

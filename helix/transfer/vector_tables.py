@@ -1,8 +1,8 @@
 """The texts of another program's vectors in Postgres: LangChain's PGVector, and Open WebUI's.
 
-They keep chunks, which mostly overlap, and say in their metadata which source each is of. A source
-becomes one text again: its chunks one after another, what two neighbours share once. Vectors are
-not read: Helix makes its own chunks, whose every citation is a span of the text.
+These programs keep chunks, which mostly overlap, with their source in the metadata. The chunks of a
+source are joined into one text, the overlap of two neighbours once. Vectors are not read: Helix
+makes its own chunks, so that every citation is a span of the text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from psycopg.rows import dict_row
 from helix.transfer.folder import TransferFailed
 
 _LEAST_SHARED, _MOST_SHARED = 12, 2000
-"""Characters that neighbours may share; fewer may be the same by chance."""
-# In the order of their place in the source, where the metadata tells it; else as they were stored.
+"""The overlap of two neighbours in characters; a shorter one may be the same by chance."""
+# In the order of their place in the source, where the metadata has it; else as they were stored.
 _ORDERED = """
 SELECT source, coalesce(metadata ->> 'title', metadata ->> 'name', '') AS title, text FROM chunks
 ORDER BY source, CASE WHEN metadata ->> 'page' ~ '^\\d+$' THEN (metadata ->> 'page')::int END,
@@ -48,7 +48,7 @@ PROGRAMS = tuple(_CHUNKS)
 
 @dataclass(frozen=True)
 class Text:
-    """A source's text, what it was called there, and its title if that was known."""
+    """The text of a source, the source's name in the other program, and its title or ``""``."""
 
     source: str
     title: str
@@ -56,10 +56,10 @@ class Text:
 
 
 def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]:
-    """The texts in the database of ``url``, of one collection or all; nothing there is changed.
+    """The texts in the database at ``url``, of one collection or all; the connection only reads.
 
     Raises:
-        TransferFailed: it is not reached, or has no such table.
+        TransferFailed: the database cannot be reached, or has no table of ``program``.
     """
     try:
         with psycopg.connect(url, row_factory=dict_row) as connection:
@@ -82,7 +82,7 @@ def _text(source: str, chunks: list[dict[str, Any]]) -> Text:
 
 
 def without_overlap(text: str, following: str) -> str:
-    """``text`` and what follows it, what the end of one and the start of the other share once."""
+    """``text`` and ``following`` joined, their overlap once; a blank line where there is none."""
     for shared in range(min(len(text), len(following), _MOST_SHARED), _LEAST_SHARED - 1, -1):
         if text.endswith(following[:shared]):
             return text + following[shared:]
@@ -90,5 +90,5 @@ def without_overlap(text: str, following: str) -> str:
 
 
 def _told(error: psycopg.Error) -> str:
-    """What the database says, in one line; it names no password."""
+    """The database's message as one line; it holds no password."""
     return (error.diag.message_primary or "it cannot be reached").partition("\n")[0]

@@ -1,1 +1,1 @@
-"""Speech as text: recordings told by their bytes, and put to a model or to Whisper."""
+"""Speech to text: recordings known by their bytes, transcribed by a model or by Whisper."""

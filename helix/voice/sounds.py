@@ -1,7 +1,7 @@
-"""Recordings told by their bytes: which kind, and how long, without decoding a sound. Pure.
+"""The format and length of a recording, read from its bytes without decoding the sound. Pure.
 
-Browsers record WebM (Chromium, Firefox), Ogg (Firefox) and MP4 (Safari); WAV and FLAC are what
-people keep. A length that a file's header does not tell is read off its last timestamp.
+Browsers record WebM (Chromium, Firefox), Ogg (Firefox) and MP4 (Safari); people keep WAV and FLAC.
+Where the header does not state the length, the last timestamp does.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Sound:
-    """A recording: its MIME type, and its length in seconds as far as its timestamps tell."""
+    """A recording: its MIME type, and its length in seconds by its header or timestamps."""
 
     type: str
     seconds: float
 
 
 def sound_of(data: bytes) -> Sound | None:
-    """What ``data`` is a recording of; None where it is none of these kinds, or damaged."""
+    """The format and length of ``data``; None where it is of another format, or damaged."""
     for kind, signature, offset, measure in _KINDS:
         if data[offset : offset + len(signature)] == signature:
             try:
@@ -34,7 +34,7 @@ def sound_of(data: bytes) -> Sound | None:
 
 
 def _wav(data: bytes) -> float:
-    """RIFF: the bytes of sound by the bytes a second; a recorder that was cut gives no size."""
+    """RIFF: bytes of sound divided by bytes a second; an interrupted recording has no size."""
     if data[8:12] != b"WAVE":
         raise ValueError
     rate, at = 0, 12
@@ -74,9 +74,9 @@ _SCALE, _DURATION, _TIME, _SIMPLE, _BLOCK = 0x2AD7B1, 0x4489, 0xE7, 0xA3, 0xA1
 
 
 def _webm(data: bytes) -> float:
-    """Matroska: the length that its info tells, or the time of the last block, if that is later.
+    """Matroska: the length in its info, or the time of the last block, if that is later.
 
-    A recorder that streams knows no length, neither of the file nor of a cluster.
+    A recorder that streams writes no length, neither of the file nor of a cluster.
     """
     scale, told, cluster, last = 1_000_000, 0.0, 0, 0
     for element, (begins, ends) in _elements(data):
@@ -95,7 +95,7 @@ def _webm(data: bytes) -> float:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, _Span]]:
-    """The elements that times are in, in order; those that hold others are gone into."""
+    """The elements that hold times, in order, also those within container elements."""
     at = 0
     while at < len(data):
         width = _width(data[at])
@@ -111,7 +111,7 @@ def _elements(data: bytes) -> Iterator[tuple[int, _Span]]:
 
 
 def _width(first: int) -> int:
-    """Bytes of a number whose first byte is ``first``: RFC 8794, section 4."""
+    """The length in bytes of a number whose first byte is ``first``: RFC 8794, section 4."""
     if not first:
         raise ValueError
     return 9 - first.bit_length()

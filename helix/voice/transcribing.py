@@ -1,4 +1,4 @@
-"""Speech to text: by the model that answers, where it hears, or by Whisper on this machine."""
+"""Speech to text: by the model that answers, if it takes audio, or by Whisper on this machine."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from helix.voice.sounds import Sound
 INLINE_MB = 14
 """Gemini takes requests of 20 MB, and a recording grows by a third on its way there."""
 NOTHING = "NO SPEECH"
-"""What the model replies for a recording in which nobody speaks."""
+"""The model's reply for a recording without speech."""
 
 _logger = logging.getLogger(__name__)
 
 
 class NoVoice(HelixError):
-    """Nothing here makes text of speech."""
+    """No model for speech to text is configured."""
 
     status = 501
 
     def __init__(self) -> None:
         super().__init__(
-            "nothing here understands speech: set HELIX_LLM to gemini, or HELIX_VOICE_MODEL to the"
-            " folder of a Whisper model"
+            "no model for speech is configured: set HELIX_LLM to gemini, or HELIX_VOICE_MODEL to"
+            " the folder of a Whisper model"
         )
 
 
 class Transcriber(Protocol):
-    """Makes text of speech; stores nothing."""
+    """Transcribes speech; stores nothing."""
 
     async def text_of(self, sound: Sound, data: bytes) -> str:
-        """What is said in the recording; empty where nothing is.
+        """The words of the recording; empty where there is no speech.
 
         Raises:
             UpstreamError: the model failed.
@@ -56,12 +56,12 @@ class Transcriber(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of what it holds."""
+        """Release its threads and memory."""
         ...
 
 
 class ModelTranscriber:
-    """By ``llm``, whose owner closes it: the recording goes to its service, as questions do."""
+    """Transcribes by ``llm``, whose owner closes it: the model's service gets the recording."""
 
     def __init__(self, llm: LanguageModel) -> None:
         self._llm = llm
@@ -70,7 +70,7 @@ class ModelTranscriber:
         """As Transcriber has it."""
         if len(data) > INLINE_MB * 2**20:
             raise TooLarge(f"the model takes {INLINE_MB} MB of sound at most: speak shorter")
-        # LlamaIndex's Gemini knows no AudioBlock (0.11.3); of a document it sends bytes and type
+        # LlamaIndex's Gemini has no AudioBlock (0.11.3); of a document it sends bytes and type
         block = DocumentBlock(data=io.BytesIO(data), document_mimetype=sound.type, title="speech")
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=prompt("transcription")),
@@ -82,11 +82,11 @@ class ModelTranscriber:
         return "" if text.strip(".") == NOTHING else text
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing: it holds nothing."""
 
 
 class WhisperTranscriber:
-    """By faster-whisper in one thread of this process; the model is loaded on first use."""
+    """Transcribes by faster-whisper in a thread of its own; the model is loaded on first use."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -95,7 +95,7 @@ class WhisperTranscriber:
 
     @cached_property
     def _model(self) -> Any:
-        whisper = import_module("faster_whisper")  # of the extra; it loads a second's worth
+        whisper = import_module("faster_whisper")  # of the extra `voice`; importing takes a second
         return whisper.WhisperModel(
             self._folder, device="auto", compute_type="default", local_files_only=True
         )
@@ -114,17 +114,17 @@ class WhisperTranscriber:
             raise UpstreamError(f"Whisper failed ({type(error).__name__})") from error
 
     async def aclose(self) -> None:
-        """Does not wait for a recording under way."""
+        """End its thread, without waiting for a transcription under way."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def build_transcriber(settings: Settings, llm: LanguageModel) -> Transcriber | None:
-    """As HELIX_VOICE_MODEL has it, else by ``llm`` where it hears; None where neither is there.
+    """The transcriber of HELIX_VOICE_MODEL, else that of ``llm`` if it takes audio, else None.
 
     Nothing is loaded or downloaded.
 
     Raises:
-        SettingsError: the named folder, or the package that reads it, is not there.
+        SettingsError: the folder has no model, or the extra ``voice`` is not installed.
     """
     if settings.voice_model is None:
         return ModelTranscriber(llm) if llm.hears else None

@@ -20,7 +20,7 @@ _MOST_PARTS = 6
 
 @dataclass(frozen=True)
 class OfflinePlanner:
-    """Plans at most three steps: what there is, what it says, what is computed of it."""
+    """Plans at most three steps: list the documents, search them, calculate."""
 
     def step(self, context: ToolContext, outcomes: Sequence[Outcome]) -> Step:
         """The step after ``outcomes``; helix.agent.step.Planner has the contract."""
@@ -71,7 +71,7 @@ def _searches(
 
 
 def _documents(outcomes: Sequence[Outcome], parts: Split) -> list[int]:
-    """The documents that were listed, each once, those of the periods asked for if it names any."""
+    """The listed documents, each once; only those of the question's periods if it names any."""
     found: dict[int, str] = {}
     for outcome in outcomes:
         for part in outcome.output.parts if outcome.output else ():
@@ -81,7 +81,7 @@ def _documents(outcomes: Sequence[Outcome], parts: Split) -> list[int]:
 
 
 def _computation(context: ToolContext, asked: Computed) -> Step:
-    """The call of the calculator, where each number is found alone."""
+    """The call of the calculator, where each of its numbers has exactly one cell."""
     figures = [
         (entry.number, figure)
         for entry in context.ledger.entries

@@ -1,4 +1,4 @@
-"""Questions over several documents, companies or periods, and what they fall into. Pure."""
+"""Questions over several documents, companies or periods, split into their searches. Pure."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Split:
 
 
 def split(question: str) -> Split | None:
-    """How a question falls apart; None of one that asks one thing of one place."""
+    """The parts of a question; None for a question that one search answers."""
     over_time = bool(_OVER_TIME.search(question))
     names = _names(question)
     parts = parts_of(question)

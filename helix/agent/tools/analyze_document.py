@@ -35,7 +35,7 @@ class AnalyzeArguments(Arguments):
 
 @dataclass(frozen=True)
 class _Named:
-    """Something that the text names: how often, and characters ``start`` to ``end`` first."""
+    """A name in the text: how often it stands there, and the offsets of its first place."""
 
     name: str
     start: int
@@ -49,7 +49,7 @@ class _Named:
 
 
 async def analyze(arguments: AnalyzeArguments, context: ToolContext) -> ToolOutput:
-    """What the document is about by rule, and the passages that its summary is made from."""
+    """Topics, facts and entities of the document by rule, and the passages for its summary."""
     row = await find_document(context, arguments.document_id)
     text = row["text"][:_MOST_CHARACTERS]
     facts, entities = list(_facts(row)), list(_entities(text))
@@ -69,7 +69,7 @@ async def analyze(arguments: AnalyzeArguments, context: ToolContext) -> ToolOutp
 
 
 def _facts(row: Row) -> Iterator[_Named]:
-    """What the document says of itself, where the text has it."""
+    """The document's facts (company, period and so on) that stand in its text."""
     spans = row["facts"].get(SPANS) or {}
     for name, fact in texts_of(row["facts"]).items():
         span = spans.get(name)
@@ -80,7 +80,7 @@ def _facts(row: Row) -> Iterator[_Named]:
 
 
 def _topics(row: Row, text: str) -> Iterator[_Named]:
-    """The headings of the first level; of a text without any the words that it has most."""
+    """The headings of the first level; for a text without headings its most frequent words."""
     heads: dict[str, _Named] = {}
     for section in row["outline"]:
         path = section.get("heading_path") or []

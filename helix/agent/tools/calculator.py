@@ -42,7 +42,10 @@ class CalculatorArguments(Arguments):
 
 
 async def calculator(arguments: CalculatorArguments, context: ToolContext) -> ToolOutput:
-    """The calculation over the ledger's passages; a result over other numbers is only told."""
+    """The calculation over numbers of the ledger's passages.
+
+    A result over numbers that stand in no passage is returned as text, and proves nothing.
+    """
     try:
         tree = parse(arguments.expression)
         numbers = list(literals(tree))
@@ -76,7 +79,7 @@ async def calculator(arguments: CalculatorArguments, context: ToolContext) -> To
 def _places(
     numbers: Sequence[Literal], constants: Collection[Literal], given: Sequence[OperandArgument]
 ) -> list[OperandArgument | None]:
-    """What is told of each number's place: in order where all are told, else by value."""
+    """The argument of each number: in order where every number has one, else by its value."""
     wanted = [number for number in numbers if number not in constants]
     in_order = [_value(one.number) for one in given] == [number.value for number in wanted]
     if in_order:
@@ -120,7 +123,7 @@ def _value(text: str) -> Decimal | None:
 
 
 def _named(told: OperandArgument, found: list[Figure]) -> list[Figure]:
-    """Those whose row and column are called so, or else those that have most of the words."""
+    """The figures whose row and column have these names, else those that share most words."""
     exact = [one for one in found if one.row == told.row and one.column == told.column]
     if exact:
         return exact

@@ -23,7 +23,7 @@ class CompareArguments(Arguments):
 
 
 async def compare(arguments: CompareArguments, context: ToolContext) -> ToolOutput:
-    """The best passages of each document under its title; one that has none is named."""
+    """The best passages of each document under its title; a document without any is named."""
     ids = list(dict.fromkeys(arguments.document_ids))
     rows = await asyncio.gather(*(find_document(context, one) for one in ids))
     found = await asyncio.gather(

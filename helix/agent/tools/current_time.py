@@ -1,4 +1,4 @@
-"""current_time: date and time where the asker is."""
+"""current_time: date and time in the asker's time zone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutp
 
 
 class TimeArguments(Arguments):
-    """It takes none: the zone is the asker's."""
+    """No arguments: the time zone is the asker's."""
 
 
 async def current_time(arguments: TimeArguments, context: ToolContext) -> ToolOutput:

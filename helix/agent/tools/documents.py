@@ -1,4 +1,4 @@
-"""What the tools share: a document within the asker's scope, and its passages."""
+"""Reads that the tools share: a document within the asker's scope, and its passages."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Row = dict[str, Any]
 
 
 def narrowed(context: ToolContext, document_ids: Sequence[int]) -> Scope:
-    """The asker's scope, of these documents alone; no argument of a tool ever widens it.
+    """The asker's scope, restricted to these documents; no argument of a tool ever widens it.
 
     Raises:
-        ToolFailure: one of them is not in the scope's own list.
+        ToolFailure: a document is not in the scope's own list.
     """
     known = context.scope.document_ids
     for document_id in document_ids:

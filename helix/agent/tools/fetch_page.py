@@ -21,11 +21,11 @@ from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutp
 
 MODULE = "pipelines.page"
 MOST_AT_ONCE = 4
-"""Pages that one process of the server has fetched at once; each takes a process of its own."""
+"""Pages that one server process fetches at once; each is fetched by a process of its own."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _AFTER_ADDRESS = ".,;:!?)]}*"
 _GIVEN = ("PATH", "PYTHONPATH", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""The variables that the process has: no key, and no address of the database."""
+"""The environment variables of the fetching process: no key, and no address of the database."""
 _logger = logging.getLogger(__name__)
 _under_way: set[Process] = set()
 
@@ -39,7 +39,7 @@ class PageArguments(Arguments):
 async def fetch(arguments: PageArguments, context: ToolContext) -> ToolOutput:
     """Title and text of a page whose address the user wrote in this turn, marked as a stranger's.
 
-    What is fetched is the address as the user wrote it, not as the model did.
+    The address is fetched as the user wrote it, not as the model did.
     """
     address = _written(context.written).get(_plain(arguments.url))
     if not context.may_fetch or address is None:
@@ -66,7 +66,7 @@ def _plain(address: str) -> str:
 
 
 async def _page(url: str, allow_hosts: tuple[str, ...]) -> dict[str, str]:
-    """What the process says of the page; it is killed where nobody waits for it any more."""
+    """The JSON of the fetching process, which is killed where this call is cancelled."""
     if len(_under_way) >= MOST_AT_ONCE:
         raise ToolFailure("Too many pages are being fetched; call again later.")
     process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""list_documents: what there is in the asker's scope."""
+"""list_documents: the documents of the asker's scope."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _MOST = 50
 
 
 class ListArguments(Arguments):
-    """Words that the documents' titles or facts have."""
+    """Words of the documents' titles or facts, which narrow the list."""
 
     having: str = Field("", max_length=200, description="Words of the title, company or period.")
 
 
 async def list_documents(arguments: ListArguments, context: ToolContext) -> ToolOutput:
-    """A line a document: id, title, and what it says of itself."""
+    """A line a document: id, title, its facts and its number of pages."""
     rows = await fetch(context, documents_of(context.scope, arguments.having, _MOST))
     if not rows:
         return ToolOutput(("There are no such documents.",))

@@ -23,7 +23,7 @@ _MOST_CELLS = 3000
 _MOST_ROWS = 24
 _MOST_PASSAGES = 6
 _ENOUGH = 0.6
-"""The share of the words that a row or column is asked for by which it has to have."""
+"""The least share of the asked words that a row's or column's name has."""
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
 _SIGNS = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt,
@@ -87,7 +87,7 @@ async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
 def _lines(
     table: Row, arguments: TableArguments, condition: re.Match[str] | None
 ) -> Iterator[_Line]:
-    """The rows of a table that have the words, each with its columns that do."""
+    """The rows of a table whose names fit the arguments, each with the columns that fit."""
     about = f"{table['caption']} {table['title']} {' '.join(map(str, table['facts'].values()))}"
     beside = frozenset(meanings(about))
     wanted_rows = _wanted(arguments.rows)
@@ -112,7 +112,7 @@ def _wanted(text: str) -> frozenset[str]:
 
 
 def _fits(wanted: frozenset[str], own: frozenset[str], beside: frozenset[str]) -> float:
-    """The share of the words that the row has, with half of those that stand above its table."""
+    """How well a row's name fits, 0 to 1; words of the table's caption count half."""
     if not wanted:
         return 1.0
     if not wanted & own:
@@ -123,7 +123,7 @@ def _fits(wanted: frozenset[str], own: frozenset[str], beside: frozenset[str]) -
 
 
 def _chosen(columns: Sequence[str], wanted: str) -> frozenset[str]:
-    """The columns that have most of the words; all where no word is of any."""
+    """The columns whose names share a word with ``wanted``; all columns where none does."""
     words = frozenset(meanings(wanted))
     shares = {column: len(words & frozenset(meanings(column))) for column in columns}
     if not any(shares.values()):

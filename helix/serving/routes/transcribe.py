@@ -44,7 +44,7 @@ router = APIRouter(prefix="/v1", route_class=FormRoute)
     responses={
         413: {"description": f"Larger than {MAX_MB} MB, or longer than 10 minutes"},
         415: {"description": "Its bytes are no WebM, Ogg, MP4, WAV or FLAC recording"},
-        501: {"description": "Nothing here understands speech"},
+        501: {"description": "No model for speech is configured"},
     },
 )
 async def transcribe(request: Request, caller: CurrentCaller) -> Response:

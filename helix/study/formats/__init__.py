@@ -1,4 +1,4 @@
-"""Sets as files: JSON, CSV, Anki decks, Markdown, SVG; and decks that people bring."""
+"""Sets as files (JSON, CSV, Anki decks, Markdown, SVG), and decks read from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def exported(kind: Format, found: Row, items: Sequence[Row]) -> bytes:
     """A set with its items as a file of this format.
 
     Raises:
-        BadRequest: a set of its kind is not written so.
+        BadRequest: a set of its kind has no such format.
     """
     if found["kind"] != _OF_KINDS.get(kind, found["kind"]):
         raise BadRequest(f"a set of kind {found['kind']} cannot be exported as {kind}")

@@ -1,7 +1,7 @@
-"""Anki decks: a deck as ``.apkg`` whose notes keep their GUIDs, and the notes of one.
+"""Anki decks: writing a deck as ``.apkg``, and reading the notes of one.
 
-A note's GUID is of its document, span and front: a second export of the same deck updates the notes
-that Anki has, with what was learnt of them.
+A note's GUID is made of its document, span and front. So a second export of a deck updates the
+notes in Anki, which keeps their review history.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from helix.library.access import Row
 
 MOST_NOTES = 5000
 _MOST_BYTES = 64 * 2**20
-"""Of the collection within a file, unpacked: what a small file claims to be may be far larger."""
+"""The largest unpacked collection of a file; a small archive may unpack to any size."""
 _MODEL_ID = 1_607_392_319
 _DECKS_FROM = 1_500_000_000
 _TAG = re.compile(r"<[^>]{0,500}>")
@@ -33,7 +33,7 @@ _STYLE = ".card { font-family: sans-serif; font-size: 20px; } .source { font-siz
 
 
 def guid_of(item: Row) -> str:
-    """The GUID of a card, the same whenever it is exported."""
+    """The GUID of a card, the same at every export."""
     source: Row = item["sources"][0] if item["sources"] else {}
     place = (source.get("document_id"), source.get("start"), source.get("end"))
     return sha256(repr((place, item["body"]["front"])).encode()).hexdigest()[:20]
@@ -61,7 +61,7 @@ def to_anki(title: str, deck: int, items: Sequence[Row]) -> bytes:
 
 
 def cited(item: Row) -> str:
-    """Where a card is from, for people: title, place and the sentence."""
+    """The source of a card as a line for people: title, place and sentence."""
     if not item["sources"]:
         return ""
     source = item["sources"][0]
@@ -72,11 +72,11 @@ def cited(item: Row) -> str:
 def notes_of(data: bytes) -> list[tuple[str, str]]:
     """Front and back of the notes of an ``.apkg`` file, without their markup.
 
-    The collection is a database that a stranger made: it is opened read-only, nothing in it may
+    The collection is a SQLite database from a stranger: it is opened read-only, nothing in it may
     run, and only the table of notes is read.
 
     Raises:
-        BadRequest: it is no such file, or of a kind that only Anki reads.
+        BadRequest: it is no ``.apkg`` file, or of a format that only Anki reads.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "collection.db"

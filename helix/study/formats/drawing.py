@@ -15,7 +15,7 @@ _LETTERS = "ABCD"
 
 
 def places(items: Sequence[Row]) -> dict[int, tuple[float, float]]:
-    """Where each node of a map lies: where it was put, else by depth and in order of the leaves."""
+    """The position of each node: the one that a person gave it, else by depth and leaf order."""
     below: dict[int | None, list[Row]] = {}
     ids = {item["id"] for item in items}
     for item in items:
@@ -41,7 +41,7 @@ def places(items: Sequence[Row]) -> dict[int, tuple[float, float]]:
 
 
 def to_svg(items: Sequence[Row]) -> bytes:
-    """A map as one picture that needs nothing else."""
+    """A map as one self-contained SVG."""
     at = places(items)
     left, top = (min((p[n] for p in at.values()), default=0) - 20 for n in (0, 1))
     right = max((x for x, _ in at.values()), default=0) + _BOX[0] + 20
@@ -70,7 +70,7 @@ def to_svg(items: Sequence[Row]) -> bytes:
 
 
 def to_markdown(found: Row, items: Sequence[Row]) -> bytes:
-    """A set as text to read and print, each item with its source; a quiz ends with its keys."""
+    """A set as Markdown, each item with its source; the answers of a quiz stand at its end."""
     writers = {"quiz": _quiz, "cards": _cards, "workshop": _lessons, "map": _tree}
     lines = [f"# {found['title'] or 'Study'}", "", *writers[found["kind"]](items), ""]
     return "\n".join(lines).encode("utf-8", "replace")

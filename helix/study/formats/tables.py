@@ -12,11 +12,11 @@ from helix.study.formats.anki import MOST_NOTES, cited
 
 _HEADER = ("front", "back", "source")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula where a cell begins with it."""
+"""First characters by which a spreadsheet takes a cell for a formula."""
 
 
 def to_csv(items: Sequence[Row]) -> bytes:
-    """The cards of a set in UTF-8 with a byte order mark, which spreadsheets ask for."""
+    """The cards of a set in UTF-8 with a byte order mark, which spreadsheets need."""
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(_HEADER)

@@ -1,1 +1,1 @@
-"""Makers without a model: items by rule, of cited sentences, the same each time."""
+"""Makers of items by rule, without a model: deterministic, each from a cited sentence."""

@@ -1,4 +1,4 @@
-"""Cards by rule: what is defined, what is said under a heading, what was blanked out."""
+"""Cards by rule: from definitions, from sentences under a heading, and from blanked-out values."""
 
 from __future__ import annotations
 

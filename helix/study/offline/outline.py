@@ -30,10 +30,10 @@ class Branch:
 
 
 def lessons_of(places: Sequence[Place], wanted: int) -> list[Branch]:
-    """At most ``wanted`` parts in order, three where there are as many passages.
+    """At most ``wanted`` parts in order, and at least three where there are as many passages.
 
-    They are the shallowest headings that are at least three; short neighbours are put together,
-    and text without headings is cut into even parts.
+    The parts are those of the shallowest level that has at least three headings. Short neighbours
+    are joined, and text without headings is cut into even parts.
     """
     if not places:
         return []
@@ -69,7 +69,7 @@ def _even_parts(places: Sequence[Place], count: int) -> list[Branch]:
 
 
 def _joined(parts: list[Branch]) -> list[Branch]:
-    """One part fewer: the two neighbours that are the shortest together are one."""
+    """The parts with the two neighbours joined that are shortest together."""
     sizes = [sum(place.characters for place in part.places) for part in parts]
     at = min(range(len(parts) - 1), key=lambda n: sizes[n] + sizes[n + 1])
     one, other = parts[at], parts[at + 1]

@@ -1,4 +1,4 @@
-"""Questions by rule: a value blanked out of a cited sentence, or put in another's place."""
+"""Questions by rule: a value of a cited sentence is blanked out, or replaced by another one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from helix.study.offline.values import Value, made_up, rivals, values_of
 from helix.study.sentences import Sentence
 
 IsFalse = Callable[[str], Awaitable[bool]]
-"""Tells whether no passage of the scope states a text."""
+"""Whether no passage of the scope states a text."""
 
 _TRIED = 9  # rivals of a value that are looked at
 _ASKED = {
@@ -21,15 +21,15 @@ _ASKED = {
     "term": "Which term belongs in the gap?",
 }
 _TRUE_FALSE_SHARE = {"easy": 2, "normal": 4, "advanced": 0}
-"""Of so many questions one is of true and false; 0: none."""
+"""By difficulty, one of how many questions is a true-or-false statement; 0: none."""
 
 
 async def questions_of(
     sentences: Sequence[Sentence], pool: Sequence[Value], difficulty: Difficulty, is_false: IsFalse
 ) -> AsyncIterator[Choice | TrueFalse]:
-    """Questions about ``sentences``, one of each before a second one of any.
+    """Questions about ``sentences``: one for each sentence, then second ones.
 
-    ``pool`` has the values that wrong options are taken from.
+    Wrong options are taken from ``pool``.
     """
     every = _TRUE_FALSE_SHARE[difficulty]
     for value in _in_turn(sentences, pool):
@@ -43,7 +43,7 @@ async def questions_of(
 
 
 def number_of(text: str) -> int:
-    """A number that a text always has: what is chosen by it looks random and is the same again."""
+    """A hash of ``text`` as a number: choices made by it look random, and are reproducible."""
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest())
 
 
@@ -60,7 +60,7 @@ def _in_turn(sentences: Sequence[Sentence], pool: Sequence[Value]) -> Iterator[V
 async def _wrong_ones(
     value: Value, pool: Sequence[Value], difficulty: Difficulty, is_false: IsFalse
 ) -> list[str]:
-    """Texts that make the sentence false in its place: as many as a question needs, or fewer."""
+    """Texts that make the sentence false in place of ``value``; at most as many as are needed."""
     known = rivals(value, pool)
     if difficulty == "easy":
         known.reverse()  # of another family: easier to tell

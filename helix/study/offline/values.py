@@ -1,4 +1,4 @@
-"""What in a sentence can be asked for: its numbers, years, dates, names and defined terms."""
+"""The values of a sentence that can be asked for: numbers, years, dates, names, defined terms."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ _AFTER_WORD = re.compile(r"\W?\s*([\w%]+)")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A part of a sentence, ``text[start:end]``, and what others of its kind have too.
+    """A part of a sentence, ``text[start:end]``, with its kind and family.
 
-    ``family`` is the unit of a number, the word before a name: what fits there fits here.
+    ``family`` is the unit of a number or the word before a name: values of one family can replace
+    each other.
     """
 
     kind: ValueKind
@@ -137,7 +138,7 @@ def _names(sentence: Sentence) -> Iterator[Value]:
 
 
 def _name_family(text: str, start: int, name: str) -> str:
-    """What a name seems to be of: people, a place, one person or thing."""
+    """The family of a name by its form: people, adjective, place, or its number of words."""
     if name.endswith("s") and not name.endswith(("ss", "us", "is")):
         return "people"
     if name.endswith(("ish", "ese", "ian", "ean", "can", "ic")):
@@ -160,9 +161,9 @@ def _defined(sentence: Sentence) -> Iterator[Value]:
 
 
 def rivals(value: Value, others: Sequence[Value]) -> list[str]:
-    """Texts of the same kind that could stand in its place, those of its family first, each once.
+    """Texts of other values of the same kind, those of its family first, each once.
 
-    A number's that agree with it, and names that share a word with it, are left out.
+    Equal amounts, and names that share a word with ``value``, are left out.
     """
     near = [each for each in others if each.kind == value.kind and each.family == value.family]
     far = [each for each in others if each.kind == value.kind and each.family != value.family]
@@ -178,7 +179,7 @@ def rivals(value: Value, others: Sequence[Value]) -> list[str]:
 
 
 def _fitted(value: Value, other: Value) -> str:
-    """The other's text, spelt as it fits: a term begins a sentence or follows its article."""
+    """The text of ``other`` with the article and capital that its new place needs."""
     if value.kind == "number" and any((c in value.text) != (c in other.text) for c in ".,"):
         return ""
     if value.kind == "term":
@@ -204,7 +205,7 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def made_up(value: Value) -> list[str]:
-    """Other amounts in the value's own spelling, near to it, for a scope that has too few."""
+    """Invented amounts near to ``value``, in its spelling, for a scope with too few values."""
     if value.kind not in ("number", "year"):
         return []
     amount = _decimal(value.text)
