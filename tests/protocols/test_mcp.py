@@ -148,7 +148,7 @@ def test_a_client_that_leaves_closes_the_models_stream(
 
 
 @pytest.fixture(scope="module")
-def keys(store: object, module_database_url: str) -> dict[str, str]:
+def keys(stored: dict[str, int], module_database_url: str) -> dict[str, str]:
     with psycopg.connect(module_database_url, autocommit=True) as connection:
         made = {t: create_key(connection, t)[1] for t in ("default", "acme", "empty")}
         return made | {"reads": create_key(connection, "default", scopes=["read"])[1]}
@@ -226,7 +226,7 @@ def test_other_sites_and_large_bodies_stay_out(client: httpx.Client) -> None:
 
 
 def test_it_is_spoken_over_standard_streams(
-    store: object, wire: GeminiWire, module_database_url: str
+    stored: dict[str, int], wire: GeminiWire, module_database_url: str
 ) -> None:
     values = environment(
         DATABASE_URL=module_database_url, GEMINI_API_KEY="wire-test-key",
