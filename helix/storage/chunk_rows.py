@@ -24,12 +24,17 @@ from helix.errors import StaleChunks
 from helix.language.terms import ENGLISH
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
-from helix.storage.term_rows import insert_terms, node_row, write_terms
+from helix.storage.term_rows import copy_terms, node_row, write_terms
 
 ChunkRow = tuple[str, str, str, Vector, Jsonb]
 Metadata = dict[str, Any]
 
-_COPY = "COPY chunks (tenant_id, node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
+_RESERVE = """
+SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)
+"""
+_COPY = """
+COPY chunks (id, tenant_id, node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)
+"""
 # Without LlamaIndex's own copy of the node: it holds a hash of the whole document, so that it
 # differs after any edit, and says nothing else that the rest does not.
 _STORED = """
@@ -75,16 +80,18 @@ def replace_chunks(
     nodes: Sequence[BaseNode],
     language: str = ENGLISH,
     terms: PackedTerms = NO_TERMS,
+    *,
+    is_new: bool = False,
 ) -> ChunkChanges:
     """Make ``nodes`` the chunks of a document in ``language`` that nobody else writes now.
 
-    Of ``terms`` are those that were made beforehand.
+    Of ``terms`` are those that were made beforehand. A document that ``is_new`` has no chunks yet.
 
     Raises:
         ValueError: a new node has no vector, or one of another width than 1536.
         StaleChunks: a node without vector is not stored under its embedding key.
     """
-    rows = connection.execute(_STORED, (document_id,)).fetchall()
+    rows = [] if is_new else connection.execute(_STORED, (document_id,)).fetchall()
     stored = {node_id: _Stored(content, metadata) for node_id, content, metadata in rows}
     staying, new = dict[str, BaseNode](), list[BaseNode]()
     for node in nodes:
@@ -112,16 +119,19 @@ def _add(
     made: PackedTerms,
 ) -> None:
     """Insert new chunks and their terms, made while the server enters chunks into its indexes."""
-    terms: dict[str, bytes] = {}
+    if not nodes:
+        return
+    terms: list[bytes] = []
 
     def rows() -> Iterator[ChunkRow]:
         for start in range(0, len(nodes), _AHEAD):
             some = nodes[start : start + _AHEAD]
             yield from (chunk_row(node, tenant, document_id) for node in some)
-            terms.update((node.node_id, node_row(node, tenant, language, made)) for node in some)
+            terms.extend(node_row(node, tenant, language, made) for node in some)
 
-    copy_chunks(connection, rows())
-    insert_terms(connection, tenant, terms)
+    ids = reserve_ids(connection, len(nodes))
+    copy_chunks(connection, ids, rows())
+    copy_terms(connection, ((tenant, document_id, *row) for row in zip(ids, terms, strict=True)))
 
 
 def _update(
@@ -198,12 +208,17 @@ def chunk_row(
     return tenant, node.node_id, _content(node), _vector(node), Jsonb(metadata)
 
 
-def copy_chunks(connection: Connected, rows: Iterable[ChunkRow]) -> None:
-    """Insert ``rows`` by binary COPY."""
+def reserve_ids(connection: Connected, count: int) -> list[int]:
+    """Fresh values of chunks.id, which nobody else gets."""
+    return [number for (number,) in connection.execute(_RESERVE, (count,))]
+
+
+def copy_chunks(connection: Connected, ids: Sequence[int], rows: Iterable[ChunkRow]) -> None:
+    """Insert ``rows`` by binary COPY under reserved ``ids``, one for each."""
     with connection.cursor().copy(_COPY) as copy:
-        copy.set_types(["text", "text", "text", "vector", "jsonb"])
-        for row in rows:
-            copy.write_row(row)
+        copy.set_types(["int8", "text", "text", "text", "vector", "jsonb"])
+        for number, row in zip(ids, rows, strict=True):
+            copy.write_row((number, *row))
 
 
 def _content(node: BaseNode) -> str:

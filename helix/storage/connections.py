@@ -24,6 +24,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTi
 from helix.errors import StoreUnavailable
 from helix.storage.blocking import BlockingRunner
 from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
+from helix.storage.write_checks import check_to_write, used_now
 
 Connected = Connection[TupleRow]
 """A blocking connection whose rows are tuples."""
@@ -125,7 +126,7 @@ class Connections:
         self._checks: set[asyncio.Task[None]] = set()  # an event loop itself keeps no task alive
         self._writing: ConnectionPool[Connected] = ConnectionPool(
             server, min_size=0, max_size=4, configure=register_vector, name="helix-write",
-            check=ConnectionPool.check_connection,  # a write is not tried twice, as a read is
+            check=check_to_write, reset=used_now,
             **_pool_options(pooled=self._pooled),
         )  # fmt: skip
 

@@ -63,8 +63,13 @@ ORDER BY f.document_id, f.kind, f.name
 """
 
 
-def write_names(connection: Connected, tenant: str, document_id: int) -> None:
-    """Make the names of a tenant's stored document those of its title, file and facts."""
+def write_names(
+    connection: Connected, tenant: str, document_id: int, *, is_new: bool = False
+) -> None:
+    """Make the names of a tenant's stored document those of its title, file and facts.
+
+    A document that ``is_new`` has none yet.
+    """
     which = {"tenant": tenant, "id": document_id}
     row = connection.cursor(row_factory=dict_row).execute(_DOCUMENT, which).fetchone()
     if row is None:
@@ -73,5 +78,6 @@ def write_names(connection: Connected, tenant: str, document_id: int) -> None:
     values = which | {
         "kinds": [kind for kind, _ in found], "names": [name for _, name in found]
     }  # fmt: skip
-    connection.execute(_FORGET, values)
+    if not is_new:
+        connection.execute(_FORGET, values)
     connection.execute(_REMEMBER, values)

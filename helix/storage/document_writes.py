@@ -20,7 +20,14 @@ from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
 from helix.language.terms import language_of
 from helix.storage.cache_rows import purge_unused
-from helix.storage.chunk_rows import ChunkChanges, ChunkRow, chunk_row, copy_chunks, replace_chunks
+from helix.storage.chunk_rows import (
+    ChunkChanges,
+    ChunkRow,
+    chunk_row,
+    copy_chunks,
+    replace_chunks,
+    reserve_ids,
+)
 from helix.storage.connections import Connected
 from helix.storage.document_names import write_names
 from helix.storage.document_sources import settle_sources
@@ -51,7 +58,7 @@ SET title = excluded.title, content_hash = excluded.content_hash, recipe = exclu
     file_hash = excluded.file_hash, language = excluded.language,
     file_name = excluded.file_name, facts = excluded.facts,
     tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
-RETURNING id
+RETURNING id, xmax = 0 AS is_new
 """
 # All of a document at once, or the cascade would count each chunk in a statement of its own.
 _DROP_TERMS = """
@@ -184,11 +191,15 @@ def replace_document(
         "origin": Jsonb(dict(record.origin)),
         "language": language_of(record.text),
     }
-    document_id = _returned_id(connection, _UPSERT_DOCUMENT, columns)
-    replace_layout(connection, tenant, document_id, record.pages, record.tables)
-    write_names(connection, tenant, document_id)
+    written = reading.execute(_UPSERT_DOCUMENT, columns).fetchone()
+    assert written is not None
+    document_id, is_new = int(written["id"]), bool(written["is_new"])
+    replace_layout(connection, tenant, document_id, record.pages, record.tables, is_new=is_new)
+    write_names(connection, tenant, document_id, is_new=is_new)
     settle_sources(connection, tenant, document_id, record.source_uri, record.content_hash)
-    counts = replace_chunks(connection, tenant, document_id, nodes, columns["language"], terms)
+    counts = replace_chunks(
+        connection, tenant, document_id, nodes, columns["language"], terms, is_new=is_new
+    )
     if stored and stored["language"] != columns["language"]:
         write_terms(connection, nodes, tenant, columns["language"])
     if stored and stored["file_hash"] not in (None, record.file_hash):
@@ -314,7 +325,7 @@ def adopt_nodes(
         marks = {ORDINAL: ordinal + offset, START_CHAR: start, END_CHAR: start + len(content)}
         marked.append(chunk_row(node, tenant, document_id, marks))
     connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
-    copy_chunks(connection, marked)
+    copy_chunks(connection, reserve_ids(connection, len(marked)), marked)
     write_terms(connection, nodes, tenant)
     return document_id
 

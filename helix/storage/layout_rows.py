@@ -41,11 +41,17 @@ def replace_layout(
     document_id: int,
     pages: Sequence[PrintedPage],
     tables: Sequence[Table],
+    *,
+    is_new: bool = False,
 ) -> None:
-    """Make these the pages and tables of a document, in the caller's transaction."""
+    """Make these the pages and tables of a document, in the caller's transaction.
+
+    A document that ``is_new`` has none yet.
+    """
     document = (tenant, document_id)
-    connection.execute(_DROP_PAGES, document)
-    connection.execute(_DROP_TABLES, document)
+    if not is_new:
+        connection.execute(_DROP_PAGES, document)
+        connection.execute(_DROP_TABLES, document)
     if pages:
         with connection.cursor().copy(_COPY_PAGES) as copy:
             copy.set_types(_PAGE_TYPES)

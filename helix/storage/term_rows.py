@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from struct import Struct
 
 from llama_index.core.schema import BaseNode, MetadataMode
@@ -42,14 +42,8 @@ def write_terms(
     rows = {node.node_id: node_row(node, tenant, language) for node in nodes}
     if rows:
         connection.execute(_DELETE, (tenant, list(rows)))
-        insert_terms(connection, tenant, rows)
-
-
-def insert_terms(connection: Connected, tenant: str, rows: Mapping[str, bytes]) -> None:
-    """Write the packed terms of a tenant's stored chunks that have none, by node id."""
-    if rows:
         found = connection.execute(_IDS, (tenant, list(rows))).fetchall()
-        _copy(connection, ((tenant, *ids, rows[node_id]) for *ids, node_id in found))
+        copy_terms(connection, ((tenant, *ids, rows[node_id]) for *ids, node_id in found))
 
 
 def fill_missing(connection: Connected, after: int = 0, batch: int = 500) -> list[int]:
@@ -61,7 +55,7 @@ def fill_missing(connection: Connected, after: int = 0, batch: int = 500) -> lis
         locked = [i for (i,) in connection.execute(_LOCK_MISSING, (after, batch))]
         # in a statement of its own, which sees what others wrote until the lock was had
         found = connection.execute(_MISSING, (locked,)).fetchall()
-        _copy(
+        copy_terms(
             connection,
             (
                 (tenant, document, chunk, packed_terms(searched_text(*text), language, tenant))
@@ -84,8 +78,8 @@ def text_of(node: BaseNode) -> str:
     return searched_text(title, context, node.get_content(MetadataMode.NONE))
 
 
-def _copy(connection: Connected, rows: Iterable[tuple[str, int, int, bytes]]) -> None:
-    """Insert rows of (tenant, document, chunk, packed terms).
+def copy_terms(connection: Connected, rows: Iterable[tuple[str, int, int, bytes]]) -> None:
+    """Insert rows of (tenant, document, chunk, packed terms), of chunks that have none.
 
     psycopg would take each key for an object of its own: half of what a row costs.
     """
