@@ -33,7 +33,12 @@ _CURRENCY = re.compile(r"([$€£¥])|\b(?:US |U\.S\. )?(dollars|USD|euros?|EUR|
 SCALES = frozenset(("thousand", "million", "billion", "trillion"))
 _SIGNS = {"dollars": "$", "usd": "$", "euro": "€", "euros": "€", "eur": "€", "pounds": "£",
           "gbp": "£"}  # fmt: skip
-_PER = re.compile(r"\bper\b|[%]|\bpercent(?:age)?\b|\bratio\b|\brate\b", re.IGNORECASE)
+_PER = re.compile(
+    r"\bper\b|[%]|\bpercent(?:age)?\b|\bratio\b|\brate\b"
+    r"|\bin (?:years|months|weeks|days|hours)\b",
+    re.IGNORECASE,
+)
+_PERCENT_OF = re.compile(r"(?:^|\(|\bas (?:an? )?)percent(?:age)? of\b", re.IGNORECASE)
 _SHARES = re.compile(r"\bshares?\b", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\b(?:shares?|number|units?|employees|headcount|customers|users|volumes?|hours|days)\b",
@@ -204,5 +209,8 @@ def counted_in(row: TableRow, cell: Named, units: Units | None) -> str:
     if value is None:
         return ""
     if value.is_share or "%" in cell.header or "%" in row.label:
+        return "%"
+    plain = not (value.currency or value.unit)
+    if plain and (_PERCENT_OF.search(cell.header) or _PERCENT_OF.search(row.label)):
         return "%"
     return (units or NO_UNITS).scale_of(" ".join(row.path), cell.header, value)

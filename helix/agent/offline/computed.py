@@ -4,92 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from helix.agent.offline import wording
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
 from helix.language.word_lists import word_lists
 
-Kind = Literal["change", "percent change", "difference", "average", "sum", "share", "ratio"]
+Kind = Literal[
+    "change", "percent change", "decrease", "percent decrease", "difference", "average", "sum",
+    "share", "ratio",
+]  # fmt: skip
+"""A decrease is what was before without what is now: positive where it fell."""
 
 _LISTS = word_lists("tables")
 OF_TIME = _LISTS["of_time"] - {"month", "week", "day"}
 """Words of periods, which are compared as periods; a monthly price is another than a yearly one."""
 _ASKING = _LISTS["asking"] | OF_TIME
-_CHANGE_WORDS = (
-    r"(?:chang\w*|increas\w*|decreas\w*|gr[eo]w\w*|declin\w*|fluctuat\w*|rise|rose|fell|drop\w*)"
+_IN_PERCENT: frozenset[Kind] = frozenset(("percent change", "percent decrease", "share"))
+COMPARING: frozenset[Kind] = frozenset(
+    ("change", "percent change", "decrease", "percent decrease", "difference")
 )
-_PERCENT = r"(?:percent(?:age)?|per cent|%)"
-_COMPUTING = re.compile(
-    rf"{_PERCENT}|\b(?:{_CHANGE_WORDS}(?: rate)?|rate of {_CHANGE_WORDS}"
-    r"|differences?|averages?|mean"
-    r"|sum|ratio|proportion|share of|fraction|combined|together|altogether"
-    r"|aggregate|in total|constitution|nominal|annual|both"
-    r"|fys?|year[- ]on[- ]year|value|amount|number|company'?s?|respectively|during|across"
-    r"|within|absolute|compar(?:ed|ing)"
-    r"|higher|lower|more|less|larger|all|years?|period)\b",
-    re.IGNORECASE,
-)
-"""What a question says of how to compute, and not of what."""
-_AS_SHARE = re.compile(
-    rf"\bas an? (?:{_PERCENT}|proportion|share|fraction) of(?: the)?\b", re.IGNORECASE
-)
-_SHARE_OF = re.compile(
-    rf"\b(?:what|which|how much)?\s*(?:{_PERCENT}|proportion|share|fraction) of(?: the)?\b"
-    r"(?P<whole>.+?)\b(?:is|are|was|were|did|does|do|came|come|comes|consists?|represents?|that)\b"
-    r"(?P<part>.+)",
-    re.IGNORECASE,
-)
-_IN_TOTAL = re.compile(
-    rf"\b(?:{_PERCENT}|proportion|share|fraction)(?: constitution)?(?: of)?(?: the)?(?P<part> .+?)"
-    r"\b(?:in|of|out of|over|against|to|among)(?: the)? (?P<whole>total\b.+)"
-    rf"|{_PERCENT} (?:of )?constitution of(?P<part2> .+?)\b(?:in|among|of)\b(?P<whole2>.+)",
-    re.IGNORECASE,
-)
-_RATIO = re.compile(
-    r"\bratio of(?: the)?\b(?P<part>.+?)\bto\b(?P<whole>.+)"
-    r"|(?P<part2>.+?)\bas a ratio of\b(?P<whole2>.+)"
-    r"|\b(?P<part3>.+?)\b(?:divided by|compared to|relative to)\b(?P<whole3>.+)",
-    re.IGNORECASE,
-)
-_PERCENT_CHANGE = re.compile(
-    rf"{_PERCENT}\W+(?:of )?(?:the )?(?:\w+ )?{_CHANGE_WORDS}|{_PERCENT} difference"
-    r"|\bgrowth rate\b|\brate of (?:growth|change|increase|decrease)\b"
-    rf"|\bhow (?:many|much) {_PERCENT}\b.*{_CHANGE_WORDS}|\bby what {_PERCENT}",
-    re.IGNORECASE,
-)
-_CHANGE = re.compile(
-    rf"{_PERCENT}\W+(?:of )?(?:the )?(?:\w+ )?{_CHANGE_WORDS}|{_CHANGE_WORDS}\W+(?:in|of|by)?\W*"
-    rf"{_PERCENT}|\bgrowth rate\b|\brate of (?:growth|change|increase|decrease)\b"
-    rf"|\bhow (?:many|much) {_PERCENT}\b.*{_CHANGE_WORDS}|\bby what {_PERCENT}\b",
-    re.IGNORECASE,
-)
-_CHANGE = re.compile(rf"\b{_CHANGE_WORDS}\b|\bhow much (?:more|less)\b", re.IGNORECASE)
-_COMPARE = re.compile(r"\bcompar(?:e|ed|ing|ison)\b", re.IGNORECASE)
-_DIFFERENCE = re.compile(r"\bdifferences?\b|\bhow much (?:higher|lower|more|less|larger)\b", re.I)
-_AVERAGE = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
-_SUM = re.compile(r"\b(?:sum|combined|together|altogether|aggregate|in total)\b", re.I)
-_BETWEEN = re.compile(r"\bbetween(?: the)?\b(?P<one>.+?)\band(?: the)?\b(?P<other>.+)", re.I)
-_FROM_TO = re.compile(r"\bfrom\b(?P<one>.+?)\b(?:to|until|through)\b(?P<other>.+)", re.I)
-_ADDED = re.compile(r"\b(?:sum|combined|together|altogether|aggregate|average)\b", re.IGNORECASE)
-_COMPUTED = re.compile(r"\b(?:average|mean|difference|ratio)\b", re.IGNORECASE)
-_NOT_ASKED = re.compile(
-    r"^\s*(?:why|how (?:is|are|does|do)\b|(?:what|which) (?:\w+ )?(?:cause[sd]?|drove|led)\b"
-    r"|(?:what|which) (?:is|are|was|were) the (?:reasons?|causes?|drivers?)\b)",
-    re.IGNORECASE,
-)
-_ASKED_FOR = re.compile(
-    r"^(?:what|how|which)\b.{0,20}?\b(?:is|are|was|were|did|do|does|has|have)\b(?: the)?"
-    r"(?: (?:of|in|between))?(?: the)? ",
-    re.IGNORECASE,
-)
-_THAN = re.compile(r"(?P<one>.+?)\bthan(?: that| those)?(?: of| in| for)?(?P<other>.+)", re.I)
-_AND = re.compile(r"(?P<one>.+?)\band\b(?P<other>.+)", re.IGNORECASE)
-_YEARS = re.compile(r"\b((?:19|20)\d\d)\s?[-–]\s?((?:19|20)\d\d)\b")
-_GLUED = re.compile(r"(?<=\b\d{4}),(?=\d{4}\b)")
-_OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -111,19 +48,36 @@ class Computed:
 
     ``every``: of all periods that the row of the first has, for the question names none.
     ``queries`` are what is searched for, one for each side of a question that has two.
+    ``of_averages``, ``of_shares``: each number has to be an average, or counted in percent, by what
+    its table says. ``within``: the first is a part of the second.
     """
 
     kind: Kind
     wanted: tuple[Wanted, ...]
     every: bool = False
     queries: tuple[str, ...] = ()
+    of_averages: bool = False
+    of_shares: bool = False
+    within: bool = False
 
 
 def computed(question: str) -> Computed | None:
     """What has to be computed to answer; None where nothing has, or more than one such thing."""
-    text = _GLUED.sub(", ", question.strip().rstrip("?").strip())
-    if len(_COMPUTED.findall(text)) > 1 or _NOT_ASKED.search(text):
+    text = wording.GLUED.sub(", ", question.strip().rstrip("?").strip())
+    if len(wording.COMPUTED.findall(text)) > 1 or wording.NOT_ASKED.search(text):
         return None
+    found = _computed(text)
+    if found is None:
+        return None
+    compares = found.kind in COMPARING
+    return replace(
+        found,
+        of_averages=compares and bool(wording.AVERAGE.search(text)),
+        of_shares=found.kind not in _IN_PERCENT and bool(wording.AS_PERCENT.search(text)),
+    )
+
+
+def _computed(text: str) -> Computed | None:
     named = periods(text)
     if ratio := _quotient(text, named):
         return ratio
@@ -131,34 +85,35 @@ def computed(question: str) -> Computed | None:
     if kind is None:
         return None
     subject = words_of(text)
-    if kind in ("change", "percent change", "difference"):
+    if kind in COMPARING:
         return _two(kind, text, subject, named)
     return _several(kind, text, subject, named)
 
 
 def _kind(text: str) -> Kind | None:
-    if _PERCENT_CHANGE.search(text):
-        return "percent change"
-    if _DIFFERENCE.search(text):
+    falls = bool(wording.DECREASE.search(text)) and not wording.INCREASE.search(text)
+    if wording.PERCENT_CHANGE.search(text) and not wording.POINTS.search(text):
+        return "percent decrease" if falls else "percent change"
+    if wording.DIFFERENCE.search(text):
         return "difference"
-    if _AVERAGE.search(text) and not _CHANGE.search(text):
+    if wording.AVERAGE.search(text) and not wording.CHANGE.search(text):
         return "average"
-    if _CHANGE.search(text) or (_COMPARE.search(text) and len(periods(text)) == 2):
-        return "change"
-    return "sum" if _SUM.search(text) else None
+    if wording.CHANGE.search(text) or (wording.COMPARE.search(text) and len(periods(text)) == 2):
+        return "decrease" if falls else "change"
+    return "sum" if wording.SUM.search(text) else None
 
 
 def words_of(text: str) -> frozenset[str]:
     """What is asked about: the meanings of its words, without periods and what computes."""
-    bare = without_periods(_YEARS.sub(" ", text))
-    found = frozenset(meanings(_COMPUTING.sub(" ", bare))) - _ASKING
+    bare = without_periods(wording.YEARS.sub(" ", text))
+    found = frozenset(meanings(wording.COMPUTING.sub(" ", bare))) - _ASKING
     found = found or frozenset(meanings(bare)) - _ASKING
-    return found | frozenset(["other"] if _OTHER.search(text) else [])
+    return found | {word.lower() for word in wording.KEPT.findall(text)} if found else found
 
 
 def without_computing(question: str) -> str:
     """The question without what it says of how to compute, to be searched for."""
-    bare = _ASKED_FOR.sub("", " ".join(_COMPUTING.sub(" ", question).split()))
+    bare = wording.ASKED_FOR.sub("", " ".join(wording.COMPUTING.sub(" ", question).split()))
     return bare if words_of(bare) else question
 
 
@@ -169,9 +124,12 @@ def _two(
     later = _ordered(text, named)
     if later:
         return Computed(kind, tuple(Wanted(subject, period) for period in later))
-    sides = _BETWEEN.search(text) or _THAN.search(text)
-    if sides and kind != "percent change" and not periods(sides["one"]):
-        return _sides(kind, text, sides["one"], sides["other"], named)
+    sides = wording.BETWEEN.search(text) or wording.THAN.search(text)
+    if sides and kind not in _IN_PERCENT and not periods(sides["one"]):
+        one, other = sides["one"], sides["other"]
+        if kind != "difference":
+            one, other = other, one  # a change is from the first to the second
+        return _sides(kind, text, one, other, named)
     if len(named) == 1 and kind != "difference":
         before = _year_before(named[0])
         if before:
@@ -227,7 +185,7 @@ def _several(
         return Computed(kind, tuple(Wanted(subject, one) for one in distinct))
     if kind == "average" and not distinct:
         return Computed(kind, (Wanted(subject),), every=True)
-    sides = _AND.search(_after_kind(text)) if _ADDED.search(text) else None
+    sides = wording.AND.search(_after_kind(text)) if wording.ADDED.search(text) else None
     return _sides(kind, text, sides["one"], sides["other"], named) if sides else None
 
 
@@ -238,7 +196,7 @@ def _after_kind(text: str) -> str:
 
 def _spread(text: str, named: Sequence[Period], *, whole: bool = True) -> list[Period]:
     """The periods in order; ``whole``: with the years between the ends of `2017-2019`."""
-    if found := _YEARS.search(text):
+    if found := wording.YEARS.search(text):
         first, last = int(found[1]), int(found[2])
         if 0 < last - first < 10:
             years = range(first, last + 1) if whole else (first, last)
@@ -259,17 +217,20 @@ def _of_year(year: int) -> Period:
 
 def _quotient(text: str, named: Sequence[Period]) -> Computed | None:
     """A part and its whole, where the question asks for one as a share or ratio of the other."""
-    if found := _AS_SHARE.search(text):
+    if found := wording.AS_SHARE.search(text):
         sides = text[: found.start()], text[found.end() :]
         return _of_whole("share", text, *sides, named)
-    if _CHANGE.search(text):
+    if wording.CHANGE.search(text):
         return None
-    for pattern in (_IN_TOTAL, _SHARE_OF):
+    for pattern in (wording.IN_TOTAL, wording.SHARE_OF):
         if found := pattern.search(text):
             second = found["part"] is None
             part, whole = ("part2", "whole2") if second else ("part", "whole")
-            return _of_whole("share", text, found[part], found[whole], named)
-    if found := _RATIO.search(text):
+            share = _of_whole("share", text, found[part], found[whole], named)
+            return replace(share, within=True) if share else None
+    if wording.DIFFERENCE.search(text):
+        return None
+    if found := wording.RATIO.search(text):
         sides = next(
             (found[f"part{n}"], found[f"whole{n}"])
             for n in ("", "2", "3")

@@ -11,10 +11,13 @@ from helix.agent.offline.operands import Found
 from helix.domain.calculations import Operand
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
-_FORMS: dict[Kind, str] = {
-    "change": "{0} - {1}", "difference": "{0} - {1}", "percent change": "({0} - {1}) / {1}",
-    "share": "{0} / {1}", "ratio": "{0} / {1}",
+_FORMS: dict[Kind, tuple[str, tuple[int, ...]]] = {
+    "change": ("{} - {}", (0, 1)), "decrease": ("{} - {}", (1, 0)),
+    "difference": ("{} - {}", (0, 1)), "percent change": ("({} - {}) / {}", (0, 1, 1)),
+    "percent decrease": ("({} - {}) / {}", (1, 0, 1)), "share": ("{} / {}", (0, 1)),
+    "ratio": ("{} / {}", (0, 1)),
 }  # fmt: skip
+"""An expression, and which of the numbers found stands in each of its places."""
 
 
 def call_arguments(kind: Kind, found: Sequence[Found]) -> dict[str, Any]:
@@ -22,14 +25,14 @@ def call_arguments(kind: Kind, found: Sequence[Found]) -> dict[str, Any]:
     mixed = len({one.figure.operand.scale for one in found if not one.figure.operand.is_percent})
     numbers = [_written(one.figure.operand, with_scale=mixed > 1) for one in found]
     if kind in _FORMS:
-        expression = _FORMS[kind].format(*numbers)
-        order = [0, 1, 1] if kind == "percent change" else [0, 1]
+        form, order = _FORMS[kind]
+        expression = form.format(*(numbers[place] for place in order))
     else:
         total = " + ".join(numbers)
         expression = f"({total}) / {len(numbers)}" if kind == "average" else total
-        order = list(range(len(numbers)))
+        order = tuple(range(len(numbers)))
     operands = [_operand(found[place]) for place in order]
-    as_percent = kind in ("percent change", "share")
+    as_percent = kind in ("percent change", "percent decrease", "share")
     return {"expression": expression, "operands": operands, "as_percent": as_percent}
 
 

@@ -13,7 +13,8 @@ from decimal import Decimal
 from functools import lru_cache
 
 from helix.agent.figures import Figure
-from helix.agent.offline.computed import OF_TIME, Computed, Kind, Wanted
+from helix.agent.offline.computed import COMPARING, OF_TIME, Computed, Wanted
+from helix.agent.offline.measures import is_sound, is_suitable
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
@@ -29,9 +30,14 @@ _LEAST_ASKED = 0.5
 """The share of the question's words that row, column and table have to have."""
 _CLOSE = 0.02
 _MOST_PERIODS = 12
-_TWO: frozenset[Kind] = frozenset(("change", "percent change", "difference"))
 _CHANGE = re.compile(r"\b(?:chang|increas|decreas|growth|variance)\w*|\bchg\b", re.IGNORECASE)
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
+_UNITS = re.compile(
+    r"\((?:[\d,\s]+|[^()]*(?:\bper\b|\bcents?\b|\bshares\b|illions?\b|thousands?\b|\byears?\b"
+    r"|[%$€£])[^()]*)\)",
+    re.IGNORECASE,
+)
+"""What a name has in brackets of what it counts, or of a footnote."""
 
 
 Cells = Sequence[tuple[int, Figure]]
@@ -67,9 +73,22 @@ class Found:
 
 
 @dataclass(frozen=True)
-class _Named:
-    """What a cell's row, groups, column and caption mean."""
+class _Tables:
+    """The cells that may be taken, what all rows are called, and what stands around them."""
 
+    cells: Cells
+    known: frozenset[str]
+    around: Around
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What a cell's row, groups, column and caption mean; ``bare`` is the row without its units.
+
+    So are its groups.
+    """
+
+    bare: frozenset[str]
     label: frozenset[str]
     group: frozenset[str]
     column: frozenset[str]
@@ -83,10 +102,13 @@ def operands_of(asked: Computed, figures: Sequence[tuple[int, Figure]]) -> tuple
         for source, figure in figures
         if figure.place >= 0 and not _CHANGE.search(figure.column)
     ]
-    around = _around(figures)
+    suitable = [(source, figure) for source, figure in cells if is_suitable(asked, figure)]
+    named = suitable if asked.of_shares else cells  # shares have the names of their amounts
+    known = frozenset[str]().union(*(_rows_of(figure) for _, figure in named))
+    tables = _Tables(suitable, known, _around(figures))
     if asked.every:
-        return _every_period(asked, cells, around)
-    found = [_best(wanted, cells, around) for wanted in asked.wanted]
+        return _every_period(asked, tables)
+    found = [_best(wanted, tables) for wanted in asked.wanted]
     if any(len(one) > 1 for one in found):
         found = _of_one_kind(found)
     chosen = tuple(one[0] for one in found if len(one) == 1)
@@ -95,7 +117,7 @@ def operands_of(asked: Computed, figures: Sequence[tuple[int, Figure]]) -> tuple
     same_words = len({wanted.words for wanted in asked.wanted}) == 1
     if same_words and len({one.figure.row for one in chosen}) > 1 and _dated_columns(chosen):
         return None
-    return chosen
+    return chosen if is_sound(asked, [one.figure for one in chosen]) else None
 
 
 def _around(figures: Cells) -> Around:
@@ -110,10 +132,11 @@ def _dated_columns(chosen: Sequence[Found]) -> bool:
     return all(periods(one.figure.column) for one in chosen)
 
 
-def _best(wanted: Wanted, cells: Cells, around: Around) -> list[Found]:
+def _best(wanted: Wanted, tables: _Tables) -> list[Found]:
     """The cells that fit best and as well as each other, each place once."""
-    known = frozenset[str]().union(*(_rows_of(figure) for _, figure in cells))
-    found = sorted(_fitting(wanted, cells, known, around), key=lambda one: -one.score)
+    found = sorted(_fitting(wanted, tables), key=lambda one: -one.score)
+    if "total" in wanted.words:
+        found = [one for one in found if "total" in _rows_of(one.figure)] or found
     best = [one for one in found if one.score >= found[0].score - _CLOSE]
     best.sort(key=lambda one: (one.source, one.figure.operand.start))
     # a report prints the same value of the same row in several tables
@@ -128,13 +151,12 @@ def _of_one_kind(found: Sequence[list[Found]]) -> list[list[Found]]:
     return [[one for one in some if one.alike in common] for some in found]
 
 
-def _fitting(
-    wanted: Wanted, cells: Cells, known: frozenset[str], around: Around
-) -> Iterator[Found]:
-    for source, figure in cells:
+def _fitting(wanted: Wanted, tables: _Tables) -> Iterator[Found]:
+    for source, figure in tables.cells:
         if wanted.period and not _is_of(wanted.period, figure):
             continue
-        score = _score(wanted, figure, known, around[figure.operand.document_id])
+        about = tables.around[figure.operand.document_id]
+        score = _score(wanted, figure, tables.known, about)
         if score is not None:
             yield Found(source, figure, score)
 
@@ -145,7 +167,7 @@ def _score(
     """How well a cell fits, 0 to about 2; None where it does not."""
     named = _named(figure.row, figure.column, figure.caption)
     asked = wanted.words | wanted.beside
-    bare = named.label - _GENERIC - _NOISE or named.label - _NOISE or named.label
+    bare = named.bare - _GENERIC - _NOISE or named.bare - _NOISE or named.bare
     met = bare & asked
     if bare and not met:
         return None
@@ -155,6 +177,8 @@ def _score(
         return None
     if (wanted.words & known) - own - named.caption - _GENERIC:
         return None  # another row is called what is asked for
+    if (wanted.words & frozenset(["other"])) - own:
+        return None
     telling = wanted.words - _GENERIC or wanted.words
     if telling - around - _GENERIC - _NOISE:
         return None  # a word of the question that nothing of the document's passages has
@@ -182,7 +206,8 @@ def _rows_of(figure: Figure) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _named(row: str, column: str, caption: str) -> _Named:
     *groups, label = row.split(INWARDS)
-    return _Named(*map(_words, (label, " ".join(groups), column, caption)))
+    texts = _UNITS.sub(" ", label), label, _UNITS.sub(" ", " ".join(groups)), column, caption
+    return _Named(*map(_words, texts))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -205,21 +230,22 @@ def _agrees(period: Period, other: Period) -> bool:
     return is_year and period.keys[0] in other.keys
 
 
-def _every_period(asked: Computed, cells: Cells, around: Around) -> tuple[Found, ...] | None:
+def _every_period(asked: Computed, tables: _Tables) -> tuple[Found, ...] | None:
     """All cells of the row that fits best, where its columns are periods and called the same.
 
     Of a change there are two, the later one first.
     """
-    found = _best(asked.wanted[0], cells, around)
+    found = _best(asked.wanted[0], tables)
     if len({one.alike for one in found}) != 1:
         return None
     dated = [(_begins(one), one) for one in found]
     if not all(when for when, _ in dated) or not 1 < len(dated) <= _MOST_PERIODS:
         return None
     dated.sort(key=lambda each: each[0], reverse=True)
-    if asked.kind in _TWO and len(dated) != 2:
+    if asked.kind in COMPARING and len(dated) != 2:
         return None
-    return tuple(one for _, one in dated)
+    chosen = tuple(one for _, one in dated)
+    return chosen if is_sound(asked, [one.figure for one in chosen]) else None
 
 
 def _begins(found: Found) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from helix.agent.figures import figures_of
 from helix.agent.offline.computed import Computed, computed, without_computing, words_of
 from helix.agent.offline.expressions import call_arguments
+from helix.agent.offline.measures import kind_over
 from helix.agent.offline.operands import operands_of
 from helix.agent.offline.splitting import Split, split
 from helix.agent.step import Outcome, PlannedCall, Step
@@ -90,4 +91,5 @@ def _computation(context: ToolContext, asked: Computed) -> Step:
     found = operands_of(asked, figures)
     if found is None:
         return Step(thought="The numbers are not found, each alone; quote what there is.")
-    return Step((PlannedCall("calculator", call_arguments(asked.kind, found)),), "Compute it.")
+    kind = kind_over(asked, [one.figure for one in found])
+    return Step((PlannedCall("calculator", call_arguments(kind, found)),), "Compute it.")

@@ -1,0 +1,63 @@
+"""Whether numbers are of the measure that a question asks for, and go together as it wants. Pure.
+
+A number of the right name may be of another measure: an amount where a share is asked for, or a
+year's value where an average is. What is computed of it would be proved all the same, so the number
+is not taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from helix.agent.figures import Figure
+from helix.agent.offline.computed import Computed, Kind
+from helix.language.paraphrases import meanings
+from helix.language.rows import INWARDS
+from helix.language.word_lists import word_lists
+
+_OUTFLOW = word_lists("tables")["outflow"]
+_SHARE = re.compile(r"%|\b(?:percent|percentages?|rates?|ratios?|proportions?|share of)\b", re.I)
+_AVERAGE = frozenset(meanings("average mean"))
+_EITHER_SIGN = re.compile(r"\(|/|\bor\b")
+
+
+def is_suitable(asked: Computed, figure: Figure) -> bool:
+    """Whether a cell's names say that it is of the measure asked for."""
+    if asked.of_shares and not (
+        figure.operand.is_percent or _SHARE.search(f"{figure.row} {figure.column}")
+    ):
+        return False
+    own = figure.row_words | figure.column_words
+    return not asked.of_averages or bool(_AVERAGE & (own | frozenset(meanings(figure.caption))))
+
+
+def is_sound(asked: Computed, figures: Sequence[Figure]) -> bool:
+    """Whether what is computed of these cells would say what the question means.
+
+    No part of a whole is negative, or more than the whole. Where costs are printed as negative
+    numbers, the change of the cost and the change of the number have opposite signs, and the
+    question does not say which of them it means.
+    """
+    if asked.within:
+        part, whole = (figure.operand.value or Decimal(0) for figure in figures)
+        return part * whole >= 0 and abs(part) <= abs(whole)
+    return asked.kind not in ("change", "difference") or not _are_negative_costs(figures)
+
+
+def kind_over(asked: Computed, figures: Sequence[Figure]) -> Kind:
+    """What is computed of these cells: a cost that is printed as -8, then -7, has fallen by 1."""
+    if asked.kind == "decrease" and _are_negative_costs(figures):
+        return "change"
+    return asked.kind
+
+
+def _are_negative_costs(figures: Sequence[Figure]) -> bool:
+    return all((one.operand.value or 0) < 0 and _is_outflow(one) for one in figures)
+
+
+def _is_outflow(figure: Figure) -> bool:
+    """Whether a row is called a cost, and not `income (loss)`."""
+    label = figure.row.rpartition(INWARDS)[2]
+    return not _EITHER_SIGN.search(label) and bool(_OUTFLOW & frozenset(meanings(label)))

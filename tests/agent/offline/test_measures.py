@@ -1,0 +1,106 @@
+"""Numbers of the right name and another measure: what the plan computes, and what it leaves."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from helix.agent.ledger import Ledger
+from helix.agent.offline.planner import OfflinePlanner
+from helix.agent.step import Outcome
+from helix.agent.tool import ToolContext
+from helix.agent.tools.calculator import CalculatorArguments, calculator
+from helix.domain.records import Hit
+from helix.domain.scope import Scope
+from helix.domain.tool_calls import ToolCall
+
+_ROWS = {
+    "Auditor": ("1,092", "823"),
+    "Total fees paid to auditor": ("1,690", "1,104"),
+    "Other charges": ("27.0", "33.7"),
+    "Total Other charges": ("166.3", "513.3"),
+    "Voyage expenses": ("(21,387)", "(28,237)"),
+    "Operating income (loss)": ("(2,235)", "(6,986)"),
+    "Depreciation": ("(111)", "(102)"),
+    "EBITDA": ("372", "361"),
+    "Discount rate": ("3.3%", "4.3%"),
+    "Free cash flow": ("4,411", "4,044"),
+    "Average headcount": ("110", "100"),
+    "Number of shares used › Basic earnings per unit": ("1,305.7", "1,300.5"),
+    "Basic earnings per unit (cents per unit)": ("206.2", "132.6"),
+    "Closing balance of grants": ("20", "50"),
+}
+_WEST = "West | 2019 Sales: $600 | 2019 % of all: 40.0% | 2018 Sales: $300 | 2018 % of all: 30.0%"
+_EAST = "East | 2019 Sales: $900 | 2019 % of all: 60.0% | 2018 Sales: $700 | 2018 % of all: 70.0%"
+
+
+def _hit(chunk_id: int, text: str) -> Hit:
+    return Hit(
+        chunk_id, 1, "Annual Report", "r.pdf", 0, text, chunk_id * 10_000,
+        chunk_id * 10_000 + len(text), f"n{chunk_id}", 0.2,
+    )  # fmt: skip
+
+
+HITS = (
+    _hit(1, "\n".join(
+        ["Notes", *(f"{row} | 2019: {now} | 2018: {then}" for row, (now, then) in _ROWS.items())]
+    )),
+    _hit(2, f"Sales by region\n{_WEST}\n{_EAST}"),
+)  # fmt: skip
+
+
+async def _computed(question: str) -> str | None:
+    """What the plan's calculation says; None where it computes nothing."""
+    ledger, nothing = Ledger(), cast(Any, None)
+    for hit in HITS:
+        ledger.add(hit, 1)
+    context = ToolContext(question, question, Scope(), nothing, nothing, ledger, nothing)
+    planner = OfflinePlanner()
+    first = planner.step(context, [])
+    done = [Outcome(ToolCall(n, c.name, c.arguments), None) for n, c in enumerate(first.calls, 1)]
+    calls = planner.step(context, done).calls
+    if not calls:
+        return None
+    output = await calculator(CalculatorArguments(**calls[0].arguments), context)
+    (made,) = output.calculations
+    assert made.holds()
+    return made.said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the change in the total fees paid to auditor from 2018 to 2019?", "586"),
+        ("What was the change in Total Other charges between 2018 and 2019?", "-347.0"),
+        ("What was the change in Other charges between 2018 and 2019?", "-6.7"),
+        ("What was the change in the percent of sales from West from 2018 to 2019?", "10.0%"),
+        ("What was the change in sales from West from 2018 to 2019?", "300"),
+        ("How much did the discount rate decrease by from 2018 to 2019?", "1.0%"),
+        ("What was the decrease in voyage expenses from 2018 to 2019?", "6,850"),
+        ("By what percentage did the closing balance of grants fall from 2018 to 2019?", "60%"),
+        ("What was the absolute percentage change in discount rate from 2018 to 2019?", "-1.0%"),
+        ("What is the percentage change in discount rate from 2018 to 2019?", "-23.26%"),
+        ("What was the change in average headcount from 2018 to 2019?", "10"),
+        ("What is the average basic earnings per unit for 2018 and 2019?", "169.4"),
+        ("What was the change in operating income (loss) from 2018 to 2019?", "4,751"),
+        ("What was the percentage change in voyage expenses from 2018 to 2019?", "-24.26%"),
+        ("What is the difference between EBITDA in 2019 as compared to EBITDA in 2018?", "11"),
+    ],
+)
+async def test_the_measure_that_is_asked_for_is_computed(question: str, said: str) -> None:
+    assert await _computed(question) == said
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the change between 2018 and 2019 average free cash flow?",
+        "What is the change in voyage expenses from 2018 to 2019?",
+        "What is the percentage of depreciation in total EBITDA in 2019?",
+        "What percentage of total EBITDA came from free cash flow in 2019?",
+    ],
+    ids=["change of averages", "cost printed as negative", "negative share", "more than the whole"],
+)
+async def test_what_would_say_something_else_is_not_computed(question: str) -> None:
+    assert await _computed(question) is None
