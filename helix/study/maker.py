@@ -34,8 +34,22 @@ class Order:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A lesson or a node of an outline, as a model proposes it.
+
+    ``sources`` are the numbers of its passages, from 1; ``parent`` is a node's parent's place in
+    the outline, from 0.
+    """
+
+    title: str
+    sources: tuple[int, ...]
+    points: tuple[str, ...] = ()
+    parent: int | None = None
+
+
 class Maker(Protocol):
-    """Makes items of one passage, as many as are taken of them."""
+    """Makes items of one passage, as many as are taken of them, and outlines of several."""
 
     @property
     def identity(self) -> str:
@@ -46,6 +60,18 @@ class Maker(Protocol):
         self, order: Order, passage: Source, wanted: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
         """Candidates of ``passage``; None stands for one that could not even be read.
+
+        Raises:
+            UpstreamError: the model's service failed.
+        """
+        ...
+
+    async def outline(
+        self, kind: Kind, passages: Sequence[Source], wanted: int
+    ) -> list[Part | None] | None:
+        """At most ``wanted`` parts of a workshop or a map; None in it stands for an unreadable one.
+
+        None altogether: this maker makes none, and the headings are the outline.
 
         Raises:
             UpstreamError: the model's service failed.
@@ -69,3 +95,9 @@ class OfflineMaker:
             return
         async for question in questions_of(sentences, order.values, order.difficulty, is_false):
             yield question
+
+    async def outline(
+        self, kind: Kind, passages: Sequence[Source], wanted: int
+    ) -> list[Part | None] | None:
+        """As Maker has it: none."""
+        return None

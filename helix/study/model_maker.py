@@ -1,4 +1,4 @@
-"""Items by a language model: one call a passage, its reply held to a schema, read by field.
+"""Items and outlines by a language model: one call each, its reply held to a schema, read by field.
 
 What it says is believed nowhere: each item is examined like one that was made by rule.
 """
@@ -6,7 +6,7 @@ What it says is believed nowhere: each item is examined like one that was made b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -17,17 +17,22 @@ from helix.domain.prompt import user_turn
 from helix.errors import HelixError, UpstreamError
 from helix.prompts import prompt
 from helix.providers.base import LanguageModel
-from helix.study.items import Item
-from helix.study.maker import Order
+from helix.study.items import Item, Kind
+from helix.study.maker import Order, Part
 from helix.study.offline.questions import IsFalse, number_of
 from helix.study.replies import (
     CardObject,
     Cards,
     ChoiceObject,
     Choices,
+    LessonObject,
+    Lessons,
+    NodeObject,
+    Nodes,
     StatementObject,
     Statements,
     items_in,
+    parts_in,
 )
 
 _SPARE = 1
@@ -58,24 +63,35 @@ class ModelMaker:
         """As Maker has it."""
         count = wanted + _SPARE
         if order.kind == "cards":
-            reply = await self._reply(prompt("study_cards", count=count), Cards, passage)
+            reply = await self._reply(prompt("study_cards", count=count), Cards, [passage])
             objects = items_in(reply, CardObject)
         elif _asks_for_statements(order, passage):
-            reply = await self._reply(prompt("study_statements", count=count), Statements, passage)
+            reply = await self._reply(
+                prompt("study_statements", count=count), Statements, [passage]
+            )
             objects = items_in(reply, StatementObject)
         else:
             rules = prompt("study_questions", count=count, difficulty=order.difficulty)
-            reply = await self._reply(rules, Choices, passage)
+            reply = await self._reply(rules, Choices, [passage])
             objects = items_in(reply, ChoiceObject)
         for item in objects:
             yield item
 
-    async def _reply(self, rules: str, shape: type[BaseModel], passage: Source) -> str:
+    async def outline(
+        self, kind: Kind, passages: Sequence[Source], wanted: int
+    ) -> list[Part | None] | None:
+        """As Maker has it."""
+        if kind == "workshop":
+            reply = await self._reply(prompt("study_lessons", count=wanted), Lessons, passages)
+            return parts_in(reply, LessonObject)
+        reply = await self._reply(prompt("study_nodes", count=wanted), Nodes, passages)
+        return parts_in(reply, NodeObject)
+
+    async def _reply(self, rules: str, shape: type[BaseModel], passages: Sequence[Source]) -> str:
+        asked = "Write the items of [1]." if len(passages) == 1 else "Write the outline."
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=rules),
-            ChatMessage(
-                role=MessageRole.USER, content=user_turn("Write the items of [1].", [passage])
-            ),
+            ChatMessage(role=MessageRole.USER, content=user_turn(asked, passages)),
         ]
         constrained = {"response_mime_type": "application/json", "response_schema": shape}
         options: dict[str, Any] = {"generation_config": constrained} if self._is_gemini else {}
@@ -86,7 +102,7 @@ class ModelMaker:
             raise
         except TimeoutError:
             raise UpstreamError(
-                f"{self.identity} took longer than {self._timeout:g} seconds over a passage:"
+                f"{self.identity} took longer than {self._timeout:g} seconds over a study set:"
                 " try again, or raise HELIX_MODEL_TIMEOUT"
             ) from None
         except Exception as error:

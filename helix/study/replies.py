@@ -1,20 +1,24 @@
-"""A model's reply as items: each object of its list by itself, whole ones of a cut list too."""
+"""A model's reply as items or parts of an outline: each object of its list by itself, whole ones of
+a cut list too."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from helix.study.items import Card, Choice, Item, TrueFalse
+from helix.study.maker import Part
 
 _LIST = re.compile(r"\"items\"\s*:\s*\[|\A\s*(?:```(?:json)?\s*)?\[")
 _NEXT = re.compile(r"\}\s*,\s*(?=\{)")
 _OPEN = re.compile(r"[\s,]*")
 _MOST_READ = 200_000  # characters of a reply
+
+Read = TypeVar("Read", bound=BaseModel)
 
 
 class _Object(BaseModel):
@@ -59,6 +63,29 @@ class CardObject(_Object):
         return Card(self.front, self.back)
 
 
+class LessonObject(_Object):
+    """A lesson of a workshop's outline."""
+
+    title: str
+    points: list[str]
+    sources: list[int]
+
+    def part(self) -> Part:
+        return Part(self.title, tuple(self.sources), tuple(self.points))
+
+
+class NodeObject(_Object):
+    """A node of a map; ``parent`` is -1 of its root."""
+
+    label: str
+    parent: int
+    sources: list[int]
+
+    def part(self) -> Part:
+        parent = None if self.parent < 0 else self.parent
+        return Part(self.label, tuple(self.sources), parent=parent)
+
+
 class Choices(BaseModel):
     """What the model is asked for; the schema that its service holds it to."""
 
@@ -77,6 +104,18 @@ class Cards(BaseModel):
     items: list[CardObject]
 
 
+class Lessons(BaseModel):
+    """The same of lessons."""
+
+    items: list[LessonObject]
+
+
+class Nodes(BaseModel):
+    """The same of nodes."""
+
+    items: list[NodeObject]
+
+
 def items_in(
     reply: str, kind: type[ChoiceObject | StatementObject | CardObject]
 ) -> Iterator[Item | None]:
@@ -84,11 +123,21 @@ def items_in(
 
     A reply without a list of items is one None.
     """
+    for read in _validated(reply, kind):
+        yield read.item() if read else None
+
+
+def parts_in(reply: str, kind: type[LessonObject | NodeObject]) -> list[Part | None]:
+    """The parts of an outline in a reply, as items_in has items."""
+    return [read.part() if read else None for read in _validated(reply, kind)]
+
+
+def _validated(reply: str, kind: type[Read]) -> Iterator[Read | None]:
     found = False
     for read in _objects(reply[:_MOST_READ]):
         found = True
         try:
-            yield kind.model_validate(read).item()
+            yield kind.model_validate(read)
         except ValidationError:
             yield None
     if not found:

@@ -111,3 +111,99 @@ def test_a_service_that_fails_again_and_again_ends_the_run(
         wire.script(Failure(400, "INVALID_ARGUMENT"), on="generate")
     with pytest.raises(UpstreamError):
         make_set(a_maker(), kind="cards", count=3)
+
+
+LESSONS = [
+    {
+        "title": "The Halden Bridge",
+        "points": [OPENED, "The bridge is made of cheese."],
+        "sources": [1],
+    },
+    {"title": "The ferry and its captain", "points": [], "sources": [11, 8, 99]},
+    {"title": "Caisson foundation", "points": [], "sources": [2]},
+    {"title": "Penguins of the Antarctic", "points": [], "sources": [3]},
+]
+NODES = [
+    {"label": "Crossing the river", "parent": -1, "sources": [1]},
+    {"label": "Halden Bridge", "parent": 0, "sources": [1]},
+    {"label": "caisson", "parent": 1, "sources": [2]},
+    {"label": "Halden ferry", "parent": 0, "sources": [8]},
+    {"label": "capstan", "parent": 3, "sources": [9]},
+]
+
+
+def test_a_workshop_has_the_lessons_of_the_model_that_rest_on_passages(
+    make_set: MakeSet, wire: GeminiWire
+) -> None:
+    wire.script(reply(*LESSONS, LESSONS[0]), on="generate")
+    made, items = make_set(a_maker(), kind="workshop", count=5)
+    assert [item["body"]["title"] for item in items] == [each["title"] for each in LESSONS[:3]]
+    assert items[0]["body"]["points"] == [OPENED]
+    assert [source["quote"][:11] for source in items[1]["sources"]] == [
+        "Its last ca",
+        "The Halden ",
+    ]
+    assert made["dropped"] == {"duplicate": 1, "unsupported": 1}
+    (sent,) = (request.body for request in wire.requests)
+    assert "schema" in json.dumps(sent["generationConfig"]).lower()
+    assert "[12] (id=" in json.dumps(sent["contents"])
+
+
+def test_an_outline_that_is_not_sound_is_asked_for_once_more(
+    make_set: MakeSet, wire: GeminiWire
+) -> None:
+    wire.script(reply(*LESSONS[2:]), reply(*LESSONS), on="generate")
+    made, items = make_set(a_maker(), kind="workshop", count=5)
+    assert len(items) == 3 and len(wire.requests) == 2
+    assert made["dropped"] == {"malformed outline": 1, "unsupported": 1}
+    wire.script(Answer(("I cannot do that.",)), reply({"title": ""}), on="generate")
+    made, items = make_set(a_maker(), kind="workshop", count=5)
+    by_rule = [item["body"]["title"] for item in items]
+    assert made["dropped"] == {"malformed outline": 2} and len(wire.requests) == 4
+    _, same = make_set(kind="workshop", count=5)
+    assert by_rule == [item["body"]["title"] for item in same], "the headings are the outline"
+
+
+def test_a_map_is_the_models_tree_without_what_no_passage_names(
+    make_set: MakeSet, wire: GeminiWire
+) -> None:
+    strange = [
+        {"label": "penguin", "parent": 0, "sources": [1]},
+        {"label": "drum", "parent": 5, "sources": [9]},  # its parent is dropped
+        {"label": "coal", "parent": 9, "sources": [10]},  # its parent comes later
+        {"label": "Second root", "parent": -1, "sources": [10]},
+    ]
+    wire.script(reply(*NODES, *strange), on="generate")
+    made, items = make_set(a_maker(), kind="map")
+    by_id = {item["id"]: item["body"]["label"] for item in items}
+    assert [by_id.get(item["body"]["parent"]) for item in items] == [
+        None, "Crossing the river", "Halden Bridge", "Crossing the river", "Halden ferry",
+    ]  # fmt: skip
+    assert made["dropped"] == {"unsupported": 3, "malformed": 1} and len(wire.requests) == 1
+
+
+@pytest.mark.parametrize("broken", ["cut", "malformed", "partial"])
+@pytest.mark.parametrize(
+    ("kind", "objects"), [("quiz", [question()]), ("cards", [{"front": "The Halden Bridge: when?",
+     "back": OPENED}]), ("workshop", LESSONS[:3]), ("map", NODES)],
+)  # fmt: skip
+def test_of_a_broken_reply_the_whole_objects_are_kept(
+    make_set: MakeSet, wire: GeminiWire, store: ChunkStore, kind: str, objects: list[Any],
+    broken: str,
+) -> None:  # fmt: skip
+    """The reply's last object is cut off, no JSON, or without one of its fields."""
+    texts = [json.dumps(each) for each in objects]
+    last = {
+        "cut": texts[0][:-8],
+        "malformed": texts[0].replace('": ', '" ', 1) + "]}",
+        "partial": json.dumps(dict(list(objects[0].items())[:-1])) + "]}",
+    }[broken]
+    text = '{"items": [' + ", ".join([*texts, last])
+    wire.script(*[Answer((text,))] * 2, on="generate")
+    scope = {}
+    if kind in ("quiz", "cards"):
+        one = store_text(store, "halden/one.md", "Bridge", OPENED)
+        scope = {"document_ids": [one], "difficulty": "advanced"}
+    made, items = make_set(a_maker(), kind=kind, count=8, **scope)
+    assert len(items) == len(objects) and made["dropped"]["malformed"] >= 1
+    assert "malformed outline" not in made["dropped"]

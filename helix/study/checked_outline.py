@@ -1,0 +1,128 @@
+"""A model's outline, checked: a part that cannot be read or rests on no passage is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from helix.answering.proof import Support
+from helix.domain.context import Source
+from helix.study.examination import (
+    DUPLICATE,
+    MALFORMED,
+    UNSUPPORTED,
+    is_about,
+    mentions,
+    spans_of,
+)
+from helix.study.items import Lesson, Made, Node, Proven
+from helix.study.maker import Part
+from helix.study.sentences import clear_sentences, sentences_of
+
+LONGEST_TITLE = 90
+PASSAGES_OF_A_LESSON = 6
+_POINTS = 4
+_LONGEST_POINT = 160
+_FEWEST_LESSONS, _FEWEST_NODES = 3, 4
+
+
+@dataclass
+class Outline:
+    """Lessons or nodes with what was dropped; ``parents`` are places in ``made.proven``, of nodes.
+
+    ``is_sound``: there are enough of them to learn with.
+    """
+
+    made: Made = field(default_factory=Made)
+    parents: list[int | None] = field(default_factory=list)
+    is_sound: bool = False
+
+
+def checked_lessons(
+    parts: Sequence[Part | None], passages: Sequence[Source], wanted: int
+) -> Outline:
+    """At most ``wanted`` lessons: each title is about a passage that it names, no two are alike."""
+    outline, titles = Outline(), set[str]()
+    for part in parts:
+        named = _passages_of(part, passages)[:PASSAGES_OF_A_LESSON]
+        problem = _problem(part, named) or _lesson_problem(part, named, titles)
+        if part is None or problem:
+            outline.made.drop(problem or MALFORMED)
+        elif len(outline.made.proven) < wanted:
+            titles.add(part.title.casefold())
+            points = [point for point in part.points if _is_said(point, named)] or points_of(named)
+            lesson = Lesson(part.title.strip(), tuple(points[:_POINTS]))
+            outline.made.proven.append(Proven(lesson, _openings(named)))
+    outline.is_sound = len(outline.made.proven) >= min(_FEWEST_LESSONS, wanted, len(passages))
+    return outline
+
+
+def checked_nodes(parts: Sequence[Part | None], passages: Sequence[Source], wanted: int) -> Outline:
+    """At most ``wanted`` nodes of one tree: each label stands in a passage that the node names.
+
+    A node whose parent is dropped goes with it.
+    """
+    outline, kept = Outline(), dict[int, int]()
+    for place, part in enumerate(parts[:wanted]):
+        named = _passages_of(part, passages) or (list(passages) if place == 0 else [])
+        is_root = part is not None and part.parent is None
+        problem = _problem(part, named)
+        if problem is None and (is_root != (place == 0)):
+            problem = MALFORMED  # a second root, or none
+        spans = _spans_of_label(part, named, is_root=is_root) if part and not problem else ()
+        if part is None or problem or not spans or not (is_root or part.parent in kept):
+            outline.made.drop(problem or UNSUPPORTED)
+            continue
+        kept[place] = len(outline.made.proven)
+        outline.parents.append(None if part.parent is None else kept[part.parent])
+        outline.made.proven.append(Proven(Node(part.title.strip()), spans))
+    outline.is_sound = len(outline.made.proven) >= min(_FEWEST_NODES, wanted, len(passages))
+    return outline
+
+
+def opening(passage: Source) -> Support | None:
+    """The first sentence of a passage that reads as one; else its first."""
+    clear = clear_sentences(passage)
+    first = clear[0] if clear else next(sentences_of(passage), None)
+    return first.support if first else None
+
+
+def points_of(passages: Sequence[Source]) -> list[str]:
+    """What passages begin with, where it is short enough for a list of points."""
+    found = [sentence.text for passage in passages for sentence in clear_sentences(passage)[:1]]
+    return [point for point in found if len(point) <= _LONGEST_POINT][:_POINTS]
+
+
+def _passages_of(part: Part | None, passages: Sequence[Source]) -> list[Source]:
+    numbers = dict.fromkeys(part.sources) if part else ()
+    return [passages[number - 1] for number in numbers if 1 <= number <= len(passages)]
+
+
+def _problem(part: Part | None, named: Sequence[Source]) -> str | None:
+    sound = part is not None and 0 < len(part.title.strip()) <= LONGEST_TITLE and named
+    return None if sound else MALFORMED
+
+
+def _lesson_problem(part: Part | None, named: Sequence[Source], titles: set[str]) -> str | None:
+    if part is None:
+        return MALFORMED
+    if part.title.casefold() in titles:
+        return DUPLICATE
+    is_named = any(is_about(part.title, passage) for passage in named)
+    return None if is_named and _openings(named) else UNSUPPORTED
+
+
+def _openings(passages: Sequence[Source]) -> tuple[Support, ...]:
+    return tuple(span for passage in passages if (span := opening(passage)) is not None)
+
+
+def _is_said(point: str, passages: Sequence[Source]) -> bool:
+    return len(point) <= _LONGEST_POINT and any(spans_of(point, each) for each in passages)
+
+
+def _spans_of_label(part: Part, named: Sequence[Source], *, is_root: bool) -> tuple[Support, ...]:
+    """A sentence of the first passage that has the label's words; the root may be any name."""
+    for passage in named:
+        if spans := mentions(part.title, passage):
+            return spans
+    return _openings(named)[:1] if is_root else ()

@@ -1,0 +1,62 @@
+"""Outlines by rule: the headings of a scope, with key terms where they are few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from helix.domain.context import Source
+from helix.library.access import Library
+from helix.study.checked_outline import PASSAGES_OF_A_LESSON, Outline, opening, points_of
+from helix.study.examination import UNSUPPORTED, mentions
+from helix.study.items import Lesson, Node, Proven
+from helix.study.offline.outline import Branch, lessons_of, tree_of
+from helix.study.passages import Place, chosen, read_passages
+
+
+async def lessons_by_heading(library: Library, places: Sequence[Place], wanted: int) -> Outline:
+    """At most ``wanted`` lessons, the parts of the scope in order."""
+    outline = Outline(is_sound=True)
+    for lesson in lessons_of(places, wanted):
+        few = chosen(lesson.places, PASSAGES_OF_A_LESSON)
+        passages = await read_passages(library, [place.chunk_id for place in few])
+        passages.sort(key=lambda passage: (passage.document_id, passage.start_char or 0))
+        supports = tuple(span for passage in passages if (span := opening(passage)) is not None)
+        if supports:
+            points = tuple(points_of(passages))
+            outline.made.proven.append(Proven(Lesson(lesson.label, points), supports))
+        else:
+            outline.made.drop(UNSUPPORTED)
+    return outline
+
+
+async def nodes_by_heading(
+    library: Library, places: Sequence[Place], title: str, wanted: int
+) -> Outline:
+    """At most ``wanted`` nodes, the headings of the scope as a tree below ``title``."""
+    few = chosen(places, 60)
+    read = {p.chunk_id: p for p in await read_passages(library, [place.chunk_id for place in few])}
+    branches = tree_of(places, read, title, wanted)
+    missing = [b.places[0].chunk_id for b in branches if b.places[0].chunk_id not in read]
+    read |= {p.chunk_id: p for p in await read_passages(library, missing)}
+    outline, kept = Outline(is_sound=True), dict[int, int]()
+    for place, branch in enumerate(branches):
+        proven = _node(branch, read, is_root=branch.parent is None)
+        if proven is None or (branch.parent is not None and branch.parent not in kept):
+            outline.made.drop(UNSUPPORTED)
+            continue
+        kept[place] = len(outline.made.proven)
+        outline.parents.append(None if branch.parent is None else kept[branch.parent])
+        outline.made.proven.append(proven)
+    return outline
+
+
+def _node(branch: Branch, read: dict[int, Source], *, is_root: bool) -> Proven | None:
+    """The node with its span: a sentence that has its words, or stands under its heading."""
+    for place in branch.places[:4]:
+        if passage := read.get(place.chunk_id):
+            spans = mentions(branch.label, passage)
+            if is_root and not spans and (first := opening(passage)):
+                spans = (first,)
+            if spans:
+                return Proven(Node(branch.label), spans)
+    return None
