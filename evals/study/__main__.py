@@ -1,4 +1,4 @@
-"""``python -m evals.study --data DIR``: items by rule over four corpora, checked one by one."""
+"""``python -m evals.study --data DIR``: items by rule and of scripted replies over four corpora."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Annotated
 
 import typer
 
-from evals.study.rubric import judged
+from evals.study.rubric import CONTROLS, GUESSES, guessed, judged, noticed
 from evals.study.scopes import CORPORA, Scope, scopes_of
+from evals.study.scripted import ScriptedMaker
 from evals.study.seeded import KINDS, examined
-from helix.study.examination import Examiner, spans_of
-from helix.study.items import Choice, Kind, Proven
-from helix.study.maker import OfflineMaker, Order
+from helix.study.examination import MALFORMED, Examiner, spans_of
+from helix.study.items import Choice, Difficulty, Kind, Proven
+from helix.study.maker import Maker, OfflineMaker, Order
 
 _SEEDED = 75  # of each kind
-_SHOWN = 3  # failures of a corpus that are printed
+_SHOWN = 5  # failures of a corpus that are printed
 
 
 @dataclass
@@ -33,6 +34,8 @@ class Figures:
     dropped: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     choices: list[tuple[Proven, Scope]] = field(default_factory=list)
+    noticed: Counter[str] = field(default_factory=Counter)
+    guessed: Counter[str] = field(default_factory=Counter)
 
 
 def main(
@@ -40,11 +43,13 @@ def main(
     items: Annotated[int, typer.Option(min=4, help="Items of all corpora together.")] = 2000,
     seeded: Annotated[int, typer.Option(min=1, help="Bad items of each kind.")] = _SEEDED,
 ) -> None:
-    """Make items by rule, check each span and wrong option, judge them, and seed bad ones."""
-    found = {
-        corpus: asyncio.run(_corpus(corpus, data, items // len(CORPORA))) for corpus in CORPORA
-    }
-    typer.echo("corpus | items | spans verified | distractors stated | judged | pass | failed")
+    """Make items, check each span and wrong option, judge them, and seed bad ones."""
+    found: dict[str, Figures] = {}
+    for corpus in CORPORA:
+        found |= asyncio.run(_corpus(corpus, data, items // len(CORPORA)))
+    typer.echo(
+        "corpus, made | items | spans verified | distractors stated | judged | pass | failed"
+    )
     for corpus, figures in found.items():
         passed = figures.judged - len(figures.failures)
         share = passed / max(figures.judged, 1)
@@ -53,22 +58,44 @@ def main(
         typer.echo(f"  dropped: {dict(figures.dropped)}")
         for failure in figures.failures[:_SHOWN]:
             typer.echo(f"  fails: {failure}")
+    _rubric_itself(list(found.values()))
     asyncio.run(_seeded(found, seeded))
 
 
-async def _corpus(corpus: str, data: Path, wanted: int) -> Figures:
-    figures = Figures()
+def _rubric_itself(found: list[Figures]) -> None:
+    """What the rubric says of items that are spoilt, and how often a guess is right."""
+    of = max(sum(len(figures.choices) for figures in found), 1)
+    for kind in CONTROLS:
+        seen = sum(figures.noticed[kind] for figures in found)
+        typer.echo(f"the rubric fails questions with a {kind}: {seen} of {of}")
+    for guess in GUESSES:
+        right = sum(figures.guessed[guess] for figures in found)
+        typer.echo(f"guessing {guess} option is right for {right / of:.3f} of {of}")
+
+
+async def _corpus(corpus: str, data: Path, wanted: int) -> dict[str, Figures]:
+    """Of a corpus' scopes every second one is asked of a model whose replies are scripted."""
+    makers: dict[str, Maker] = {"by rule": OfflineMaker(), "scripted": ScriptedMaker()}
+    found = {name: Figures() for name in makers}
     scopes = scopes_of(corpus, data)
-    each = -(-wanted // len(scopes))
+    left = wanted
     for number, scope in enumerate(scopes):
-        kind: Kind = "cards" if number % 4 == 3 else "quiz"
-        await _items(scope, kind, min(each, wanted - figures.items), figures)
-    return figures
+        name = [*makers][number % len(makers)]
+        kind: Kind = "cards" if number // len(makers) % 4 == 3 else "quiz"
+        level: Difficulty = "advanced" if name == "scripted" else "normal"
+        before = found[name].items
+        share = -(-left // (len(scopes) - number))
+        await _items(scope, kind, share, found[name], makers[name], level)
+        left -= found[name].items - before
+    return {f"{corpus}, {name}": figures for name, figures in found.items()}
 
 
-async def _items(scope: Scope, kind: Kind, wanted: int, figures: Figures) -> None:
+async def _items(
+    scope: Scope, kind: Kind, wanted: int, figures: Figures, maker: Maker,
+    difficulty: Difficulty = "normal",
+) -> None:  # fmt: skip
     examiner = Examiner(scope.near)
-    order = Order(kind, "normal", scope.passages)
+    order = Order(kind, difficulty, scope.passages)
     of_passage = -(-wanted // len(scope.passages))
     left = wanted
     for passage in scope.passages:
@@ -77,10 +104,12 @@ async def _items(scope: Scope, kind: Kind, wanted: int, figures: Figures) -> Non
             return await examiner.is_stated_nowhere(text, passage)
 
         taken = 0
-        async for item in OfflineMaker().items(order, passage, of_passage, is_false):
+        async for item in maker.items(order, passage, of_passage, is_false):
             if min(left, of_passage - taken) <= 0:
                 break
-            assert item is not None
+            if item is None:
+                figures.dropped[MALFORMED] += 1
+                continue
             outcome = await examiner.examine(item, passage)
             if isinstance(outcome, Proven):
                 taken, left = taken + 1, left - 1
@@ -101,12 +130,20 @@ async def _check(proven: Proven, scope: Scope, figures: Figures) -> None:
         near = {text: await scope.near(text) for text in wrong}
         figures.stated += sum(any(spans_of(t, p) for p in found) for t, found in near.items())
         figures.choices.append((proven, scope))
+        figures.noticed.update(kind for kind, seen in noticed(proven, scope).items() if seen)
+        figures.guessed.update(name for name, hit in guessed(item, scope).items() if hit)
     if item.kind in ("choice", "true_false"):
         figures.judged += 1
         if problems := judged(proven, scope):
             figures.failed.update(problems)
-            options = getattr(item, "options", "")
-            figures.failures.append(f"{problems}: {getattr(item, 'statement', '')} {options}")
+            figures.failures.append(_failure(problems, proven))
+
+
+def _failure(problems: list[str], proven: Proven) -> str:
+    item = proven.item
+    options, key = getattr(item, "options", ""), getattr(item, "key", getattr(item, "truth", ""))
+    quotes = " … ".join(span.quote for span in proven.supports)
+    return f"{problems}: {getattr(item, 'statement', '')} {options} {key} | {quotes}"
 
 
 async def _seeded(found: dict[str, Figures], wanted: int) -> None:
@@ -115,7 +152,7 @@ async def _seeded(found: dict[str, Figures], wanted: int) -> None:
     for kind in KINDS:
         reasons: Counter[str] = Counter()
         for number, figures in enumerate(corpora):
-            foreign = [proven for proven, _ in corpora[(number + 1) % len(corpora)].choices]
+            foreign = [proven for proven, _ in corpora[(number + 2) % len(corpora)].choices]
             share = -(-wanted // len(corpora))
             for proven, scope in figures.choices[:share]:
                 outcome = await examined(kind, proven, scope, foreign)

@@ -1,89 +1,113 @@
 """A rubric for quiz items, by other means than those that made them.
 
-Three questions, each answered by a reader that sees only what it may see: with the span alone, the
-key and no other option; without it, no way to tell; in the whole scope, no sentence that says
-another option's words.
+Three questions, each answered by a reader that aligns words and compares numbers, and knows nothing
+of the proof: what stands in the span where the statement has its gap; whether the key can be told
+without the span; whether a sentence of the scope says the statement with another option.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
+from evals.study.reader import content_words, holds, in_the_gap, is_same, says, sentences, tokens
 from evals.study.scopes import Scope
-from helix.answering.proof import prove
-from helix.domain.records import Hit
-from helix.language.folding import copy_words
 from helix.study.items import BLANK, Choice, Proven, TrueFalse
-from helix.study.passages import source_of
-from helix.study.sentences import sentences_of
 
 CRITERIA = ("answerable with the span", "not without it", "one right option")
-_SAID = 0.9  # share of a statement's words that a sentence has that says it
+CONTROLS = ("wrong key", "key in the question", "true distractor")
+"""Ways to spoil an item, each of which fails the criterion of the same place."""
+GUESSES = ("the longest", "the shortest", "the most frequent in the scope")
+_SAID = 0.7  # share of a statement's other content words that a sentence has that may say it
 
 
 def judged(proven: Proven, scope: Scope) -> list[str]:
     """The criteria that an item fails; none where it passes."""
-    item = proven.item
-    assert isinstance(item, Choice | TrueFalse)
     checks = (_is_answerable, _needs_the_span, _has_one_answer)
-    return [name for name, check in zip(CRITERIA, checks, strict=True) if not check(proven, scope)]
-
-
-def _is_answerable(proven: Proven, scope: Scope) -> bool:
-    """Whether a reader of the span alone says the key, and of no other option that it holds."""
-    item = proven.item
-    passage = next(p for p in scope.passages if p.chunk_id == proven.supports[0].chunk_id)
-    quote = proven.supports[0].quote
-    span = source_of(_cut(passage.hit, quote))
-
-    def says(text: str) -> bool:
-        statements = prove(f"{text} [1]", [span]).statements
-        return bool(statements) and all(one.problem is None for one in statements)
-
-    if isinstance(item, TrueFalse):
-        return says(item.statement) is item.truth
-    assert isinstance(item, Choice)
-    return [says(item.filled(n)) for n in range(len(item.options))] == [
-        n == item.key for n in range(len(item.options))
+    return [
+        name for name, check in zip(CRITERIA, checks, strict=True) if not check(proven, scope.texts)
     ]
 
 
-def _cut(hit: Hit, quote: str) -> Hit:
-    at = (hit.start_char or 0) + hit.content.index(quote)
-    return replace(hit, content=quote, start_char=at, end_char=at + len(quote))
+def noticed(proven: Proven, scope: Scope) -> dict[str, bool]:
+    """By control, whether the rubric fails a question that is spoilt in that way."""
+    item = proven.item
+    assert isinstance(item, Choice)
+    wrong = (item.key + 1) % len(item.options)
+    told = replace(item, question=f"{item.question} ({item.options[item.key]})")
+    planted = [*scope.texts, f"It is known. {item.filled(wrong)}"]
+    return {
+        "wrong key": not _is_answerable(
+            replace(proven, item=replace(item, key=wrong)), scope.texts
+        ),
+        "key in the question": not _needs_the_span(replace(proven, item=told), scope.texts),
+        "true distractor": not _has_one_answer(proven, planted),
+    }
 
 
-def _needs_the_span(proven: Proven, _: Scope) -> bool:
-    """Whether someone who knows nothing cannot tell the key by its form or the question's words."""
+def guessed(item: Choice, scope: Scope) -> dict[str, bool]:
+    """By guess of somebody without the span, whether it is right; one of four is by chance."""
+    lengths = [len(option) for option in item.options]
+    words = Counter(word for text in scope.texts for _, read in _read(text) for word in read)
+    often = [max((words[word] for word in tokens(option)), default=0) for option in item.options]
+    picks = (lengths.index(max(lengths)), lengths.index(min(lengths)), often.index(max(often)))
+    return {guess: pick == item.key for guess, pick in zip(GUESSES, picks, strict=True)}
+
+
+def _is_answerable(proven: Proven, _: Sequence[str]) -> bool:
+    """Whether a reader of the spans alone finds the key, and no other option, in the gap."""
+    item, quote = proven.item, " ".join(span.quote for span in proven.supports)
+    if isinstance(item, TrueFalse):
+        if item.truth:
+            return says(item.statement, quote)
+        return says(item.original, quote) and not says(item.statement, quote)
+    assert isinstance(item, Choice)
+    found = in_the_gap(item.statement, quote)
+    if found is None:
+        return False
+    fits = [n for n, option in enumerate(item.options) if is_same(tokens(option), found)]
+    return fits == [item.key]
+
+
+def _needs_the_span(proven: Proven, _: Sequence[str]) -> bool:
+    """Whether nothing that a learner sees tells the key: words of the question, odd options."""
     item = proven.item
     if not isinstance(item, Choice):
         return True
     shapes = [_shape(option) for option in item.options]
     if Counter(shapes)[shapes[item.key]] == 1 and len(set(shapes)) == 2:
         return False  # three alike, and the odd one is the key
-    asked = set(copy_words(item.question.replace(BLANK, " ")))
-    return not set(copy_words(item.options[item.key])) <= asked
+    seen = tokens(f"{item.question} {item.statement}".replace(BLANK, " | "))
+    return not holds(seen, tokens(item.options[item.key]))
 
 
 def _shape(option: str) -> tuple[bool, bool, bool, bool]:
     return (option[:1].isdigit(), option[:1].isupper(), "," in option, "." in option)
 
 
-def _has_one_answer(proven: Proven, scope: Scope) -> bool:
-    """Whether no sentence of the scope has the words of the statement with another option."""
+@lru_cache(maxsize=64)
+def _read(text: str) -> list[tuple[str, list[str]]]:
+    """The sentences of a text, each with its tokens."""
+    return [(sentence, tokens(sentence)) for sentence in sentences(text)]
+
+
+def _has_one_answer(proven: Proven, scope: Sequence[str]) -> bool:
+    """Whether no sentence of the scope has another option with most words of the statement."""
     item = proven.item
     if isinstance(item, TrueFalse):
-        wrong = [] if item.truth else [(item.statement, item.statement)]
-    else:
-        assert isinstance(item, Choice)
-        wrong = [(item.filled(n), o) for n, o in enumerate(item.options) if n != item.key]
-    for text, option in wrong:
-        words, needed = set(copy_words(text)), set(copy_words(option))
-        for passage in scope.passages:
-            for sentence in sentences_of(passage):
-                has = set(copy_words(sentence.text))
-                differs = item.text != sentence.text  # the item's own sentence has most words
-                if differs and needed <= has and len(words & has) >= _SAID * len(words):
-                    return False
+        return item.truth or not any(
+            says(item.statement, sentence) for text in scope for sentence, _ in _read(text)
+        )
+    assert isinstance(item, Choice)
+    wrong = [tokens(option) for n, option in enumerate(item.options) if n != item.key]
+    words = content_words(item.statement.replace(BLANK, " "))
+    for text in scope:
+        for sentence, read in _read(text):
+            if len(words.intersection(read)) < _SAID * len(words):
+                continue
+            found = in_the_gap(item.statement, sentence)
+            if any(is_same(option, found) if found else holds(read, option) for option in wrong):
+                return False
     return True

@@ -6,6 +6,7 @@ dropped, because a wrong item teaches something wrong.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from helix.answering.proof import Support, prove
@@ -188,6 +189,9 @@ def given_away(item: Choice) -> bool:
     asked = item.question.replace(BLANK, " ")
     said = set(terms(key))
     if said and said <= set(terms(asked)):
+        return True
+    shortened = rf"(?<=[^\W\d_]){re.escape(key)}(?!\w)"  # protein 1 (MBD1)
+    if key.isdigit() and re.search(shortened, f"{asked} {item.statement}"):
         return True
     digits = [any(c.isdigit() for c in option) for option in item.options]
     if len(set(digits)) > 1 or (len(key) > 30 and len(key) > _FAR_LONGER * max(map(len, others))):

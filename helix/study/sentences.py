@@ -31,6 +31,7 @@ _WITHIN = re.compile(
     re.IGNORECASE,
 )
 _STRANGE = re.compile(r"[|\n\r\t{}<>\\^~]|\.{3}|…|\[\d|https?:|www\.|@|\(\s*\)|__|\*\*|�|=|\?")
+_NUMBERED = re.compile(r"\d{1,3}[.)]\s")  # an entry of a list, whose number is no part of it
 _OPENINGS, _CLOSINGS = "([“", ")]”"
 
 
@@ -77,7 +78,12 @@ def is_clear(text: str) -> bool:
     """Whether a text is a whole sentence of prose that needs nothing before it to be understood."""
     if len(text) not in _CHARS or text[-1] != "." or not (text[0].isupper() or text[0].isdigit()):
         return False
-    if _POINTS_BACK.match(text) or _STRANGE.search(text) or _WITHIN.search(text):
+    if (
+        _POINTS_BACK.match(text)
+        or _NUMBERED.match(text)
+        or _STRANGE.search(text)
+        or _WITHIN.search(text)
+    ):
         return False
     if any(text.count(a) != text.count(b) for a, b in zip(_OPENINGS, _CLOSINGS, strict=True)):
         return False

@@ -7,10 +7,12 @@ import asyncio
 import pytest
 
 from evals.study.__main__ import Figures, _items
-from evals.study.rubric import judged
+from evals.study.rubric import CONTROLS, judged, noticed
 from evals.study.scopes import Scope
+from evals.study.scripted import ScriptedMaker
 from evals.study.seeded import KINDS, examined
 from helix.study.items import Choice, Proven, Rejected
+from helix.study.maker import OfflineMaker
 from tests.support.study_texts import BRIDGE, FERRY
 
 FOREIGN = Choice(
@@ -23,7 +25,7 @@ FOREIGN = Choice(
 def made() -> tuple[Figures, Scope]:
     figures = Figures()
     scope = Scope("own", "Crossings", [BRIDGE, FERRY])
-    asyncio.run(_items(scope, "quiz", 8, figures))
+    asyncio.run(_items(scope, "quiz", 8, figures, OfflineMaker()))
     return figures, scope
 
 
@@ -53,3 +55,20 @@ def test_the_rubric_fails_what_gives_itself_away(made: tuple[Figures, Scope]) ->
                     for n in range(4))  # fmt: skip
     given = Choice(item.question, item.statement, options, item.key)
     assert "not without it" in judged(Proven(given, proven.supports), scope)
+
+
+def test_the_rubric_fails_each_way_of_spoiling_a_question(made: tuple[Figures, Scope]) -> None:
+    figures, scope = made
+    for proven, _ in figures.choices:
+        assert noticed(proven, scope) == dict.fromkeys(CONTROLS, True)
+
+
+def test_of_scripted_replies_only_the_good_objects_are_kept(made: tuple[Figures, Scope]) -> None:
+    _, scope = made
+    figures = Figures()
+    asyncio.run(_items(scope, "quiz", 6, figures, ScriptedMaker(), "advanced"))
+    assert figures.items == figures.verified == 6 and figures.failures == []
+    assert {"wrong key", "malformed"} <= set(figures.dropped)
+    cards = Figures()
+    asyncio.run(_items(scope, "cards", 4, cards, ScriptedMaker()))
+    assert cards.items == cards.verified == 4 and "unsupported" in cards.dropped

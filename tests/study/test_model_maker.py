@@ -79,6 +79,14 @@ def test_good_items_are_kept_and_bad_ones_counted(
         (question(question="How do penguins sleep on the ice in winter storms?"), "unanswerable"),
         (question(statement="The Halden Bridge was painted in ____ by the army."), "unanswerable"),
         (question(statement="The Halden Bridge was opened."), "malformed"),
+        (
+            question(
+                question="Which pier of the Halden Bridge was opened by the city council?",
+                statement="Pier ____ of the Halden Bridge (P4) was opened by the city council.",
+                options=["4", "5", "6", "7"],
+            ),
+            "given away",
+        ),
     ],
 )
 def test_a_bad_question_is_dropped_by_its_kind(

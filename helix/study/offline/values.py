@@ -96,8 +96,10 @@ def _numbers(sentence: Sentence) -> Iterator[Value]:
         end = digits.end()
         if text[end : end + 1].isalnum() or text[end : end + 1] in ("-", "/", "’", ":"):
             continue
-        if text[max(0, number.start - 1) : number.start] in ("-", "/", ".", "#", "§", ":"):
-            continue
+        if number.start and (
+            text[number.start - 1] in "-/.,#§:" or text[number.start - 1].isalnum()
+        ):
+            continue  # a part of a longer one, as in RMB1,395
         if _DATE.search(text, max(0, number.start - 12), min(len(text), end + 6)):
             continue
         is_year = _is_year(number, digits[0], text[: number.start])
