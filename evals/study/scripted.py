@@ -65,6 +65,7 @@ class ScriptedMaker:
         """As Maker has it."""
         objects: list[dict[str, Any]] = []
         async for item in OfflineMaker().items(order, passage, wanted, is_false):
+            assert item is not None, "a rule reads no reply"
             good = _object(item)
             objects += [_spoilt(good, len(objects) // 2), good]
             if len(objects) >= 2 * (wanted + _SPARE):

@@ -195,18 +195,22 @@ class AsyncHelix:
 
     async def json(self, call: Call) -> dict[str, Any]:
         """The JSON of the response to any request."""
-        async with aclosing(await self._opened(call)) as response:
-            try:
-                await response.aread()
-            except httpx.TransportError as error:
-                raise self._attempts.error(error) from None
+        content = await self.content(call)
         try:
-            found = json.loads(response.content) if response.content else {}
+            found = json.loads(content) if content else {}
         except ValueError:
             raise self._attempts.no_helix() from None
         if not isinstance(found, dict):
             raise self._attempts.no_helix()
         return found
+
+    async def content(self, call: Call) -> bytes:
+        """The bytes of the response to any request, such as those of a file."""
+        async with aclosing(await self._opened(call)) as response:
+            try:
+                return await response.aread()
+            except httpx.TransportError as error:
+                raise self._attempts.error(error) from None
 
     async def _opened(self, call: Call) -> httpx.Response:
         """The response to a request, with its body still unread."""

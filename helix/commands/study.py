@@ -1,11 +1,8 @@
-"""``helix study``: quizzes, cards, workshops and maps of documents: made, listed, due, exported."""
+"""``helix study``: quizzes, cards, workshops and maps of documents: made, listed, exported."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
-from functools import partial
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast, get_args
 
@@ -14,20 +11,23 @@ import typer
 from helix.commands.console import one_line, print_table
 from helix.commands.document_names import find_documents
 from helix.commands.scope_options import DocumentOption, TagOption, TenantOption
-from helix.domain.scope import DEFAULT_TENANT, Scope, checked_tags, tenant_name
+from helix.commands.service.address import ServerOption
+from helix.commands.study_learning import review, run_study, take
+from helix.domain.scope import DEFAULT_TENANT, checked_tags
 from helix.errors import BadRequest, HelixError
-from helix.settings import load_settings
 
 if TYPE_CHECKING:
-    from helix.commands.service.in_database import DatabaseLibrary
+    from helix.commands.service.study import StudyService
     from helix.library.access import Row
-    from helix.study.items import Kind
-    from helix.study.sets import NewSet
+    from helix.study.formats import Format
+    from helix.study.items import Difficulty, Kind
 
 study = typer.Typer(
     name="study", help="Quizzes, cards, workshops and maps of your documents.",
     no_args_is_help=True,
 )  # fmt: skip
+study.command()(take)
+study.command()(review)
 
 CountOption = Annotated[int | None, typer.Option(min=1, help="How many items.")]
 TitleOption = Annotated[str, typer.Option(help="What to call it; else its documents' titles.")]
@@ -41,51 +41,44 @@ _SUFFIXES = {".json": "json", ".md": "markdown", ".csv": "csv", ".apkg": "anki",
 def quiz(
     document: DocumentOption = None, tag: TagOption = None, count: CountOption = None,
     difficulty: LevelOption = "normal", title: TitleOption = "",
-    tenant: TenantOption = DEFAULT_TENANT,
+    tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None,
 ) -> None:  # fmt: skip
     """Make a quiz: questions of four options, and statements that are true or false."""
-    _make("quiz", document, tag, count, difficulty, title, tenant)
+    _make("quiz", document, tag, count, difficulty, title, tenant, server)
 
 
 @study.command()
 def cards(
     document: DocumentOption = None, tag: TagOption = None, count: CountOption = None,
-    title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT,
+    title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None,
 ) -> None:  # fmt: skip
     """Make flashcards."""
-    _make("cards", document, tag, count, "normal", title, tenant)
+    _make("cards", document, tag, count, "normal", title, tenant, server)
 
 
 @study.command()
 def workshop(
     document: DocumentOption = None, tag: TagOption = None, count: CountOption = None,
-    title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT,
+    title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None,
 ) -> None:  # fmt: skip
     """Make the outline of a workshop, whose lessons are written when they are opened."""
-    _make("workshop", document, tag, count, "normal", title, tenant)
+    _make("workshop", document, tag, count, "normal", title, tenant, server)
 
 
 @study.command(name="map")
 def map_(
     document: DocumentOption = None, tag: TagOption = None, count: CountOption = None,
-    title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT,
+    title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None,
 ) -> None:  # fmt: skip
     """Make a map: what the documents are about, as a tree."""
-    _make("map", document, tag, count, "normal", title, tenant)
+    _make("map", document, tag, count, "normal", title, tenant, server)
 
 
 @study.command(name="list")
-def list_(tenant: TenantOption = DEFAULT_TENANT) -> None:
+def list_(tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None) -> None:
     """List what has been made, the newest first."""
-    from helix.study.sets import list_sets
-
-    async def listed() -> list[Row]:
-        async with _library(tenant) as service:
-            found: list[Row] = (await list_sets(service.library))["sets"]
-            return found
-
+    rows = run_study(lambda study: study.list_sets(), server, tenant)
     columns = ("number", "kind", "title", "items", "stale", "status")
-    rows = asyncio.run(listed())
     print_table(
         columns,
         ((r["id"], r["kind"], r["title"], r["made"], r["stale"], r["status"]) for r in rows),
@@ -96,16 +89,10 @@ def list_(tenant: TenantOption = DEFAULT_TENANT) -> None:
 def due(
     limit: Annotated[int, typer.Option(min=1, max=200, help="Cards at most.")] = 20,
     tenant: TenantOption = DEFAULT_TENANT,
+    server: ServerOption = None,
 ) -> None:
     """List the cards that are due, then new ones."""
-    from helix.study.repetition import due_cards
-
-    async def found() -> Row:
-        async with _library(tenant) as service:
-            retention = load_settings().study_retention
-            return await due_cards(service.library, "", retention, limit)
-
-    told = asyncio.run(found())
+    told = run_study(lambda study: study.due(limit), server, tenant)
     typer.echo(f"{told['due']} due, {told['new']} new")
     for card in told["cards"]:
         typer.echo(f"  {card['id']}  {one_line(card['body']['front'])}")
@@ -116,21 +103,14 @@ def export(
     number: Annotated[int, typer.Argument(min=1, help="As `helix study list` has it.")],
     file: Annotated[Path, typer.Argument(help="Ends in .json, .md, .csv, .apkg or .svg.")],
     tenant: TenantOption = DEFAULT_TENANT,
+    server: ServerOption = None,
 ) -> None:
     """Write a set to a file: cards also as CSV and for Anki, a map as SVG."""
-    from helix.study.formats import Format, exported
-    from helix.study.sets import set_with_items
-
     kind = _SUFFIXES.get(file.suffix.lower())
     if kind is None:
         raise BadRequest(f"{file.name} ends in none of {', '.join(_SUFFIXES)}")
 
-    async def written() -> bytes:
-        async with _library(tenant) as service:
-            found, items = await set_with_items(service.library, number)
-            return exported(cast("Format", kind), found, items)
-
-    content = asyncio.run(written())
+    content = run_study(lambda study: study.export(number, cast("Format", kind)), server, tenant)
     try:
         file.write_bytes(content)
     except OSError as error:
@@ -138,31 +118,26 @@ def export(
     typer.echo(f"{file} has {len(content):,} bytes")
 
 
-@asynccontextmanager
-async def _library(tenant: str) -> AsyncIterator[DatabaseLibrary]:
-    from helix.commands.service.in_database import database_library
-
-    async with database_library(load_settings(), tenant_name(tenant)) as service:
-        yield service
-
-
 def _make(
     kind: Kind, document: list[str] | None, tag: list[str] | None, count: int | None,
-    difficulty: str, title: str, tenant: str,
+    difficulty: str, title: str, tenant: str, server: str | None,
 ) -> None:  # fmt: skip
     from helix.study.items import Difficulty
-    from helix.study.sets import NewSet
 
     if difficulty not in get_args(Difficulty):
         raise BadRequest(f"--difficulty is one of {', '.join(get_args(Difficulty))}")
     level = cast("Difficulty", difficulty)
 
-    async def made() -> Row:
-        async with _library(tenant) as service:
-            scope, ids = await _scope(service, document, tag, tenant)
-            return await _carried_out(service, NewSet(kind, title, scope, ids, level, count))
+    async def made(study: StudyService) -> Row:
+        scope = await _scope(study, document, tag)
+        ordered = await study.order(kind, title, scope, level, count)
+        async with aclosing(study.follow(ordered["run_id"])) as changes:
+            async for change in changes:
+                if change.name == "run" and change.data["stage"]:
+                    typer.echo(change.data["stage"], err=True)
+        return await study.read_set(ordered["id"])
 
-    told = asyncio.run(made())
+    told = run_study(made, server, tenant)
     dropped = sum(told["dropped"].values())
     left = f"; {dropped} dropped, which proved nothing" if dropped else ""
     typer.echo(f"{kind} {told['id']}: {told['made']} items of {one_line(told['title'])}{left}")
@@ -170,37 +145,12 @@ def _make(
         raise HelixError(f"it is not whole: {told['error']}")
 
 
-async def _scope(
-    service: DatabaseLibrary, document: list[str] | None, tag: list[str] | None, tenant: str
-) -> tuple[Row, list[int] | None]:
-    """What was asked for, as it is kept, and the documents that it comes to."""
-    from helix.study.passages import documents_in
-
-    ids = [row["id"] for row in await find_documents(service, document)] if document else None
-    tags = checked_tags(tag) if tag else None
-    kept: Row = {"document_ids": ids} if ids is not None else {}
-    kept |= {"filters": {"tags": list(tags)}} if tags else {}
-    scope = Scope(tenant_name(tenant), None if ids is None else tuple(ids), tags=tags)
-    return kept, await documents_in(service.library, scope)
-
-
-async def _carried_out(service: DatabaseLibrary, new: NewSet) -> Row:
-    """Order the set, and have a worker make it; the last line says what it is doing."""
-    from helix.library.run_progress import follow
-    from helix.library.worker_processes import WorkerProcesses
-    from helix.study.sets import get_set, order_set
-
-    library = service.library
-    set_id = await library.change(partial(order_set, tenant=library.tenant, new=new))
-    ordered = await get_set(library, set_id)
-    settings = load_settings()
-    workers = WorkerProcesses(settings.model_copy(update={"workers": 1}))
-    workers.ensure()
-    try:
-        async with aclosing(follow(library, ordered["run_id"])) as changes:
-            async for change in changes:
-                if change.name == "run" and change.data["stage"]:
-                    typer.echo(change.data["stage"], err=True)
-    finally:
-        await workers.stop()
-    return await get_set(library, set_id)
+async def _scope(study: StudyService, document: list[str] | None, tag: list[str] | None) -> Row:
+    """What is asked for, as POST /v1/study has it."""
+    scope: Row = {}
+    if document:
+        found = await find_documents(study.documents, document)
+        scope["document_ids"] = [row["id"] for row in found]
+    if tag:
+        scope["filters"] = {"tags": list(checked_tags(tag))}
+    return scope

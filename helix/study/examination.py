@@ -190,7 +190,7 @@ def given_away(item: Choice) -> bool:
     said = set(terms(key))
     if said and said <= set(terms(asked)):
         return True
-    shortened = rf"(?<=[^\W\d_]){re.escape(key)}(?!\w)"  # protein 1 (MBD1)
+    shortened = rf"(?<=[^\W\d_]){re.escape(key)}(?!\d)"  # protein 1 (MBD1)
     if key.isdigit() and re.search(shortened, f"{asked} {item.statement}"):
         return True
     digits = [any(c.isdigit() for c in option) for option in item.options]

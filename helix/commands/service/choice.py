@@ -36,7 +36,7 @@ async def library_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[LibraryService]:
     """The tenant's documents and runs, to be opened; raises as ``named_server`` does."""
-    asked = await _server_or_settings(option, tenant)
+    asked = await server_or_settings(option, tenant)
     if isinstance(asked, Server):
         from helix.commands.service.over_http import server_answers
 
@@ -50,7 +50,7 @@ async def answer_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[AnswerService]:
     """The tenant's documents, and answers from them, to be opened; raises as ``named_server``."""
-    asked = await _server_or_settings(option, tenant)
+    asked = await server_or_settings(option, tenant)
     if isinstance(asked, Server):
         from helix.commands.service.over_http import server_answers
 
@@ -60,7 +60,7 @@ async def answer_service(
     return database_answers(asked, tenant)
 
 
-async def _server_or_settings(option: str | None, tenant: str) -> Server | Settings:
+async def server_or_settings(option: str | None, tenant: str) -> Server | Settings:
     """The server that is named or found; where there is none, the settings of the database."""
     if (named := named_server(option)) is not None:
         return named

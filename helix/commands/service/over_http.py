@@ -31,10 +31,10 @@ class ServerAnswers:
         self._tenant = tenant
 
     async def summary(self) -> Row:
-        return await self._json(calls.get("/v1/library"))
+        return await self.json(calls.get("/v1/library"))
 
     async def list_documents(self, wanted: Wanted, page: Page) -> Row:
-        return await self._json(
+        return await self.json(
             calls.get(
                 "/v1/documents", q=wanted.search, status=wanted.status, tag=wanted.tags,
                 company=wanted.company, kind=wanted.kind, limit=page.limit, after=page.after,
@@ -44,19 +44,19 @@ class ServerAnswers:
 
     async def get_document(self, document_id: int, *, with_text: bool) -> Row:
         text = str(with_text).lower()
-        return await self._json(calls.get(f"/v1/documents/{document_id}", text=text))
+        return await self.json(calls.get(f"/v1/documents/{document_id}", text=text))
 
     async def edit_document(self, document_id: int, changes: Row) -> None:
-        await self._json(Call("PATCH", f"/v1/documents/{document_id}", json=changes))
+        await self.json(Call("PATCH", f"/v1/documents/{document_id}", json=changes))
 
     async def remove_document(self, document_id: int) -> None:
-        await self._json(Call("DELETE", f"/v1/documents/{document_id}"))
+        await self.json(Call("DELETE", f"/v1/documents/{document_id}"))
 
     async def list_runs(self, limit: int) -> Row:
-        return await self._json(calls.get("/v1/runs", limit=min(limit, 200)))
+        return await self.json(calls.get("/v1/runs", limit=min(limit, 200)))
 
     async def get_run(self, run_id: int, limit: int) -> Row:
-        return await self._json(calls.get(f"/v1/runs/{run_id}", limit=limit))
+        return await self.json(calls.get(f"/v1/runs/{run_id}", limit=limit))
 
     async def follow_run(self, run_id: int) -> AsyncGenerator[Event, None]:
         with self._told():
@@ -65,7 +65,7 @@ class ServerAnswers:
                     yield Event(frame.event, 0, frame.json())
 
     async def stop_run(self, run_id: int) -> str:
-        told = await self._json(Call("POST", f"/v1/runs/{run_id}/cancel"))
+        told = await self.json(Call("POST", f"/v1/runs/{run_id}/cancel"))
         return str(told["status"])
 
     async def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
@@ -116,16 +116,22 @@ class ServerAnswers:
         return True
 
     async def answer(self, query: Query) -> Row:
-        return await self._json(calls.query(query.question, _asking(query)))
+        return await self.json(calls.query(query.question, _asking(query)))
 
     async def upload(self, name: str, data: bytes, fields: Mapping[str, Any]) -> Row:
         """Send one file; ``run_id`` and ``documents``, as POST /v1/documents has them."""
         files = [("file", (name, data))]
-        return await self._json(Call("POST", "/v1/documents", form=fields, files=files))
+        return await self.json(Call("POST", "/v1/documents", form=fields, files=files))
 
-    async def _json(self, call: Call) -> Row:
+    async def json(self, call: Call) -> Row:
+        """What the server says to a request that has no method here."""
         with self._told():
             return await self._client.json(call)
+
+    async def content(self, call: Call) -> bytes:
+        """The bytes that the server sends."""
+        with self._told():
+            return await self._client.content(call)
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -1,0 +1,163 @@
+"""``helix study take`` and ``review``: a quiz and the cards that are due, in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from helix.commands.console import one_line
+from helix.commands.scope_options import TenantOption
+from helix.commands.service.address import ServerOption
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.errors import BadRequest
+from helix.telemetry.logs import configure_logging
+
+if TYPE_CHECKING:
+    from helix.commands.service.study import StudyService
+    from helix.library.access import Row
+    from helix.study.repetition import Rating
+
+Result = TypeVar("Result")
+
+_RATINGS: Mapping[str, Rating] = {"1": "again", "2": "hard", "3": "good", "4": "easy"}
+_END, _UNDO = "q", "u"
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def take(
+    number: Annotated[int, typer.Argument(min=1, help="A quiz, as `helix study list` has it.")],
+    tenant: TenantOption = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Take a quiz, or go on with it: each answer is told with the sentence that bears it out."""
+    run_study(lambda study: _take(study, number), server, tenant)
+
+
+def review(
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Cards at most.")] = 20,
+    tenant: TenantOption = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Go through the cards that are due, then new ones."""
+    run_study(lambda study: _review(study, limit), server, tenant)
+
+
+def run_study(
+    action: Callable[[StudyService], Awaitable[Result]], server: str | None, tenant: str
+) -> Result:
+    """The result of ``action`` on the tenant's sets, at a server or in the database."""
+    from helix.commands.service.study import study_service
+
+    configure_logging("warning")
+
+    async def connected() -> Result:
+        async with study_service(server, tenant_name(tenant)) as study:
+            return await action(study)
+
+    return asyncio.run(connected())
+
+
+async def _take(study: StudyService, number: int) -> None:
+    found = await study.read_set(number)
+    if found["kind"] != "quiz":
+        raise BadRequest(f"set {number} is of kind {found['kind']}: `helix study list` has quizzes")
+    attempt = await study.open_attempt(number)
+    items = [item for item in found["items"] if str(item["id"]) not in attempt["answers"]]
+    for place, item in enumerate(items, len(found["items"]) - len(items) + 1):
+        typer.echo(f"\n{place} of {len(found['items'])}  {_question(item['body'])}")
+        answers = _answers(item)
+        for key, text, _ in answers:
+            typer.echo(f"  {key}  {text}")
+        given = _asked({key: value for key, _, value in answers})
+        if given is None:
+            typer.echo(f"`helix study take {number}` goes on here")
+            return
+        _tell(await study.answer(attempt["id"], item["id"], given[0]), answers)
+    scored = await study.finish(attempt["id"])
+    typer.echo(f"\n{scored['right']} of {scored['of']} right")
+
+
+async def _review(study: StudyService, limit: int) -> None:
+    told = await study.due(limit)
+    cards, place = told["cards"], 0
+    if not cards:
+        typer.echo("no card is due")
+    while place < len(cards):
+        card = cards[place]
+        typer.echo(f"\n{place + 1} of {len(cards)}  {one_line(card['body']['front'])}")
+        if _line("Enter turns it, q ends: ") in (None, _END):
+            return
+        typer.echo(f"  {one_line(card['body']['back'])}")
+        _tell_sources(card["sources"], card["body"]["back"])
+        came = {rating: _interval(card["intervals"][rating]) for rating in _RATINGS.values()}
+        shown = "  ".join(f"{key} {name} ({came[name]})" for key, name in _RATINGS.items())
+        given = _asked({**_RATINGS, _UNDO: _UNDO}, f"  {shown}  u undo  q end: ")
+        if given is None:
+            return
+        if given[0] == _UNDO:
+            place = await _undone(study, place)
+        else:
+            await study.review(card["id"], given[0])
+            place += 1
+
+
+async def _undone(study: StudyService, place: int) -> int:
+    """The place of the card before, whose review is taken back; this one where there is none."""
+    if place == 0:
+        typer.echo("  there is no review to undo")
+        return 0
+    await study.undo_review()
+    return place - 1
+
+
+def _question(body: Row) -> str:
+    return one_line(body.get("question") or f"True or false: {body.get('statement')}")
+
+
+def _answers(item: Row) -> list[tuple[str, str, Any]]:
+    """The answers of a question: the key to press, the text, and what is sent."""
+    if item["kind"] == "true_false":
+        return [("t", "true", True), ("f", "false", False)]
+    options = item["body"]["options"]
+    return [(str(n), one_line(option), n - 1) for n, option in enumerate(options, 1)]
+
+
+def _tell(reviewed: Row, answers: list[tuple[str, str, Any]]) -> None:
+    right = next(text for _, text, value in answers if value == reviewed["key"])
+    typer.echo("  right" if reviewed["right"] else f"  not right: {right}")
+    _tell_sources(reviewed["sources"])
+
+
+def _tell_sources(sources: list[Row], said: str = "") -> None:
+    for source in sources:
+        quote = one_line(source["quote"])
+        where = ", ".join(filter(None, (source["title"], source.get("label") or "")))
+        typer.echo(f"  {one_line(where)}" + ("" if quote == one_line(said) else f": {quote}"))
+
+
+def _asked(choices: Mapping[str, Any], text: str = "  your answer, q ends: ") -> tuple[Any] | None:
+    """What was chosen, as a tuple of one; None: to end."""
+    while (line := _line(text)) not in (None, _END):
+        if line in choices:
+            return (choices[line],)
+        typer.echo(f"  one of {', '.join(choices)}, or {_END}")
+    return None
+
+
+def _line(text: str) -> str | None:
+    """A line from the terminal, without blanks around it; None at the end of the input."""
+    typer.echo(text, nl=False)
+    try:
+        return input().strip().lower()
+    except EOFError:
+        typer.echo()
+        return None
+
+
+def _interval(seconds: int) -> str:
+    if seconds < _HOUR:
+        return f"{max(1, round(seconds / _MINUTE))} min"
+    return f"{round(seconds / _HOUR)} h" if seconds < _DAY else f"{round(seconds / _DAY)} d"
