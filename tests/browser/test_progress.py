@@ -26,6 +26,25 @@ def test_progress_shows_ninety_days_and_the_badges(page: Page, site: str) -> Non
     assert fits(page)
 
 
+def test_all_progress_is_forgotten_on_request_and_not_before(page: Page, site: str) -> None:
+    ask(page, "How long do I have to request a refund?")
+    expect(page.locator(".prose")).to_contain_text("within 30 days")
+    page.goto(f"{site}/#/progress")
+    earned = page.locator(".badge.earned")
+    expect(earned.first).to_be_visible()
+    page.get_by_role("button", name="Forget all of it").click()
+    page.get_by_role("button", name="Keep it").click()
+    expect(earned.first).to_be_visible()
+    page.get_by_role("button", name="Forget all of it").click()
+    assert serious(page) == []
+    page.get_by_role("button", name="Forget it").click()
+    expect(earned).to_have_count(0)
+    expect(page.locator(".heat button")).to_have_count(90)
+    page.reload()
+    expect(page.locator(".badge")).to_have_count(25)
+    expect(earned).to_have_count(0)
+
+
 def test_a_prompt_is_changed_refused_tried_and_put_back(context: BrowserContext, site: str) -> None:
     with watched(context, site, "#/prompts") as page:
         page.get_by_role("link", name="Answering style").click()

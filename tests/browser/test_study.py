@@ -96,6 +96,27 @@ def test_cards_are_turned_rated_and_taken_back_by_keyboard(study: Page, school: 
     expect(study.get_by_text("That was all for now.")).to_be_visible()
 
 
+def test_a_deck_is_brought_in_and_a_card_of_the_library_gets_its_passage(study: Page) -> None:
+    known = BRIDGE.split("\n\n")[1]
+    table = f'front,back\nWhat is a caisson?,"{known}"\nWhat is my own?,A card of mine.\n'
+    file = {"name": "River words.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    study.get_by_label("A file of cards").set_input_files(file)
+    study.get_by_role("link", name="River words").click()
+    expect(study.locator(".set-head h1")).to_have_text(re.compile("River words"))
+    study.get_by_text("What is my own?").click()
+    expect(study.get_by_text("A card of mine.")).to_be_visible()
+    expect(study.locator(".passage:visible")).to_have_count(0)
+    study.get_by_text("What is a caisson?").click()
+    study.locator(".passage").first.click()
+    expect(study.locator(".panel mark").first).to_contain_text("A caisson")
+    study.get_by_label("Close the source").click()
+    study.get_by_role("link", name="Study").last.click()
+    bad = {"name": "empty.csv", "mimeType": "text/csv", "buffer": b"\n"}
+    study.get_by_label("A file of cards").set_input_files(bad)
+    expect(study.get_by_role("alert")).to_contain_text("has no card")
+    assert serious(study) == []
+
+
 def test_a_set_is_renamed_and_deleted_and_the_list_fits_a_phone_in_the_dark(study: Page) -> None:
     made(study, "Cards", 2)
     study.get_by_role("button", name="Rename").click()

@@ -95,18 +95,18 @@ class ServerAnswers:
         before = None
         while True:
             address = f"/v1/conversations/{conversation_id}"
-            page = await self._json(calls.get(address, limit=_PATH_PAGE, before=before))
+            page = await self.json(calls.get(address, limit=_PATH_PAGE, before=before))
             path, before = page["path"] + path, page["earlier"]
             if before is None:
                 return path
 
     async def show(self, conversation_id: str, message_id: int) -> None:
         address = f"/v1/conversations/{conversation_id}"
-        await self._json(Call("PATCH", address, json={"active": message_id}, tenant_in_body=True))
+        await self.json(Call("PATCH", address, json={"active": message_id}, tenant_in_body=True))
 
     async def stop(self, conversation_id: str) -> bool:
         address = f"/v1/conversations/{conversation_id}"
-        answering = (await self._json(calls.get(address, limit=1)))["answering"]
+        answering = (await self.json(calls.get(address, limit=1)))["answering"]
         if answering is None:
             return False
         try:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from helix.commands.service.in_database import DatabaseLibrary
-from helix.domain.scope import Scope
+from helix.domain.stored_scope import scope_of_stored
 from helix.library.access import Library, Row
 from helix.library.run_progress import Event
 from helix.library.worker_processes import WorkerProcesses
@@ -42,11 +42,7 @@ class DatabaseStudy:
     async def order(
         self, kind: Kind, title: str, scope: Row, difficulty: Difficulty, count: int | None
     ) -> Row:
-        named, tags = scope.get("document_ids"), scope.get("filters", {}).get("tags")
-        whole = Scope(
-            self._library.tenant, None if named is None else tuple(named),
-            tags=None if tags is None else tuple(tags),
-        )  # fmt: skip
+        whole = scope_of_stored(scope, self._library.tenant)
         ids = await documents_in(self._library, whole)
         new = sets.NewSet(kind, title, scope, ids, difficulty, count)
         set_id: int = await self._change(sets.order_set, new=new)
