@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.conftest import fits, screenshots, serious, serving, watched
 from tests.support.study_texts import BRIDGE, FERRY
@@ -99,7 +99,7 @@ def test_cards_are_turned_rated_and_taken_back_by_keyboard(study: Page, school: 
 def test_a_deck_is_brought_in_and_a_card_of_the_library_gets_its_passage(study: Page) -> None:
     known = BRIDGE.split("\n\n")[1]
     table = f'front,back\nWhat is a caisson?,"{known}"\nWhat is my own?,A card of mine.\n'
-    file = {"name": "River words.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    file = FilePayload(name="River words.csv", mimeType="text/csv", buffer=table.encode())
     study.get_by_label("A file of cards").set_input_files(file)
     study.get_by_role("link", name="River words").click()
     expect(study.locator(".set-head h1")).to_have_text(re.compile("River words"))
@@ -111,9 +111,9 @@ def test_a_deck_is_brought_in_and_a_card_of_the_library_gets_its_passage(study: 
     expect(study.locator(".panel mark").first).to_contain_text("A caisson")
     study.get_by_label("Close the source").click()
     study.get_by_role("link", name="Study").last.click()
-    bad = {"name": "empty.csv", "mimeType": "text/csv", "buffer": b"\n"}
+    bad = FilePayload(name="empty.csv", mimeType="text/csv", buffer=b"\n")
     study.get_by_label("A file of cards").set_input_files(bad)
-    expect(study.get_by_role("alert")).to_contain_text("has no card")
+    expect(study.locator(".toast")).to_contain_text("has no card")
     assert serious(study) == []
 
 
