@@ -1,8 +1,9 @@
 """Protocols: what each adapter adds to GET /ask, to its first frame and to each frame.
 
 One application with the offline embedder and a model of many deltas, in this process; each question
-is asked through every route in turn, so all of them bear the same load. Then a thousand calls of
-MCP's search, whose memory is looked at after the first hundred and at the end.
+is asked through every route in turn, so all of them bear the same load. MCP tells an answer in one
+piece: it is compared with POST /v1/query. Then a thousand calls of its search, whose memory is
+looked at after the first hundred and at the end.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ FIRST_MS, FRAME_RATIO, GROWN_MB = 5, 1.1, 16
 _DELTAS = 200
 _TEXTS, _QUESTIONS, _QUICK_QUESTIONS = 200, 100, 10
 _CALLS, _QUICK_CALLS, _WARM = 1000, 50, 100
-_ASK = "GET /ask"
+_ACCEPTED = {"Accept": "application/json, text/event-stream"}
+_ASK, _QUERY, _MCP = "GET /ask", "POST /v1/query, in one piece", "POST /mcp, ask"
 Sent = tuple[str, str, bytes]
 """Method, path with query, and body."""
 
@@ -116,26 +118,47 @@ async def run(options: Options, report: Report) -> None:
                     if number >= 5:  # the first are warm-up
                         taken[name].append(measured)
         async with asgi_client(create_app(settings, llm=model)) as client:
+            whole = await _in_one_piece(client, asked)
             grown = await _calls(client, asked, _QUICK_CALLS if options.quick else _CALLS)
-    _report(report, taken, grown)
+    _report(report, taken)
+    _report_mcp(report, whole, grown)
+
+
+async def _in_one_piece(client: httpx.AsyncClient, asked: Sequence[str]) -> dict[str, list[float]]:
+    """Seconds until an answer is there, by POST /v1/query and by MCP in turn."""
+    taken: dict[str, list[float]] = {_QUERY: [], _MCP: []}
+    for number, question in enumerate([*asked[:5], *asked]):
+        call = {"name": "ask", "arguments": {"question": question}}
+        requests = [
+            (_QUERY, "/v1/query", {"question": question}),
+            (_MCP, "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}),
+        ]
+        for name, path, body in requests if number % 2 else reversed(requests):
+            started = time.perf_counter()
+            told = await client.post(path, json=body, headers=_ACCEPTED)
+            seconds = time.perf_counter() - started
+            if told.status_code != 200 or "word198" not in told.text:
+                raise RuntimeError(f"{name} failed: {told.status_code} {told.text[:200]}")
+            if number >= 5:  # the first are warm-up
+                taken[name].append(seconds)
+    return taken
 
 
 async def _calls(client: httpx.AsyncClient, asked: Sequence[str], count: int) -> float:
     """MB by which this process grew from the hundredth call on."""
     process, before = psutil.Process(), 0
-    headers = {"Accept": "application/json, text/event-stream"}
     for number in range(count + _WARM):
         if number == _WARM:
             before = process.memory_info().rss
         call = {"name": "search", "arguments": {"query": asked[number % len(asked)]}}
         body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
-        told = await client.post("/mcp", json=body, headers=headers)
+        told = await client.post("/mcp", json=body, headers=_ACCEPTED)
         if told.status_code != 200 or '"results"' not in told.text:
             raise RuntimeError(f"a call of MCP failed: {told.status_code} {told.text[:200]}")
     return float((process.memory_info().rss - before) / 2**20)
 
 
-def _report(report: Report, taken: dict[str, list[tuple[float, float, int]]], grown: float) -> None:
+def _report(report: Report, taken: dict[str, list[tuple[float, float, int]]]) -> None:
     first = {name: [one[0] for one in found] for name, found in taken.items()}
     # of the same answer: an adapter may use more frames for it, and pays for them
     frame = {name: [one[1] / _DELTAS for one in found] for name, found in taken.items()}
@@ -151,6 +174,16 @@ def _report(report: Report, taken: dict[str, list[tuple[float, float, int]]], gr
         report.at_most(f"{name}, added to the first frame at p50, ms", p50(added) * 1000, FIRST_MS)
         ratios = [b / a for a, b in zip(frame[_ASK], frame[name], strict=True)]
         report.at_most(f"{name}, processor time a delta / {_ASK}", p50(ratios), FRAME_RATIO)
+
+
+def _report_mcp(report: Report, whole: dict[str, list[float]], grown: float) -> None:
+    report.table(
+        "protocols: to an answer in one piece",
+        ["route", "p50 ms", "p99 ms"],
+        [[name, *percentiles(seconds)] for name, seconds in whole.items()],
+    )
+    added = [b - a for a, b in zip(whole[_QUERY], whole[_MCP], strict=True)]
+    report.at_most(f"{_MCP}, added to {_QUERY} at p50, ms", p50(added) * 1000, FIRST_MS)
     report.at_most("memory after the hundredth call of MCP, MB", grown, GROWN_MB)
 
 
