@@ -16,6 +16,8 @@ from tests.support.told_endings import PROTOCOLS, Protocol
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Reply, daily_quota, refused_key
 
+KEPT = ("conversation", "ui resumable")
+"""What is kept, and so waits for its database: seconds."""
 HALF = ("Refunds are ", "accepted wi")
 EVERY = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
 
@@ -62,6 +64,28 @@ def test_a_model_that_says_nothing(client: httpx.Client, wire: GeminiWire, reply
 
 
 @contextmanager
+def _without_documents(url: str) -> Iterator[None]:
+    """The database answers no question while the block lasts."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("ALTER TABLE documents RENAME TO gone")
+        try:
+            yield
+        finally:
+            owner.execute("ALTER TABLE gone RENAME TO documents")
+
+
+def test_a_database_that_is_gone_before(client: httpx.Client, module_database_url: str) -> None:
+    with _without_documents(module_database_url):
+        for name, protocol in PROTOCOLS.items():
+            if name not in KEPT:
+                assert protocol.ending(protocol.ask(client)) == _refused(protocol), name
+
+
+def _refused(protocol: Protocol) -> str:
+    return "cut" if protocol.path == "/mcp" else "refused"
+
+
+@contextmanager
 def _replaced_again_and_again(store: ChunkStore) -> Iterator[None]:
     """The source is another version of itself at every moment of the block."""
     over = threading.Event()
@@ -93,14 +117,10 @@ def test_a_source_that_is_replaced_meanwhile(
         assert protocol.ending(protocol.ask(client)) == _broken_off(protocol)
 
 
-# What is kept waits for its database: seconds.
-_KEPT = ("conversation", "ui resumable")
-
-
 @pytest.mark.parametrize(
     "protocol",
     [
-        pytest.param(protocol, id=name, marks=[pytest.mark.soak] if name in _KEPT else [])
+        pytest.param(protocol, id=name, marks=[pytest.mark.soak] if name in KEPT else [])
         for name, protocol in PROTOCOLS.items()
     ],
 )
@@ -110,12 +130,8 @@ def test_a_database_that_is_gone_meanwhile(
     wire.script(Answer(deltas=(*HALF, "thin 30 days [1]."), delay=0.1), on="generate")
     asked: list[httpx.Response] = []
     asking = threading.Thread(target=lambda: asked.append(protocol.ask(client)))
-    with psycopg.connect(module_database_url, autocommit=True) as owner:
-        asking.start()
-        try:
-            assert wire.wait_until(lambda wire: wire.open_streams > 0)
-            owner.execute("ALTER TABLE documents RENAME TO gone")
-            asking.join()
-        finally:
-            owner.execute("ALTER TABLE gone RENAME TO documents")
+    asking.start()
+    assert wire.wait_until(lambda wire: wire.open_streams > 0)
+    with _without_documents(module_database_url):
+        asking.join()
     assert protocol.ending(asked[0]) != "whole"
