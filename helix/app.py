@@ -27,6 +27,7 @@ from helix.serving.routes import (
     about,
     ask,
     ask_image,
+    attachment_pages,
     attachments,
     batches,
     conversations,
@@ -63,8 +64,8 @@ _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
     pages.router, runs.router, suggestions.router, operations.router, about.router,
-    conversations.router, messages.router, attachments.router, openai.router, ui_chat.router,
-    prompts.router,
+    conversations.router, messages.router, attachments.router, attachment_pages.router,
+    openai.router, ui_chat.router, prompts.router,
     study_learning.router, study_files.form_router, study_files.router, study.router,
     progress.router, transcribe.router,
 )  # fmt: skip

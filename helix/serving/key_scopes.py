@@ -65,6 +65,12 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("GET", "/v1/conversations/{conversation_id}/attachments"): "ask",
     ("GET", "/v1/conversations/{conversation_id}/attachments/{document_id}"): "ask",
     ("DELETE", "/v1/conversations/{conversation_id}/attachments/{document_id}"): "ask",
+    ("GET", "/v1/conversations/{conversation_id}/attachments/{document_id}/pages"): "ask",
+    ("GET", "/v1/conversations/{conversation_id}/attachments/{document_id}/tables"): "ask",
+    ("GET", "/v1/conversations/{conversation_id}/attachments/{document_id}/boxes"): "ask",
+    ("GET", "/v1/conversations/{conversation_id}/attachments/{document_id}/pages/{number}.png"): (
+        "ask"
+    ),
     ("POST", "/v1/conversations/{conversation_id}/attachments/{document_id}/library"): "write",
     ("POST", "/v1/transcribe"): "ask",
     ("GET", "/v1/progress"): "ask",

@@ -150,6 +150,12 @@ export const ENDPOINTS = {
     "reads": ["id", "title", "text"]
   },
   "DELETE /v1/conversations/{conversation_id}/attachments/{document_id}": {},
+  "GET /v1/conversations/{conversation_id}/attachments/{document_id}/pages": { "reads": ["pages"] },
+  "GET /v1/conversations/{conversation_id}/attachments/{document_id}/pages/{number}.png": { "query": ["scale"] },
+  "GET /v1/conversations/{conversation_id}/attachments/{document_id}/tables": { "reads": ["tables"] },
+  "GET /v1/conversations/{conversation_id}/attachments/{document_id}/boxes": {
+    "query": ["start", "end"], "reads": ["boxes"]
+  },
   "POST /v1/conversations/{conversation_id}/attachments/{document_id}/library": { "reads": ["run_id"] },
   "GET /v1/study": {
     "query": ["limit"],

@@ -10,6 +10,7 @@ import httpx
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
 from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
+from tests.support.printed_pages import drawn, put
 
 REFUND = "How long do I have to request a refund?"
 MEALS = "What is the daily limit for meals while travelling?"
@@ -165,9 +166,10 @@ def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the
 ) -> None:
     question = "Where is the lamp oil of the lighthouse of Knokke kept?"
     with serving(module_database_url, workers=1) as url, watched(context, url) as page:
+        kept = "The lamp oil of the lighthouse of Knokke is kept in a copper cellar."
         file: FilePayload = {
-            "name": "oil.txt", "mimeType": "text/plain",
-            "buffer": b"The lamp oil of the lighthouse of Knokke is kept in a copper cellar.",
+            "name": "oil.pdf", "mimeType": "application/pdf",
+            "buffer": drawn(lambda canvas: put(canvas, 60, 80, kept)),
         }  # fmt: skip
         page.get_by_label("Documents for this conversation").set_input_files(file)
         own = page.get_by_role("group", name="Documents of this conversation alone")
@@ -177,7 +179,9 @@ def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the
         answered(page, question)
         expect(page.locator(".prose")).to_contain_text("copper cellar")
         page.locator(".chip:enabled").first.click()
-        expect(page.locator("mark.quote")).to_contain_text("copper cellar")
+        expect(page.locator(".sheet mark.quote").first).to_contain_text("copper cellar")
+        expect(page.locator(".sheet img")).to_be_visible()
+        expect(page.locator(".sheet .box.quote").first).to_be_visible()
         page.get_by_label("Close the source").click()
         page.get_by_role("button", name="New conversation").click()
         expect(own).to_have_count(0)

@@ -353,6 +353,12 @@ def _read_of_conversations(client: httpx.Client) -> dict[str, Any]:
         f"POST {pattern}/attachments": sent,
         f"GET {pattern}/attachments": client.get(attached).json(),
         f"GET {pattern}/attachments/{{document_id}}": client.get(document).json(),
+        **{
+            f"GET {pattern}/attachments/{{document_id}}/{part}": client.get(
+                f"{document}/{part}", params={"start": 0, "end": 8} if part == "boxes" else {}
+            ).json()
+            for part in ("pages", "tables", "boxes")
+        },
     }
 
 

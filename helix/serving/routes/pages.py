@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import JSONResponse, Response
 
 from helix.domain.boxes import Box
+from helix.library.access import Library
 from helix.library.pages import (
     boxes_of_range,
     bytes_of_file,
@@ -20,10 +21,19 @@ from helix.library.pages import (
 )
 from helix.rendering.images import PageOfFile
 from helix.rendering.limits import LEAST_SCALE, MOST_SCALE
-from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
+Scale = Annotated[
+    float, Query(ge=LEAST_SCALE, le=MOST_SCALE, description="Pixels a point; 1 is 72 an inch")
+]
+PAGE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/png": {}}, "description": "The page as it is printed"},
+    304: {"description": "It is what If-None-Match names"},
+    404: {"description": "No such page, or the file's bytes are not kept"},
+    422: {"description": "The page is damaged, or takes too much to draw"},
+}
 _Points = Annotated[float, Query(allow_inf_nan=False, description="Points from the top left")]
 
 
@@ -43,24 +53,33 @@ async def tables(caller: CurrentCaller, document_id: int) -> JSONResponse:
     "/documents/{document_id}/pages/{number}.png",
     summary="Draw a page",
     response_class=Response,
-    responses={
-        200: {"content": {"image/png": {}}, "description": "The page as it is printed"},
-        304: {"description": "It is what If-None-Match names"},
-        404: {"description": "No such page, or the file's bytes are not kept"},
-        422: {"description": "The page is damaged, or takes too much to draw"},
-    },
+    responses=PAGE_RESPONSES,
 )
 async def page_image(
     caller: CurrentCaller,
     document_id: int,
     number: int,
-    scale: Annotated[
-        float, Query(ge=LEAST_SCALE, le=MOST_SCALE, description="Pixels a point; 1 is 72 an inch")
-    ] = 1.5,
+    scale: Scale = 1.5,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
     """A PNG. A page that would have over 8 million pixels is drawn smaller."""
-    library = caller.library
+    return await drawn_page(caller, caller.library, document_id, number, scale, if_none_match)
+
+
+async def drawn_page(
+    caller: Caller,
+    library: Library,
+    document_id: int,
+    number: int,
+    scale: float,
+    if_none_match: str | None,
+) -> Response:
+    """The page of a document of ``library`` as a PNG, or 304.
+
+    Raises:
+        NotFound: no such document or page, or its file's bytes are not kept.
+        HelixError: the page is damaged, or takes too much to draw.
+    """
     file_hash = await file_of_page(library, document_id, number)
     page = PageOfFile(library.tenant, file_hash, number, round(scale, 2))
     headers = {

@@ -36,21 +36,32 @@ function once(id, name, begin) {
 export const forget = (id) => kept.delete(id);
 
 export const load = (id) => once(id, "loading", async () => {
-  const [document, tables] = await Promise.all([found(id), tablesOf(id)]);
+  const document = await found(id);
+  const tables = await tablesOf(id);
   return places({ ...document, text: document.text || "" }, tables);
 });
 
-// One that the library does not have may be of the conversation that is open alone. Of it there is
-// the text.
+const ATTACHED = "/v1/conversations/{conversation_id}/attachments/{document_id}";
+const attachedTo = new Map(); // document id -> the conversation that it is of alone
+
+// Where a part of a document is asked for: `GET …${rest}`, and what stands in its path.
+function where(document_id, rest) {
+  const conversation_id = attachedTo.get(document_id);
+  if (conversation_id === undefined) return [`GET /v1/documents/{document_id}${rest}`, { document_id }];
+  return [`GET ${ATTACHED}${rest}`, { conversation_id, document_id }];
+}
+
+// One that the library does not have may be of the conversation that is open alone.
 async function found(id) {
+  attachedTo.delete(id);
   try {
     return await api.document(id);
   } catch (error) {
     const conversation_id = openNow.get().id;
     if (error.status !== 404 || !conversation_id) throw error;
-    const path = { conversation_id, document_id: id };
-    const document = await call("GET /v1/conversations/{conversation_id}/attachments/{document_id}", { path });
-    return { ...document, media: "text", file: false, facts: null };
+    attachedTo.set(id, conversation_id);
+    const [endpoint, path] = where(id, "");
+    return { ...(await call(endpoint, { path })), facts: null, isAttached: true };
   }
 }
 
@@ -90,23 +101,26 @@ function withLines(text, table) {
 
 async function tablesOf(document_id) {
   try {
-    return (await call("GET /v1/documents/{document_id}/tables", { path: { document_id } })).tables;
+    const [endpoint, path] = where(document_id, "/tables");
+    return (await call(endpoint, { path })).tables;
   } catch {
     return []; // its lines are read as lines then
   }
 }
 
-export const pagesOf = (document_id) => once(document_id, "pages", async () =>
-  (await call("GET /v1/documents/{document_id}/pages", { path: { document_id } })).pages);
+export const pagesOf = (document_id) => once(document_id, "pages", async () => {
+  const [endpoint, path] = where(document_id, "/pages");
+  return (await call(endpoint, { path })).pages;
+});
 
 export async function boxesOf(document_id, start, end, signal) {
-  const asked = { path: { document_id }, query: { start, end }, signal };
-  return (await call("GET /v1/documents/{document_id}/boxes", asked)).boxes;
+  const [endpoint, path] = where(document_id, "/boxes");
+  return (await call(endpoint, { path, query: { start, end }, signal })).boxes;
 }
 
 export async function pictureOf(document_id, number, scale, signal) {
-  const asked = { path: { document_id, number }, query: { scale }, signal };
-  return (await send("GET /v1/documents/{document_id}/pages/{number}.png", asked, "image/png")).blob();
+  const [endpoint, path] = where(document_id, "/pages/{number}.png");
+  return (await send(endpoint, { path: { ...path, number }, query: { scale }, signal }, "image/png")).blob();
 }
 
 export async function fileOf(document_id) {

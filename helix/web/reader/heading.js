@@ -10,7 +10,7 @@ export function Heading({ document, onChange }) {
   if (!document) return html`<div class="source-title"><p class="eyebrow">Source</p><h2 tabindex="-1">…</h2></div>`;
   const named = document.file_name && document.file_name !== document.title ? document.file_name : "";
   const facts = factsLine(document);
-  const opens = document.file && document.media === "pdf";
+  const opens = document.file && document.media === "pdf" && !document.isAttached;
   return html`<div class="source-title"><p class="eyebrow">Source</p>
     <div class="source-name"><h2 tabindex="-1">${document.title}</h2>
       ${document.facts && html`<${IconButton} icon="edit" label="Edit title, file name and facts" onClick=${() => setEditing(true)} />`}</div>

@@ -23,7 +23,7 @@ export function Tools({ document, place, span, alone, view, zoom, page, pages, a
       ${span && html`<${IconButton} icon="mark" label="Back to the marked passage" onClick=${act.back} />`}
       <${IconButton} icon="link" label="Copy a link to this passage" onClick=${copyLink} />
       ${web && html`<a class="icon-button" href=${web} target="_blank" rel="noopener noreferrer" aria-label="Open the web page it came from" title="Open the web page it came from"><${Icon} name="web" /></a>`}
-      ${document.file && html`<${IconButton} icon="down-file" label="Download the original" onClick=${() => saveFile(document)} />`}
+      ${document.file && !document.isAttached && html`<${IconButton} icon="down-file" label="Download the original" onClick=${() => saveFile(document)} />`}
       ${!alone && html`<a class="icon-button alone-link" href=${link} aria-label="Open the source on its own" title="Open the source on its own"><${Icon} name="open" /></a>`}
     </div>
   </div>
