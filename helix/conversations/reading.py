@@ -77,17 +77,22 @@ _HIDDEN = """
 LATERAL (SELECT array(SELECT unnest(m.document_ids) EXCEPT
     SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
 """
+# OFFSET 0: each message is looked up by its key. Where most conversations are short, a join would
+# read all messages of a long one (1.1 ms of 1,000, and 0.4 so).
 _PATH = compose(
     """
 WITH RECURSIVE path AS (
     SELECT id, parent_id, 1 AS n FROM messages
     WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(leaf)s
     UNION ALL
-    SELECT m.id, m.parent_id, p.n + 1 FROM path p JOIN messages m
-        ON m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = p.parent_id
+    SELECT m.id, m.parent_id, p.n + 1 FROM path p, LATERAL (
+        SELECT id, parent_id FROM messages
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.parent_id
+        OFFSET 0) m
     WHERE p.n < %(limit)s)
-SELECT {message} FROM path p JOIN messages m
-    ON m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = p.id, {hidden}
+SELECT {message} FROM path p, LATERAL (
+    SELECT * FROM messages
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.id OFFSET 0) m, {hidden}
 ORDER BY p.n DESC
 """,
     message=_MESSAGE, hidden=_HIDDEN,

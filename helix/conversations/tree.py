@@ -78,17 +78,21 @@ UPDATE conversations SET title = coalesce(%(title)s::text, title),
 WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
 """
 _DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
+# OFFSET 0: as in reading.py.
 # The words of a document that is gone are not handed on, whether or not they are out of the row.
 _HISTORY = """
 WITH RECURSIVE path AS (
     SELECT id, parent_id, 1 AS n FROM messages
     WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(parent)s
     UNION ALL
-    SELECT m.id, m.parent_id, p.n + 1 FROM path p JOIN messages m
-        ON m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = p.parent_id
+    SELECT m.id, m.parent_id, p.n + 1 FROM path p, LATERAL (
+        SELECT id, parent_id FROM messages
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.parent_id
+        OFFSET 0) m
     WHERE p.n < %(most)s)
-SELECT m.question, m.response, m.status, m.summary, m.summarised FROM path p JOIN messages m
-    ON m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = p.id
+SELECT m.question, m.response, m.status, m.summary, m.summarised FROM path p, LATERAL (
+    SELECT * FROM messages
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.id OFFSET 0) m
 WHERE m.status = 'done' AND NOT EXISTS (
     SELECT unnest(m.document_ids) EXCEPT
     SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
