@@ -78,7 +78,7 @@ LATERAL (SELECT array(SELECT unnest(m.document_ids) EXCEPT
     SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
 """
 # OFFSET 0: each message is looked up by its key. Where most conversations are short, a join would
-# read all messages of a long one (1.1 ms of 1,000, and 0.4 so).
+# read all messages of a long one (1.1 ms of 1,000 turns, and 0.4 so).
 _PATH = compose(
     """
 WITH RECURSIVE path AS (

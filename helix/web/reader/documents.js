@@ -41,14 +41,26 @@ export const load = (id) => once(id, "loading", async () => {
   return places({ ...document, text: document.text || "" }, tables);
 });
 
-const ATTACHED = "/v1/conversations/{conversation_id}/attachments/{document_id}";
+const OF_LIBRARY = {
+  pages: "GET /v1/documents/{document_id}/pages",
+  picture: "GET /v1/documents/{document_id}/pages/{number}.png",
+  tables: "GET /v1/documents/{document_id}/tables",
+  boxes: "GET /v1/documents/{document_id}/boxes",
+};
+const OF_CONVERSATION = {
+  whole: "GET /v1/conversations/{conversation_id}/attachments/{document_id}",
+  pages: "GET /v1/conversations/{conversation_id}/attachments/{document_id}/pages",
+  picture: "GET /v1/conversations/{conversation_id}/attachments/{document_id}/pages/{number}.png",
+  tables: "GET /v1/conversations/{conversation_id}/attachments/{document_id}/tables",
+  boxes: "GET /v1/conversations/{conversation_id}/attachments/{document_id}/boxes",
+};
 const attachedTo = new Map(); // document id -> the conversation that it is of alone
 
-// Where a part of a document is asked for: `GET …${rest}`, and what stands in its path.
-function where(document_id, rest) {
+// The endpoint of a part of a document, and what stands in its path.
+function where(document_id, part) {
   const conversation_id = attachedTo.get(document_id);
-  if (conversation_id === undefined) return [`GET /v1/documents/{document_id}${rest}`, { document_id }];
-  return [`GET ${ATTACHED}${rest}`, { conversation_id, document_id }];
+  if (conversation_id === undefined) return [OF_LIBRARY[part], { document_id }];
+  return [OF_CONVERSATION[part], { conversation_id, document_id }];
 }
 
 // One that the library does not have may be of the conversation that is open alone.
@@ -60,7 +72,7 @@ async function found(id) {
     const conversation_id = openNow.get().id;
     if (error.status !== 404 || !conversation_id) throw error;
     attachedTo.set(id, conversation_id);
-    const [endpoint, path] = where(id, "");
+    const [endpoint, path] = where(id, "whole");
     return { ...(await call(endpoint, { path })), facts: null, isAttached: true };
   }
 }
@@ -101,7 +113,7 @@ function withLines(text, table) {
 
 async function tablesOf(document_id) {
   try {
-    const [endpoint, path] = where(document_id, "/tables");
+    const [endpoint, path] = where(document_id, "tables");
     return (await call(endpoint, { path })).tables;
   } catch {
     return []; // its lines are read as lines then
@@ -109,17 +121,17 @@ async function tablesOf(document_id) {
 }
 
 export const pagesOf = (document_id) => once(document_id, "pages", async () => {
-  const [endpoint, path] = where(document_id, "/pages");
+  const [endpoint, path] = where(document_id, "pages");
   return (await call(endpoint, { path })).pages;
 });
 
 export async function boxesOf(document_id, start, end, signal) {
-  const [endpoint, path] = where(document_id, "/boxes");
+  const [endpoint, path] = where(document_id, "boxes");
   return (await call(endpoint, { path, query: { start, end }, signal })).boxes;
 }
 
 export async function pictureOf(document_id, number, scale, signal) {
-  const [endpoint, path] = where(document_id, "/pages/{number}.png");
+  const [endpoint, path] = where(document_id, "picture");
   return (await send(endpoint, { path: { ...path, number }, query: { scale }, signal }, "image/png")).blob();
 }
 
