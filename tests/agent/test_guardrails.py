@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -115,8 +116,12 @@ def test_orders_in_two_hundred_documents_reach_nothing(
 
 def check_scripted(
     client: httpx.Client, wire: GeminiWire, url: str, draw: random.Random, count: int
-) -> None:
-    """Random calls, then an answer of random sentences and markers, some of them nobody's."""
+) -> Counter[str]:
+    """Random calls, then an answer of random sentences and markers, some of them nobody's.
+
+    How many answers of each kind there were, all of them checked.
+    """
+    kinds = Counter[str]()
     for _ in range(count):
         turns = [
             calling(*(
@@ -140,34 +145,50 @@ def check_scripted(
         assert events[-1][0] == "done", events[-1]
         ledger = {each["n"]: each["chunk_id"] for kind, each in events if kind == "source"}
         text = "".join(each["t"] for kind, each in events if kind == "token")
+        statements = check_bytes(events, ledger, url)
         if text == REFUSAL:
+            assert [each for kind, each in events if kind == "citations"] == [[]]
+            kinds["refused"] += 1
             continue
         assert set(marker_numbers(text)) <= set(ledger)
-        check_bytes(events, ledger, url)
+        kinds["answered"] += 1
+        kinds["sentences"] += len(statements)
+        kinds["unproven, marked"] += sum(not each["supported"] for each in statements)
+    assert kinds["answered"] + kinds["refused"] == count
+    return kinds
 
 
-def check_bytes(events: list[Any], ledger: dict[int, int], url: str) -> None:
-    """Every citation is the ledger's, every quote the stored characters, every doubt is marked."""
+def check_bytes(events: list[Any], ledger: dict[int, int], url: str) -> list[Any]:
+    """Every citation is the ledger's, every quote the stored characters, every doubt is marked.
+
+    The answer's statements.
+    """
     (citations,) = [each for kind, each in events if kind == "citations"]
     for each in citations:
         assert ledger[each["n"]] == each["chunk_id"]
         if each["quote"] is not None:
             ((text,),) = rows(url, "SELECT text FROM documents WHERE id = %s", each["document_id"])
             assert text[each["start"] : each["end"]] == each["quote"]
-    for statement in events[-1][1]["support"]["statements"]:
+    statements: list[Any] = events[-1][1]["support"]["statements"]
+    for statement in statements:
         assert statement["supported"] is (statement["problem"] is None)
         assert statement["supported"] is False or statement["spans"]
+    return statements
 
 
 def test_every_marker_is_the_ledgers_and_every_quote_the_stored_bytes(
     client: httpx.Client, wire: GeminiWire, module_database_url: str
 ) -> None:
-    check_scripted(client, wire, module_database_url, random.Random(1), 12)
+    kinds = check_scripted(client, wire, module_database_url, random.Random(1), 12)
+    assert kinds["answered"] >= 6 and kinds["unproven, marked"]
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_two_thousand_scripted_answers(
-    client: httpx.Client, wire: GeminiWire, module_database_url: str
-) -> None:
-    check_scripted(client, wire, module_database_url, random.Random(2), 2000)
+    client: httpx.Client, wire: GeminiWire, module_database_url: str,
+    record_property: Callable[[str, object], None],
+) -> None:  # fmt: skip
+    kinds = check_scripted(client, wire, module_database_url, random.Random(2), 2000)
+    record_property("kinds", dict(kinds))
+    assert kinds["answered"] >= 1000 and kinds["refused"] and kinds["unproven, marked"]

@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from helix.agent.tools import TOOLS
 from helix.contract import REFUSAL
+from helix.prompts import prompt
 from tests.support.fake_embedder import rows
 from tests.support.query_service import events_of, post
 from tests.support.service_process import eventually
@@ -106,6 +108,21 @@ def test_the_model_is_shown_passages_under_the_numbers_that_the_answers_prompt_h
         words = prompt.split(first)[1].split("\n")[0]
         assert f"[{source['n']}] (" in shown and words in shown
     assert prompt.endswith(f"Question: {COMPARED}")
+
+
+def test_the_model_is_told_the_whole_description_of_every_tool(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    wire.requests.clear()
+    told(client, wire, searching(REFUND), ENOUGH, SAID)
+    first, again, _ = (one.body for one in wire.received("generate"))
+    (tools,) = first["tools"]
+    shown = {each["name"]: each for each in tools["functionDeclarations"]}
+    assert {name: each["description"] for name, each in shown.items()} == {
+        tool.name: prompt(f"tool_{tool.name}") for tool in TOOLS if tool.name != "fetch_page"
+    }
+    assert shown["search_library"]["parameters"]["required"] == ["query"]
+    assert again["tools"] == first["tools"]
 
 
 def test_a_number_outside_the_ledger_is_dropped_and_counted(

@@ -7,16 +7,18 @@ from typing import Any
 
 import anyio
 import httpx
-from google.genai.types import GenerateContentConfig, ThinkingConfig
+from google.genai.types import ThinkingConfig
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.llms.callbacks import llm_chat_callback
+from llama_index.core.tools import BaseTool
 from llama_index.llms.google_genai import GoogleGenAI
 
 from helix.providers.gemini.answer import AnswerReader, whole_answer
 from helix.providers.gemini.contents import contents_of, system_of
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.http import GeminiConnection, collecting_responses
+from helix.providers.gemini.tools import declared
 
 CONTEXT_TOKENS = 1_048_576
 """Input limit of Gemini 2.0 and later Flash and Pro models."""
@@ -76,8 +78,16 @@ class GeminiLLM(GoogleGenAI):
             if self._thoughts:
                 config["thinking_config"] = ThinkingConfig(include_thoughts=True)
         contents = await contents_of(messages, self.model, self._client)
-        prepared = GenerateContentConfig(**config)
-        return {"model": self.model, "contents": contents, "config": prepared}
+        # a dict: the SDK copies a config, with the schema of every tool, before it sends it
+        return {"model": self.model, "contents": contents, "config": config}
+
+    def _prepare_chat_with_tools(
+        self, tools: Sequence[BaseTool], *args: Any, **options: Any
+    ) -> dict[str, Any]:
+        """LlamaIndex's request, its tools as helix.providers.gemini.tools declares them."""
+        required = options.get("tool_required") or options.get("tool_choice")
+        prepared = super()._prepare_chat_with_tools(tools if required else [], *args, **options)
+        return prepared | {"tools": declared(self._client, tools) or None}
 
     def _reader(self, options: dict[str, Any]) -> AnswerReader:
         return AnswerReader(self._tools_of(options))
