@@ -33,5 +33,5 @@ def declared(client: Client, tools: Sequence[BaseTool]) -> list[Tool]:
 def _declaration(
     client: Client, name: str, description: str, schema: type[BaseModel]
 ) -> FunctionDeclaration:
-    parameters = t_schema(client, schema)
+    parameters = t_schema(client._api_client, schema)
     return FunctionDeclaration(name=name, description=description, parameters=parameters)
