@@ -108,8 +108,13 @@ def _cut(file: Path) -> None:
 
 
 def _flip(file: Path) -> None:
+    """Change a bit of the largest table: what a member's header says beside it restores nothing."""
+    with zipfile.ZipFile(file) as archive:
+        table = max(archive.infolist(), key=lambda member: member.compress_size)
+        following = sorted(member.header_offset for member in archive.infolist())
+    end = next((at for at in following if at > table.header_offset), archive.start_dir)
     data = bytearray(file.read_bytes())
-    data[len(data) // 2] ^= 1
+    data[end - table.compress_size // 2] ^= 1
     file.write_bytes(data)
 
 
