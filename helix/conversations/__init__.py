@@ -1,1 +1,1 @@
-"""Conversations: trees of questions with their answers, told by events that outlast clients."""
+"""Conversations: trees of questions with their answers; an answer goes on without its client."""

@@ -1,4 +1,4 @@
-"""How a question of a conversation is begun: added to its tree, and answered as any other."""
+"""Asking in a conversation: the question is added to its tree, and answered as any other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from helix.conversations.tree import (
     hold,
     message,
 )
-from helix.conversations.turns import Turn, Turns
+from helix.conversations.turn import Turn
+from helix.conversations.turns import Turns
 from helix.domain.history import History
 from helix.domain.scope import Scope
 from helix.library.access import Connected, Library
@@ -36,16 +37,16 @@ SELECT conversation_id, parent_id FROM messages
 WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
 """
 ReadScope = Callable[[dict[str, Any], str], Scope]
-"""Reads a scope as it is kept, as one of a tenant's documents."""
+"""(stored scope, tenant) to the Scope of the tenant's documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
     """A question for a conversation, and how it is to be answered.
 
-    ``add`` adds the message inside a transaction, and says what is asked. ``with_ids``: the
-    response and the stream name conversation and message, as those of conversations do. ``mode``
-    of None is HELIX_MODE's.
+    ``add`` adds the message inside a transaction, and returns it. ``with_ids``: the response and
+    the stream have the ids of conversation and message, as the routes of conversations need.
+    ``mode`` None is that of HELIX_MODE.
     """
 
     conversation_id: str
@@ -64,7 +65,7 @@ class Asking:
 
 
 def next_in(tenant: str, conversation_id: str) -> Add:
-    """Adds the next message of a conversation, which begins with it where there is none."""
+    """Adds the next message of a conversation; creates the conversation where there is none."""
 
     def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
         create(connection, tenant, conversation_id, "", {})
@@ -121,7 +122,7 @@ async def before_answer(library: Library, answer_id: str) -> Before | None:
 
 @dataclass(frozen=True, slots=True)
 class Conversing:
-    """What the questions of conversations are answered with in this process."""
+    """The services of this process that questions of conversations are answered with."""
 
     turns: Turns
     answering: AnswerPipeline
@@ -195,6 +196,6 @@ class Conversing:
 
 
 def _is_half_full(history: History, settings: Settings) -> bool:
-    """Whether turns will soon be left out of the prompt: before that nobody reads a summary."""
+    """Whether the history fills half of its room in the prompt: from then on a summary is kept."""
     chars = sum(len(turn.question) + len(turn.answer) for turn in history.turns)
     return 2 * chars > settings.history_chars or 4 * len(history.turns) > settings.history_messages

@@ -1,7 +1,7 @@
-"""Documents put to one conversation: stored as a tenant of its own, whose name no caller can say.
+"""Documents attached to one conversation: stored as a tenant whose name no request can contain.
 
-Both walls between tenants so are walls around each conversation's documents too: no route, search
-or list of the tenant sees them, and a turn of their conversation searches them beside the library.
+So both walls between tenants protect a conversation's documents too: no route, search or list of
+the tenant sees them. The turns of their conversation search them beside the library.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from helix.library.documents import file_parts, get_file, remove_document
 from helix.library.uploads import Stored, Upload, clean_name, store_uploads
 
 MOST = 5
-"""Documents of one conversation."""
+"""The most documents of one conversation."""
 
 _ANY = "SELECT EXISTS (SELECT FROM documents WHERE tenant_id = %(tenant)s) AS found"
 _IDS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s ORDER BY id"
 _HASHES = "SELECT content_hash FROM documents WHERE tenant_id = %s"
-# An answer that cites a document which is taken away loses its words, as where one is deleted.
+# An answer that cites a detached document loses the document's words, as after a deletion.
 _FORGET = """
 WITH changed AS (
     UPDATE messages m SET response = response_without(m.response, ARRAY[%(document)s::bigint]),
@@ -93,14 +93,14 @@ async def detach(library: Library, conversation_id: str, document_id: int) -> No
 
 
 async def detach_all(library: Library, conversation_id: str) -> None:
-    """Delete the documents of a conversation that is gone."""
+    """Delete the documents of a deleted conversation."""
     space = library.of(space_of(library.tenant, conversation_id))
     for row in await space.all_data(_IDS, {}):
         await space.change(partial(remove_document, document_id=row["id"], tenant=space.tenant))
 
 
 async def add_to_library(library: Library, conversation_id: str, document_id: int) -> Stored:
-    """Bring a document of the conversation into the library, and take it from the conversation.
+    """Move a document of the conversation into the library.
 
     Answers that cite it stay as they are.
 

@@ -1,4 +1,4 @@
-"""What a request about a conversation can be refused for."""
+"""The errors of requests about conversations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Answers under way in the database: told event by event, ended once, or found interrupted.
+"""Answers under way in the database: stored event by event, ended once, or marked as interrupted.
 
-The process that answers shows its life with each event, and each second between two. Whoever finds
-it silent for LEASE_SECONDS may say that the answer was interrupted; from then on the process itself
-can add nothing to it, for every statement asks for its name and for ``answering``.
+The answering process renews its lease with each event, and each second between two. After
+LEASE_SECONDS of silence any process may mark the answer as interrupted. From then on the answering
+process can add nothing to it, because its statements need its name and the status ``answering``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from helix.library.access import Library, Row, compose
 from helix.storage.storable import storable, storable_json
 
 LEASE_SECONDS = 6.0
-"""Silence of a process after which its answer counts as interrupted."""
+"""The silence of a process, in seconds, after which its answer counts as interrupted."""
 INTERRUPTED = "the server stopped while it was answering: ask again"
 
-# Nobody waits for the disk: what a crash of the database takes, was not told to be whole.
+# No wait for the disk: an answer that a crash of the database takes was not yet reported as whole.
 _SOON = "soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 _THIS = "m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = %(message)s"
 _OWN = f"{_THIS} AND m.owner = %(owner)s AND m.status = 'answering'"
@@ -30,7 +30,7 @@ told AS (
     FROM mine, unnest(%(events)s::text[], %(data)s::text[]) WITH ORDINALITY AS x (event, data, n)
     ON CONFLICT DO NOTHING)
 """
-# Tried twice by the store where a connection breaks: the second attempt changes nothing.
+# The store tries it twice where a connection breaks: the second attempt changes nothing.
 _APPEND = compose(
     """
 WITH {soon},
@@ -75,9 +75,9 @@ INTERRUPT_LATE = compose(
     _INTERRUPT, error=INTERRUPTED, lease=str(LEASE_SECONDS),
     which="m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s",
 )  # fmt: skip
-"""Says so of a conversation whose answer's process is silent; binds ``tenant`` and ``id``."""
+"""Marks the silent answer of a conversation as interrupted; binds ``tenant`` and ``id``."""
 INTERRUPT_ALL_LATE = compose(_INTERRUPT, error=INTERRUPTED, lease=str(LEASE_SECONDS), which="true")
-"""The same of every conversation of every tenant, with the owner's rights."""
+"""Marks the silent answers of all conversations of all tenants; needs the owner's rights."""
 _EVENTS = """
 SELECT m.status, m.seen_at < now() - make_interval(secs => %(lease)s) AS is_late,
     coalesce((SELECT json_agg(json_build_array(e.n, e.event, e.data) ORDER BY e.n)
@@ -105,7 +105,7 @@ class MessageEvent:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an answer ended: its ``status``, what went wrong, and what is kept of it."""
+    """The end of an answer: its ``status``, its error, and the response that is kept."""
 
     status: str
     response: dict[str, Any]
@@ -116,7 +116,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """A message in the database, as the process ``owner`` sees it that answers it, or anybody."""
+    """A message in the database, for the process ``owner`` that answers it, or for any reader."""
 
     library: Library
     conversation_id: str
@@ -127,10 +127,10 @@ class MessageRow:
         return {"id": self.conversation_id, "message": self.message_id, "owner": self.owner}
 
     async def append(self, events: Sequence[MessageEvent], documents: Sequence[int]) -> bool | None:
-        """Keep ``events``, which may be none, and show life.
+        """Store ``events``, which may be none, and renew the lease.
 
-        Returns whether somebody asked to stop; None where the answer is not this process's any
-        more, and nothing was kept.
+        Returns whether the answer is to be stopped; None where it is not this process's any more:
+        then nothing was stored.
         """
         values = self._at() | _told(events) | {"documents": list(documents)}
         found = await self.library.data(_APPEND, values)
@@ -146,7 +146,7 @@ class MessageRow:
         return await self.library.data(_FINISH, values) is not None
 
     async def told(self, after: int) -> tuple[str, list[MessageEvent]]:
-        """The status, and the events after number ``after``; of a late one that it was interrupted.
+        """The status, and the events after number ``after``; a silent answer is interrupted first.
 
         Raises:
             NotFound: there is no such message.
@@ -162,7 +162,7 @@ class MessageRow:
         return row["status"], [MessageEvent(*event) for event in row["events"]]
 
     async def ask_to_stop(self) -> bool:
-        """Ask whoever answers to stop; False where nobody is answering."""
+        """Ask the answering process to stop; False where the answer has ended."""
         return await self.library.data(compose(_ASK_TO_STOP, this=_THIS), self._at()) is not None
 
     async def keep_summary(self, summary: str, summarised: int) -> None:

@@ -1,4 +1,4 @@
-"""What conversations are called: their ids, and titles made from their first question. Pure."""
+"""Ids of conversations, and titles made from their first question. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hashlib import sha256
 from helix.errors import BadRequest
 
 TITLE_CHARS = 80
-"""Longest title that is made of a question."""
+"""The longest title made from a question."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,199}")
 
 

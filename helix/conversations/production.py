@@ -1,4 +1,4 @@
-"""How the answer of a turn is made: by the one answering path, as it streams or in one piece."""
+"""Making the answer of a turn by the one answering path, streamed or in one piece."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from helix.domain.retrieval import Retrieval
 class Production:
     """The answer to ``request`` as events; ``documents`` are those whose words it may have so far.
 
-    ``streamed`` and ``whole`` differ as the stream and the JSON of POST /v1/query do: in one piece
-    it may be asked again where a source changes meanwhile, and withheld.
+    ``streamed`` and ``whole`` differ as the stream and the JSON of POST /v1/query do: a whole
+    answer may be made again where a source changed meanwhile, and may be withheld.
     """
 
     def __init__(self, request: AnswerRequest) -> None:
@@ -24,7 +24,7 @@ class Production:
 
     @property
     def documents(self) -> list[int]:
-        """The documents whose words or titles are told so far, or may be from now on."""
+        """The documents whose words or titles stand in the events so far, or may in later ones."""
         found = documents_in(self._retrieval) if self._retrieval else []
         return sorted({*found, *self._told})
 
@@ -32,7 +32,7 @@ class Production:
         """The events as the model writes."""
         stream = await self._request.start()
         async for name, payload in typed_events(self._request, stream):
-            self._retrieval = stream.retrieval  # another, once all sources are gathered
+            self._retrieval = stream.retrieval  # an agent replaces it once all sources are gathered
             if name == "source" and not payload["attached"]:
                 self._told.add(payload["document_id"])
             yield name, payload
@@ -54,7 +54,7 @@ class Production:
 
 
 def documents_in(retrieval: Retrieval) -> list[int]:
-    """The documents whose words or titles a response may have: of a refusal, all that were near."""
+    """The documents whose words or titles a response may have; a refusal may name all near ones."""
     found = [hit for source in retrieval.sources for hit in source.hits]
     if retrieval.reason or not found:
         found += retrieval.hits

@@ -46,9 +46,9 @@ _GET = compose(
     "SELECT {conversation} FROM conversations c WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s",
     conversation=_CONVERSATION,
 )
-# Siblings in two ways: no index is looked into for IS NOT DISTINCT FROM.
-# The words of a document that is gone are not shown, whether or not they are out of the row yet. A
-# quote of a changed document is looked for where it was, then anywhere.
+# Siblings in two statements: no index is used for IS NOT DISTINCT FROM.
+# The words of a deleted document are not shown, whether or not they are removed from the row yet. A
+# quote of a changed document is looked for at its old place, then anywhere.
 _MESSAGE = """
 m.id, m.parent_id, m.status, m.error, m.question, m.scope, m.top_k, m.model, m.attachments,
 m.answer_id, m.created_at, m.finished_at,

@@ -1,4 +1,4 @@
-"""Conversations out of Helix and into it: as JSON, the whole tree, or as Markdown, the path."""
+"""Export and import of conversations: the whole tree as JSON, or its active path as Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT = "helix-conversation-1"
 MOST_MESSAGES = 10_000
 _NO_EXPORT = f'this is no exported conversation: send {{"format": "{FORMAT}", …}} as it came'
 _ENDED = ("done", "failed", "stopped", "interrupted")
-# A line of an answer that would read as one of ours gets a backslash, and so does one that has it.
+# A line of an answer that reads like one of this format, or is escaped already, gets a backslash.
 _OURS = re.compile(r"^(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _TURN = re.compile(
@@ -41,7 +41,7 @@ async def export_json(library: Library, conversation_id: str) -> Row:
 
 
 async def export_markdown(library: Library, conversation_id: str) -> str:
-    """The active path to be read: questions, answers, and what they cite.
+    """The active path as Markdown: questions, answers and their citations.
 
     Raises:
         NotFound: there is none of this id.
@@ -57,7 +57,7 @@ async def export_markdown(library: Library, conversation_id: str) -> str:
 
 
 def markdown_of(title: str, path: list[Row]) -> str:
-    """Messages one after another to be read; ``turns_of_markdown`` reads it back."""
+    """Messages as Markdown, one after another; ``turns_of_markdown`` reads it back."""
     return "\n".join([f"# {title or 'Conversation'}\n", *map(_turn, path)])
 
 
@@ -78,7 +78,7 @@ def _source(citation: dict[str, Any]) -> str:
 
 
 def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """The title, and questions with their answers, of what ``export_markdown`` wrote.
+    """The title, and the questions with their answers, of an ``export_markdown``.
 
     Raises:
         BadRequest: there is no question in it.
@@ -96,7 +96,7 @@ def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 async def import_turns(library: Library, title: str, turns: list[tuple[str, str]]) -> str:
-    """A new conversation of questions and answers one after another; its id."""
+    """Create a conversation of consecutive questions and answers; returns its id."""
     messages = [
         {"id": n, "parent_id": n - 1 or None, "question": question, "status": "done",
          "response": {"answer": answer, "citations": [], "abstained": False}}
@@ -106,13 +106,13 @@ async def import_turns(library: Library, title: str, turns: list[tuple[str, str]
 
 
 async def import_json(library: Library, exported: Any) -> str:
-    """A new conversation of what ``export_json`` wrote; its id.
+    """Create a conversation from an ``export_json``; returns its id.
 
-    Ids, and with them the documents that are cited, are of the database that it came from: what is
-    cited is kept as it was told, and is not followed to documents here.
+    Ids in the export are those of the database that it came from. So citations are kept as they
+    were, and are not linked to documents of this database.
 
     Raises:
-        BadRequest: it is none, or its messages do not form a tree.
+        BadRequest: it is no export, or its messages do not form a tree.
     """
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise BadRequest(_NO_EXPORT)
@@ -140,7 +140,7 @@ async def import_json(library: Library, exported: Any) -> str:
 
 
 def _checked(message: Any, ids: dict[int, int]) -> tuple[NewMessage, int, int | None]:
-    """A message of an export, its id there, and the id here of its parent."""
+    """(message, its id in the export, the new id of its parent) of an exported message."""
     kept = message if isinstance(message, dict) else {}
     question, number, parent = kept.get("question"), kept.get("id"), kept.get("parent_id")
     status, response = kept.get("status"), kept.get("response")

@@ -1,7 +1,7 @@
-"""The tree of a conversation: made, gone on with, branched, switched and deleted.
+"""The tree of a conversation: creating, continuing, branching, switching and deleting.
 
-Each function changes it inside the caller's transaction, as its tenant. Whoever adds a message
-holds the conversation's row, so siblings come one after another and nothing interleaves.
+Each function works inside the caller's transaction, as the caller's tenant. Adding a message locks
+the conversation's row, so that messages are added one after another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from helix.storage.connections import Connected, Row
 from helix.storage.storable import restored, restored_json, storable, storable_json
 
 HISTORY_TURNS = 50
-"""Most turns of the path that a question is given; what is older is in the summary."""
+"""The most turns of a question's history; older ones are in the summary."""
 
 _CREATE = """
 INSERT INTO conversations (tenant_id, id, title, scope)
@@ -44,7 +44,7 @@ _LEAVE_ACTIVE = """
 UPDATE messages SET is_active = false
 WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND is_active
 """
-# A first child goes on in its parent's branch, so a branch is a chain and its tip is found at once.
+# A first child continues its parent's branch: a branch is a chain, whose tip is found by an index.
 _INSERT = """
 WITH numbered AS (SELECT nextval('messages_id_seq') AS id)
 INSERT INTO messages (tenant_id, conversation_id, id, parent_id, branch, depth, is_active, question,
@@ -79,7 +79,7 @@ WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
 """
 _DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
 # OFFSET 0: as in reading.py.
-# The words of a document that is gone are not handed on, whether or not they are out of the row.
+# The words of a deleted document are left out, whether or not they are removed from the row yet.
 _HISTORY = """
 WITH RECURSIVE path AS (
     SELECT id, parent_id, 1 AS n FROM messages
@@ -105,7 +105,7 @@ class NewMessage:
     """A question for a conversation.
 
     ``scope`` is as POST /v1/query takes it, None for the conversation's own. ``owner`` is the
-    process that answers it. The rest is for a turn that was answered elsewhere, and imported.
+    process that answers it. The other fields are those of an imported turn, answered elsewhere.
     """
 
     question: str
@@ -125,7 +125,7 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A message that was added, in the ``scope`` that holds for it, with what came before it."""
+    """A message that was added, with the ``scope`` that holds for it and its history."""
 
     message_id: int
     parent_id: int | None
@@ -183,7 +183,7 @@ def _values(new: NewMessage, scope: dict[str, Any], parent_id: int | None) -> Ro
 
 
 def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, Any]:
-    """Keep others from changing the conversation until the transaction ends; its scope.
+    """Lock the conversation until the transaction ends; returns its scope.
 
     Raises:
         NotFound: there is none.
@@ -195,7 +195,7 @@ def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, 
 
 
 def message(connection: Connected, tenant: str, conversation_id: str, message_id: int) -> Row:
-    """Where a message stands and what it asked.
+    """The place of a message in its tree, and its question.
 
     Raises:
         NotFound: the conversation has none of this id.
@@ -208,13 +208,13 @@ def message(connection: Connected, tenant: str, conversation_id: str, message_id
 
 
 def active_leaf(connection: Connected, tenant: str, conversation_id: str) -> int | None:
-    """The message that the conversation goes on after; None where there is none yet."""
+    """The message that the next question follows; None in an empty conversation."""
     found = _one(connection, _ACTIVE, {"tenant": tenant, "id": conversation_id})
     return None if found is None else int(found["id"])
 
 
 def switch(connection: Connected, tenant: str, conversation_id: str, message_id: int) -> int:
-    """Show the path through ``message_id``; the leaf that its branch ends in.
+    """Make the path through ``message_id`` the active one; returns its leaf.
 
     Raises:
         NotFound: there is no such conversation, or no such message in it.

@@ -1,4 +1,4 @@
-"""What a server does for the conversations of all tenants besides answering in them."""
+"""The background upkeep of all tenants' conversations."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from helix.library.access import compose
 from helix.storage.connections import Connected
 
 KEPT_DAYS = 7
-"""How long the events of an answer can be told again; the message has all of it anyway."""
+"""Days for which the events of an answer are kept; the message itself has the whole answer."""
 _MOST = 1000
 
-# What the trigger of a deletion left, and answers that were being finished just then.
+# Words that the trigger of a deletion left, and answers that ended at the same time.
 _FORGET_DELETED = """
 WITH changed AS (
     UPDATE messages m SET response = response_without(m.response, gone.ids), summary = '',
@@ -46,9 +46,9 @@ WHERE e.tenant_id = old.tenant_id AND e.conversation_id = old.conversation_id
 
 
 def look_after(connection: Connected) -> int:
-    """Mark what was interrupted, take out the words of deleted documents, drop old events.
+    """Mark interrupted answers, remove the words of deleted documents, delete old events.
 
-    With the owner's rights. Returns how many answers lost a deleted document's words.
+    Needs the owner's rights. Returns how many answers lost a deleted document's words.
     """
     connection.execute(INTERRUPT_ALL_LATE)
     forgotten = 0

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from helix.conversations.asking import Asking, Conversing
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
-from helix.conversations.turns import Turn
+from helix.conversations.turn import Turn
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.serving.admission import Place, place_for
