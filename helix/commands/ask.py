@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from contextlib import aclosing
 from typing import Annotated
 
 import typer
@@ -18,6 +17,7 @@ from helix.commands.rendering import (
     citation_lines,
     doubt_lines,
     draws_markdown,
+    print_pieces,
 )
 from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
@@ -99,13 +99,7 @@ async def _answer(answers: AnswerService, query: Query, tenant: str) -> Row:
 async def _stream(answers: AnswerService, query: Query, tenant: str) -> Row:
     """Print the answer as it comes; returns its JSON."""
     printer = AnswerPrinter(markdown=draws_markdown())
-    told: Row = {}
-    async with aclosing(answers.stream(query)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, str):
-                printer.feed(piece)
-            else:
-                told = piece
+    told = await print_pieces(answers, query, printer) or {}
     await check_scope(answers, query, tenant, told)
     printer.end()
     return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated
 
@@ -15,7 +15,13 @@ from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
 from helix.commands.interrupts import interrupts
 from helix.commands.refusals import refusal_lines
-from helix.commands.rendering import AnswerPrinter, citation_lines, doubt_lines, draws_markdown
+from helix.commands.rendering import (
+    AnswerPrinter,
+    citation_lines,
+    doubt_lines,
+    draws_markdown,
+    print_pieces,
+)
 from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
@@ -219,13 +225,7 @@ async def _stop(
 
 async def _print_answer(answers: AnswerService, query: Query) -> None:
     printer = AnswerPrinter(markdown=draws_markdown())
-    told: Row | None = None
-    async with aclosing(answers.stream(query)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, str):
-                printer.feed(piece)
-            else:
-                told = piece
+    told = await print_pieces(answers, query, printer)
     printer.end()
     if told is None:
         typer.echo("Stopped: this is not the whole answer.", err=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any
 
 import typer
 
 from helix.commands.console import one_line, printable
+from helix.commands.service.base import AnswerService, Query
 from helix.contract import REFUSAL
 from helix.domain.citations import place_of
+from helix.library.access import Row
 
 _FENCES = ("```", "~~~")
 
@@ -54,6 +57,18 @@ class AnswerPrinter:
             _print_markdown(text)
         elif not self._markdown:
             typer.echo(text, nl=False)
+
+
+async def print_pieces(answers: AnswerService, query: Query, printer: AnswerPrinter) -> Row | None:
+    """Feed the pieces of an answer to ``printer``; the answer's JSON, None where it was stopped."""
+    told: Row | None = None
+    async with aclosing(answers.stream(query)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, str):
+                printer.feed(piece)
+            else:
+                told = piece
+    return told
 
 
 def _whole_blocks(text: str, start: int) -> int:

@@ -2,6 +2,8 @@
 //
 //   <${Icon} name="copy" />                       a line drawing; decoration, so give the button a label
 //   <${IconButton} icon="copy" label="Copy" onClick=${f} pressed=${true} />
+//   <${FileButton} icon="clip" label="Add" field="Files to add" accept="image/*" multiple=${true}
+//                  onPick=${f} />                 chooses files; f gets them as a list
 //   <${Button} kind="plain|main|danger" …>text</>  a button with text
 //   <${Dialog} title="Scope" open=${b} onClose=${f}>…</>   modal; Escape and the backdrop close it. The
 //                                                 focus goes to what has data-focus, else to the first
@@ -66,6 +68,16 @@ export function Icon({ name }) {
 export function IconButton({ icon, label, pressed, ...rest }) {
   const state = pressed === undefined ? {} : { "aria-pressed": String(pressed) };
   return html`<button type="button" class="icon-button" aria-label=${label} title=${label} ...${state} ...${rest}><${Icon} name=${icon} /></button>`;
+}
+
+export function FileButton({ icon, label, field, onPick, ...limits }) {
+  const chooser = useRef(null);
+  const choose = (event) => {
+    onPick([...event.target.files]);
+    event.target.value = "";
+  };
+  return html`<${IconButton} icon=${icon} label=${label} onClick=${() => chooser.current.click()} />
+    <input ref=${chooser} class="unseen" type="file" tabindex="-1" aria-label=${field} onChange=${choose} ...${limits} />`;
 }
 
 export function Button({ kind = "plain", icon, children, ...rest }) {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 import pytest
@@ -71,20 +72,26 @@ async def own_writes(writer: ChunkStore, reader: ChunkStore, count: int) -> OwnW
     return OwnWrites(stale, by_replica)
 
 
-async def test_own_writes_are_read_also_from_another_process(
-    servers: tuple[Server, Server],
-) -> None:
-    primary, replica = servers
+@asynccontextmanager
+async def writer_and_reader(primary: Server, replica: Server) -> AsyncIterator[list[ChunkStore]]:
+    """A store of the primary, and one of another process whose reads are the replica's."""
     url = primary.url("helix")
     async with (
         opened(url) as writer,
         opened(url, replica_urls=[replica.url("helix")]) as reader,
     ):
         await eventually_by_replica(reader)
+        yield [writer, reader]
+
+
+async def test_own_writes_are_read_also_from_another_process(
+    servers: tuple[Server, Server],
+) -> None:
+    async with writer_and_reader(*servers) as (writer, reader):
         following = await own_writes(writer, reader, 200)
         assert following.stale == 0
         assert following.by_replica > 0  # or the primary would have answered all of them
-        with replay_paused(replica):
+        with replay_paused(servers[1]):
             assert await own_writes(writer, reader, 20) == OwnWrites(0, 0)
             assert present(reader)  # behind is not gone
         await eventually_by_replica(reader)
@@ -92,13 +99,7 @@ async def test_own_writes_are_read_also_from_another_process(
 
 @pytest.mark.soak
 async def test_ten_thousand_own_writes_are_read(servers: tuple[Server, Server]) -> None:
-    primary, replica = servers
-    url = primary.url("helix")
-    async with (
-        opened(url) as writer,
-        opened(url, replica_urls=[replica.url("helix")]) as reader,
-    ):
-        await eventually_by_replica(reader)
+    async with writer_and_reader(*servers) as (writer, reader):
         following = await own_writes(writer, reader, 10_000)
         assert following.stale == 0
         assert following.by_replica > 0

@@ -4,8 +4,8 @@
 //   pictureOf(files)            { file, name, url } of the first of them, or null; url is a blob: one
 //   <${PicturePicker} onPick=${(files) => …} />
 //   <${Picture} picture=${picture} onRemove=${f} />      without onRemove: as it stands with a question
-import { Icon, IconButton } from "../components.js";
-import { html, useRef, useState } from "../html.js";
+import { FileButton, Icon, IconButton } from "../components.js";
+import { html, useState } from "../html.js";
 
 const KINDS = "image/png,image/jpeg,image/webp,image/gif,image/heic,image/heif";
 const LARGEST_MB = 10; // as POST /ask-image has it
@@ -36,13 +36,7 @@ export function formOf({ file }, question) {
 export const saidOf = (error) => SAID[error.status] || error.message;
 
 export function PicturePicker({ onPick }) {
-  const chooser = useRef(null);
-  const choose = (event) => {
-    onPick([...event.target.files]);
-    event.target.value = "";
-  };
-  return html`<${IconButton} icon="image" label="Ask about an image" onClick=${() => chooser.current.click()} />
-    <input ref=${chooser} class="unseen" type="file" accept=${KINDS} tabindex="-1" aria-label="Image to ask about" onChange=${choose} />`;
+  return html`<${FileButton} icon="image" label="Ask about an image" field="Image to ask about" accept=${KINDS} onPick=${onPick} />`;
 }
 
 export function Picture({ picture, onRemove }) {

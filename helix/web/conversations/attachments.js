@@ -2,8 +2,8 @@
 //
 //   <${Attachments} conversation=${id} />
 //   <${AttachButton} onPick=${(files) => …} />
-import { Icon, IconButton, toast } from "../components.js";
-import { html, useRef } from "../html.js";
+import { FileButton, Icon, IconButton, toast } from "../components.js";
+import { html } from "../html.js";
 import { detach, putAwayRefused, toLibrary, useAttached } from "./attached.js";
 
 export function Attachments({ conversation }) {
@@ -28,11 +28,6 @@ function Attached({ one: { id, title, status, error } }) {
 }
 
 export function AttachButton({ onPick }) {
-  const chooser = useRef(null);
-  const choose = (event) => {
-    onPick([...event.target.files]);
-    event.target.value = "";
-  };
-  return html`<${IconButton} icon="clip" label="Put documents to this conversation" onClick=${() => chooser.current.click()} />
-    <input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-label="Documents for this conversation" onChange=${choose} />`;
+  return html`<${FileButton} icon="clip" label="Put documents to this conversation" field="Documents for this conversation"
+    multiple=${true} onPick=${onPick} />`;
 }
