@@ -1,7 +1,7 @@
-"""The wall before the answering path: whatever gathers passages hands over one Retrieval.
+"""The interface between gathering sources and answering: a gatherer ends with one Retrieval.
 
-One search of the question is the engine's own way of gathering. A gatherer, such as the agent, may
-take several steps and tell of them; its sources are numbered in the order that it hands over.
+Without a gatherer the engine makes one search of the question. A gatherer, such as the agent, may
+take several steps, with an event for each; its sources keep the order of its Retrieval.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 
 Mode = Literal["answer", "agent"]
-"""``answer``: from one search; ``agent``: from what tools gathered."""
+"""``answer``: sources from one search; ``agent``: sources gathered by tools."""
 Event = tuple[str, Any]
 """An event's name, and its payload, which is JSON."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What sources are wanted for.
-
+    """The question that sources are gathered for.
     Args:
-        question: as it is understood in its conversation.
+        question: the question as it is understood in its conversation.
         written: the user's own words of this turn.
         scope: the tenant, and the documents that may be answered from.
         time_zone: the asker's, an IANA name.
@@ -43,12 +42,12 @@ class Assignment:
 
 
 class Gatherer(Protocol):
-    """Gathers the sources of one answer after another; holds nothing of any of them."""
+    """Gathers the sources of answers; it keeps no state between two answers."""
 
     def gather(self, assignment: Assignment) -> AsyncGenerator[Event | Retrieval, None]:
-        """What happens, as events; last the retrieval, whose ``gathered`` says how it came about.
+        """Yield the events of the gathering, then the retrieval, whose ``gathered`` has the calls.
 
-        Closing it ends whatever it has under way.
+        Closing the generator ends all that is under way.
 
         Raises:
             UpstreamError, StoreUnavailable, EmbedderMismatch: nothing could be gathered.
@@ -56,13 +55,13 @@ class Gatherer(Protocol):
         ...
 
     def again(self, calls: Sequence[dict[str, Any]]) -> Gatherer:
-        """One that makes ``calls`` again, which a receipt has kept, and chooses none itself."""
+        """A gatherer that only repeats ``calls``, those of a receipt."""
         ...
 
 
 @dataclass(frozen=True)
 class Gathering:
-    """Who gathers the sources of an answer, and in which time zone the asker is."""
+    """The gatherer of an answer's sources, and the asker's time zone."""
 
     gatherer: Gatherer
     time_zone: str = "UTC"

@@ -1,4 +1,4 @@
-"""An answer as it arrives: its deltas, and before them what was done to gather its sources."""
+"""The stream of an answer: its deltas, and before them the events of gathering its sources."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from helix.prompts import Prompts
 
 
 class AnswerStream:
-    """One answer as it arrives: iterate for its deltas, then read ``citations``.
+    """One answer as a stream: iterate over its deltas, then read ``citations``.
 
     Closing it, or leaving an ``async with aclosing(stream)``, closes the model's stream.
 
-    ``hygiene`` is the filter that the ``deltas`` come through. ``prompt`` is the user's turn that
-    the model was sent; None where the model was not asked. ``turn`` is what the question is in its
-    conversation; ``asked`` the wording that was put to the model, where it is another. ``markers``
-    takes numbers out that no source has, where they are not left as the model wrote them.
-    ``prompts`` are those that it was made with, and which of them were used.
+    ``hygiene`` is the filter that the ``deltas`` pass through. ``prompt`` is the user turn that the
+    model got; None where no model was called. ``turn`` is the question's place in its conversation;
+    ``asked`` is the wording for the model, where it differs from the question. ``markers`` removes
+    numbers that no source has; None leaves them as the model wrote them. ``prompts`` are the
+    prompts of the answer, with a record of those used.
     """
 
     def __init__(
@@ -84,21 +84,21 @@ class AnswerStream:
 
     @property
     def removed(self) -> int:
-        """How many links and images hygiene took out so far."""
+        """The number of links and images that hygiene has removed so far."""
         return self._hygiene.removed if self._hygiene else 0
 
     @property
     def dropped(self) -> int:
-        """How many numbers that no source has were taken out so far."""
+        """The number of markers without a source that were removed so far."""
         return self._markers.dropped if self._markers else 0
 
     @property
     def renumbered(self) -> int:
-        """How many sources get other numbers for readers: none of those that were told before."""
+        """The number of sources with new numbers for readers; 0 where events had them already."""
         return 0 if self.retrieval.gathered else len(self.retrieval.sources)
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """What happens before the answer begins: nothing, where one search brought the sources."""
+        """The events before the answer's first delta; none where one search found the sources."""
         return
         yield
 
@@ -110,12 +110,12 @@ class AnswerStream:
 
     @property
     def cited(self) -> list[Hit]:
-        """For source n, at index n - 1: the chunk that a citation of the source names."""
+        """For source n, at index n - 1: the id of the chunk that a citation of it names."""
         return attribute_citations(self.answer, self.retrieval.sources)
 
     @property
     def reason(self) -> Reason | None:
-        """Why nothing was answered; None for an answer. Known when the stream has ended."""
+        """The reason of a refusal; None for an answer. Known when the stream has ended."""
         if self.retrieval.reason:
             return self.retrieval.reason
         return "model_refused" if is_refusal(self.answer) else None
@@ -124,7 +124,7 @@ class AnswerStream:
 class GatheringStream(AnswerStream):
     """An answer whose sources are still being gathered: first its ``events``, then its deltas.
 
-    ``found`` gives events, and last the retrieval, from which ``write`` makes the answer's stream;
+    ``found`` yields events, and last the retrieval, from which ``write`` makes the answer's stream;
     ``nothing`` is its retrieval until then. Closing it ends the gathering too.
     """
 
@@ -151,8 +151,7 @@ class GatheringStream(AnswerStream):
             raise
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """What the gatherer does, as it does it; then the first delta is in hand.
-
+        """The gatherer's events as they happen; once they end, the first delta has arrived.
         Raises:
             UpstreamError: the model failed before the first delta.
         """

@@ -1,7 +1,7 @@
-"""What an agent found beside its sources, as the model that writes the answer is told it. Pure.
+"""An agent's calculations and partial questions, as the prompt of the answer has them. Pure.
 
-The operands of a calculation are quotes of documents, so that what is told of it is data: it stands
-in a message of its own, and no line of it reads like a delimiter of the sources.
+The operands of a calculation are quotes of documents, and so are data: they stand in a message of
+their own, and no line of it reads like a delimiter of the sources.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Findings:
 
     @property
     def before(self) -> Before | None:
-        """What the prompt has in front of its user turn; None without a calculation."""
+        """The messages in front of the prompt's user turn; None without a calculation."""
         if not self.statements:
             return None
         return Before(RULES, "\n".join([BEGIN, *map(defuse, self.statements), END]))
@@ -52,10 +52,10 @@ class Findings:
 def findings(
     calculations: Sequence[Calculation], calls: Sequence[ToolCall], sources: Sequence[Source]
 ) -> Findings:
-    """What was found for an answer from ``sources``, which are numbered from 1.
+    """The findings for an answer from ``sources``, which are numbered from 1.
 
-    A calculation with an operand outside of the sources is left out. A question that was searched
-    for once has no parts.
+    A calculation with an operand outside the sources is left out. A question with a single search
+    has no parts.
     """
     numbers = {hit.chunk_id: n for n, source in enumerate(sources, 1) for hit in source.hits}
     statements = [

@@ -1,4 +1,4 @@
-"""What an agent called, as its answer's receipt keeps it."""
+"""The calls of an agent, as its answer and its receipt have them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Ended = Literal["done", "steps", "seconds", "tokens", "failed"]
-"""What ended a gathering: its own decision, a bound, or a failure of the model that chose."""
+"""What ended a gathering: the model or plan itself, a bound, or a failure of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a tool: ``number`` from 1 in the order of the calls of one answer.
 
-    ``numbers`` are those of the ledger's sources that it returned, new or not. ``began`` counts
-    seconds from the beginning of the gathering, ``seconds`` how long the call took. ``failure`` is
-    the plain reason that the model was told; empty where the call brought a result.
+    ``numbers`` are those of the ledger's sources that it returned, new or not. ``began`` is in
+    seconds from the beginning of the gathering, ``seconds`` is the call's duration. ``failure`` is
+    the reason that the model got; empty where the call had a result.
     """
 
     number: int

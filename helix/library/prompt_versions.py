@@ -1,4 +1,4 @@
-"""A tenant's own prompts in the database: every version is kept, and the latest one counts."""
+"""A tenant's own prompts in the database: every version is kept, and the latest one is used."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ON CONFLICT DO NOTHING RETURNING version
 
 
 class PromptBook:
-    """The prompts that requests are answered with, read anew for each: no process is behind."""
+    """The prompts of tenants, read for each request: a change holds at once in every process."""
 
     def __init__(self, store: LibraryStore) -> None:
         self._store = store

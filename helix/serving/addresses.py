@@ -1,4 +1,4 @@
-"""The server's own address, as its clients know it: in front of the links that it gives them."""
+"""The server's own address for its clients, in front of links."""
 
 from __future__ import annotations
 

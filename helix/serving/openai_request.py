@@ -29,7 +29,7 @@ _UNREAD = frozenset({"image_url", "input_image", "input_audio", "file", "input_f
 
 
 class InvalidParameter(BadRequest):
-    """The request cannot be answered as it was sent, for the value of ``param``."""
+    """The request is malformed in the value of ``param``."""
 
     def __init__(self, message: str, param: str | None) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class InvalidParameter(BadRequest):
 
 
 class UnknownModel(HelixError):
-    """The request names a model that there is not."""
+    """The request names a model that does not exist."""
 
     status = 404
     code = "model_not_found"
@@ -75,7 +75,7 @@ class _Said(_Lenient):
 
 
 class AskingRequest(_Body):
-    """What a question may have in either format; the last five are Helix's own."""
+    """The keys of a question in either format; the last five are Helix's own."""
 
     stream: bool | None = None
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
@@ -99,11 +99,11 @@ class AskingRequest(_Body):
         return False
 
     def mode(self, settings: Settings) -> Mode:
-        """Who gathers the sources: HELIX_MODE says so, but of the agent by its name."""
+        """``agent`` for the model of this name, else that of HELIX_MODE."""
         return "agent" if self.model == AGENT else settings.mode
 
     def scope(self, tenant: str, settings: Settings) -> Scope:
-        """The documents that it is answered from; raises UnknownModel."""
+        """The documents that the question is answered from; raises UnknownModel."""
         tag = tag_of_model(self.model, settings)
         stored = stored_scope(self.document_ids, self.filters)
         if tag is not None:
@@ -137,7 +137,7 @@ class ChatRequest(AskingRequest):
 
 
 class ResponsesRequest(AskingRequest):
-    """The body of POST /v1/responses; no response is kept that another could go on from."""
+    """The body of POST /v1/responses; no response is stored for a later one to continue."""
 
     input: str | Annotated[list[_Said], Field(min_length=1)]
     previous_response_id: str | None = None
@@ -200,5 +200,5 @@ def tag_of_model(model: str, settings: Settings) -> str | None:
 
 
 def model_json(name: str) -> dict[str, Any]:
-    """A model as GET /v1/models tells it."""
+    """A model's entry in GET /v1/models."""
     return {"id": name, "object": "model", "created": 0, "owned_by": "helix"}

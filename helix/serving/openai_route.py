@@ -1,4 +1,4 @@
-"""The route class of the OpenAI-compatible routes: their failures in that protocol's shape."""
+"""The route class of the OpenAI-compatible routes: errors in the format of that protocol."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OpenAIRoute(ApiRoute):
     """A route whose failures are ``{"error": {"message", "type", "param", "code"}}``."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, its errors told as OpenAI's clients read them."""
+        """The handler, whose errors have the format that OpenAI's clients read."""
         handler = super().get_route_handler()
 
         async def in_its_shape(request: Request) -> Response:

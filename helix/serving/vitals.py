@@ -1,8 +1,8 @@
-"""Whether the threads and the connections of a server still get anywhere, and what mends them.
+"""A watch over a server's threads and connections, which replaces them where all are stuck.
 
-Both are few, and what blocks all of them blocks every request: so each is asked to do nothing, over
-and over. Those that do not come back are told by /readyz and left behind for new ones. A server
-that keeps losing them ends, and whoever watches over it starts another.
+Both are few, and a request that blocks all of them blocks every other. So the watch asks each again
+and again for a no-op. /readyz reports those that do not return, and new ones take their place. A
+server that keeps losing them ends, for its supervisor to start another.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from helix.storage.tenant_store import TenantStore
 
 LOOK_SECONDS = 10.0
 PATIENCE_SECONDS = 10.0
-"""How long a thread may take to come back: longer than storing a large upload takes one."""
+"""Seconds that a thread may take for a no-op: longer than storing a large upload takes."""
 MOST_MENDED = 5
-"""So often threads and connections are left behind; each time costs what they hold."""
+"""How often threads and connections are replaced; each time costs what the stuck ones hold."""
 
 _logger = logging.getLogger(__name__)
 
 
 class Vitals:
-    """What was found of a server's threads and connections; of one event loop.
+    """The watch over one server's threads and connections, for one event loop.
 
     Args:
-        store: whose connections are looked at.
+        store: the store whose connections are watched.
         end: ends the process, after its answers.
         patience: seconds that a thread may take to come back.
     """
@@ -46,16 +46,16 @@ class Vitals:
         self._patience = patience
         self._mended = 0
         self.stuck: str | None = None
-        """``threads`` or ``connections`` while they are; /readyz tells it."""
+        """``threads`` or ``connections`` while these are stuck; /readyz reports it."""
 
     async def watch(self) -> None:
-        """Look again and again, until it is cancelled."""
+        """Look at regular times, until it is cancelled."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             await self.look()
 
     async def look(self) -> None:
-        """Look once, and mend what is stuck."""
+        """Look once, and replace stuck threads or connections."""
         if await self._threads_are_stuck():
             self._found("threads")
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
@@ -66,7 +66,7 @@ class Vitals:
             self.stuck = None
 
     def _found(self, stuck: str) -> None:
-        """Tell what is stuck; with it once too often the process ends."""
+        """Report what is stuck; after MOST_MENDED replacements the process ends."""
         self.stuck = stuck
         self._mended += 1
         if self._mended <= MOST_MENDED:
@@ -76,7 +76,7 @@ class Vitals:
         self._end()
 
     async def _threads_are_stuck(self) -> bool:
-        """Whether no thread has had time for a no-op."""
+        """Whether no thread has run a no-op within the patience."""
         no_op = asyncio.get_running_loop().run_in_executor(None, lambda: None)
         done, _ = await asyncio.wait([no_op], timeout=self._patience)
         return not done

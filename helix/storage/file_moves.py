@@ -1,8 +1,8 @@
-"""Original files to a bucket: moved there when no run needs them, deleted there when let go of.
+"""Moving original files to a bucket when no run needs them, and deleting unused objects there.
 
-An object is named in ``loose_objects`` before it is put, and taken out of it by the transaction
-that writes its name into ``files``. So at every moment each object is named by one of the two
-tables, whoever is killed when; what stays loose is due after LEASE, and deleted.
+An object's name is written to ``loose_objects`` before the object is put. The transaction that
+writes the name into ``files`` removes it there. So each object stands in one of the two tables at
+every moment, whichever process is killed; an object that stays loose is deleted after LEASE.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from helix.storage.stored_bytes import stored_file
 from helix.storage.tenant_store import TenantStore
 
 LEASE = "1 hour"
-"""How long whoever named an object may take to put it and take it up."""
+"""How long a process may take from naming an object until its name is in ``files``."""
 _AT_ONCE = 500
 """Objects of one deletion; S3 takes 1,000."""
 
-# A file that somebody is moving is left to them. Two that look at once may both begin: then the
-# object of the second stays loose.
+# A file that another process is moving is skipped. Two processes may begin at once: then the object
+# of the second stays loose.
 _NEXT = """
 SELECT tenant_id, content_hash FROM files f
 WHERE data IS NOT NULL
@@ -98,7 +98,7 @@ def move_next(store: TenantStore, address: str) -> bool:
 
 
 def _named(connection: Connected, address: str) -> Row | None:
-    """A file that is to be moved, with the name of its object, which is on record then."""
+    """A file to move, with the name of its object, which then stands in ``loose_objects``."""
     with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
         found = cursor.execute(_NEXT).fetchone()
         if found is None:
@@ -112,7 +112,7 @@ def _named(connection: Connected, address: str) -> Row | None:
 
 
 def _taken_up(store: TenantStore, named: Row) -> bool:
-    """Whether the file is in its object now; False where it is gone, or the lease was over."""
+    """Whether the file is in its object now; False where it was deleted, or the lease was over."""
     with store.connection() as connection, connection.transaction() as transaction:
         taken = connection.execute(_TAKE_UP, named).rowcount
         if taken and connection.execute(_MOVE, named).rowcount:
@@ -122,7 +122,7 @@ def _taken_up(store: TenantStore, named: Row) -> bool:
 
 
 def delete_let_go(store: TenantStore, address: str) -> int:
-    """Delete objects below ``address`` that are due, some at once; how many there were.
+    """Delete a batch of due objects below ``address``; returns their number.
 
     Raises:
         SettingsError, StoreUnavailable: as delete_objects does, or the database did not answer;
@@ -131,7 +131,7 @@ def delete_let_go(store: TenantStore, address: str) -> int:
     values = {"below": f"{address}/", "most": _AT_ONCE}
     with store.connection() as connection:
         places = [place for (place,) in connection.execute(_DUE, values).fetchall()]
-    if places:  # nobody can take up one that is due: no lock is needed, and no connection
+    if places:  # no process can use an object that is due: no lock is needed, and no connection
         delete_objects(places)
         with store.connection() as connection:
             connection.execute(_DELETED, (places,))

@@ -56,7 +56,7 @@ def read_part(place: str, start: int, most: int) -> bytes:
 
 
 def delete_objects(places: Sequence[str]) -> None:
-    """Delete objects, of which some may not be there.
+    """Delete objects; those that do not exist are passed over.
 
     Raises:
         SettingsError, StoreUnavailable: as put_object does; some may be deleted.

@@ -1,4 +1,4 @@
-"""Read replicas of the database: who is there, and what they may answer.
+"""Read replicas of the database: which of them answer, and which reads they may answer.
 
 A replica answers a read where it has replayed all that the primary had written when the read began
 (docs/decisions/0056-read-replicas.md); else, and where it fails, the primary does. A replica that
@@ -27,7 +27,7 @@ Identity = tuple[str, str]
 ReplicaPool = AsyncConnectionPool[AsyncConnection[TupleRow]]
 
 ANSWER_SECONDS = 1.5
-"""How long a replica may keep silent; then the primary is asked, and the replica left."""
+"""The longest silence of a replica, in seconds; then the primary answers, and it is left."""
 CONNECT_SECONDS = 2
 RETRY_SECONDS = (1.0, 2.0, 5.0)
 """Waits after the first failures in a row of a replica; the last one is for all further ones."""
@@ -36,8 +36,8 @@ POSITION = """
 SELECT (CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn()
         ELSE pg_current_wal_flush_lsn() END)::text AS position
 """
-"""Asked of the primary: the end of every commit that anybody was told of. The flushed position, for
-a replica is sent nothing beyond it; without synchronous commits that would leave some out."""
+"""Asked of the primary: the end of every acknowledged commit. That is the flushed position, because
+a replica gets nothing beyond it; but without synchronous commits that position may be too early."""
 IDENTITY = """
 SELECT system_identifier::text AS cluster, current_database()::text AS name,
        pg_is_in_recovery() AS replays, pg_backend_pid() AS backend
@@ -46,7 +46,7 @@ FROM pg_control_system()
 LAG = """
 SELECT greatest(pg_wal_lsn_diff(%(position)s::pg_lsn, pg_last_wal_replay_lsn()), 0)::bigint AS bytes
 """
-"""Of a replica: what it has still to replay up to a position."""
+"""Asked of a replica: the bytes that it has still to replay up to a position."""
 _CAUGHT_UP = "pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %(position)s::pg_lsn"
 
 _logger = logging.getLogger(__name__)
@@ -131,15 +131,15 @@ class Replica:
         """Ask it no more until it has joined again, unless it was only busy."""
         in_use = self.pool.get_stats().get("pool_size", 0) >= self.pool.max_size
         busy = isinstance(error, PoolTimeout) and in_use
-        if self.present and not busy:  # of many reads that fail at once the first one counts
+        if self.present and not busy:  # of many reads that fail at once only the first counts
             self.present = False
             self._failures += 1
 
 
 def problem_of(row: Row | None, identity: Identity, backend: int) -> str | None:
-    """Why a server whose IDENTITY is ``row`` cannot be asked as a replica of ``identity``.
+    """Why a server whose IDENTITY is ``row`` is no replica of ``identity``; None where it is one.
 
-    ``backend`` is the process that the connection says it is of. None where it can.
+    ``backend`` is the process id that the connection states.
     """
     if row is None or (row["cluster"], row["name"]) != identity:
         return "is no replica of the database in DATABASE_URL"
@@ -152,8 +152,8 @@ class Replicas:
     """All replicas of one database, for one event loop.
 
     Args:
-        urls: of each, as DATABASE_REPLICA_URLS has them.
-        pool: makes the connections to a URL, under a name.
+        urls: the URL of each, as in DATABASE_REPLICA_URLS.
+        pool: (URL, name) to a pool of connections.
     """
 
     def __init__(self, urls: Sequence[str], pool: Callable[[str, str], ReplicaPool]) -> None:
@@ -165,7 +165,7 @@ class Replicas:
         self._turn = 0
 
     def pick(self, identity: Identity) -> Replica | None:
-        """The replica whose turn it is; None where none is there. Absent ones begin to join."""
+        """The next present replica, in turn; None without one. Absent ones begin to join."""
         for replica in self._all:
             if not replica.present and replica not in self._joining:
                 task = asyncio.create_task(replica.join(identity))
@@ -183,7 +183,7 @@ class Replicas:
         try:
             return await replica.read(as_tenant, statement, values, tenant, position)
         except psycopg.errors.TransactionRollback:
-            return None  # the replica ended the read, for it was in the way of what it replays
+            return None  # the replica ended the read, which conflicted with its replay
         except psycopg.OperationalError as error:
             replica.failed(error)
         except psycopg.Error as error:  # the primary refuses it too, or has the better answer
@@ -216,7 +216,7 @@ async def _first(cursor: psycopg.AsyncCursor[TupleRow]) -> bool:
 
 
 def _hang_up(connection: AsyncConnection[TupleRow]) -> None:
-    """End a connection that keeps silent: whoever waits for it is told so at once.
+    """Shut a silent connection down, so that the read on it fails at once.
 
     Cancelling the read would not: psycopg then asks the server to cancel, and waits for that.
     """

@@ -1,9 +1,9 @@
-"""Statements that a calculation bears out: `Other: 44.1 (2019) - 56.7 (2018) = -12.6 million`.
+"""Proof of statements with a calculation: `Other: 44.1 (2019) - 56.7 (2018) = -12.6 million`.
 
-A number that stands in no source is proved by a calculation whose operands do. What is dangerous is
-a right sum over the wrong numbers, so a statement has to write the calculation out, and to say of
-each operand which it is: its row, and its column where the row has others. A calculation is
-computed again here; nothing that a tool says of it is believed.
+A number that stands in no source is proved by a calculation whose operands do. The danger is a
+right sum over the wrong numbers. So the statement must write the calculation out, and name each
+operand's row, and its column where the row has several. The calculation is computed again here;
+no result of a tool is trusted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NEUTRAL = word_lists("tables")["neutral"]
 _ARITHMETIC = word_lists("tables")["arithmetic"]
 _EQUALS = re.compile(r"\s(?:=|≈)\s")
 _NOTE = re.compile(r"(?<=[\d%nd)])\s\(([^()]*)\)")
-"""What stands in brackets directly behind a number says which number it is."""
+"""The words in brackets directly behind a number, which name it."""
 _BEGINS = re.compile(r"(?<![\w.,])[-−–(\[$€£¥]*\d|(?<![\w.,])\.\d")
 _RESULT = re.compile(
     r"(?P<sign>[-−–]?)\s?[$€£¥]?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)\s?"
@@ -40,7 +40,7 @@ _SCALE_BEHIND = re.compile(r"\s(thousand|million|billion|trillion)s?\b", re.IGNO
 
 @dataclass(frozen=True)
 class CalculatedProof:
-    """What the calculations say of a claim: passages with spans, none where ``problem`` is why."""
+    """The proof of a claim: passages with spans, or none and the ``problem``."""
 
     spans: tuple[tuple[Passage, Span], ...]
     problem: str | None = None
@@ -49,9 +49,9 @@ class CalculatedProof:
 
 @dataclass(frozen=True)
 class _Equation:
-    """A claim taken apart: what it says before the expression, the expression, and behind it.
+    """A claim divided into the words before its expression, the expression, and the rest.
 
-    ``notes`` are what stands behind its numbers, by their place among them.
+    ``notes`` are the words in brackets behind its numbers, by the number's index.
     """
 
     lead: str
@@ -64,7 +64,7 @@ class _Equation:
 
 @dataclass(frozen=True)
 class _Found:
-    """An operand where it stands: its cell with the row, or the sentence around it."""
+    """The place of an operand: its cell with the row, or the sentence around it."""
 
     passage: Passage
     span: Span
@@ -78,7 +78,7 @@ class _Found:
 def calculated(
     claim: str, calculations: Sequence[Calculation], passages: Sequence[Passage]
 ) -> CalculatedProof | None:
-    """What ``calculations`` say of a claim that cites ``passages``; None where it states none."""
+    """The proof of a claim that cites ``passages``; None where it states no calculation."""
     equation = _equation(claim) if calculations and len(claim) <= _LONGEST else None
     if equation is None:
         return None
@@ -106,7 +106,7 @@ def _spans(place: _Found) -> Iterator[tuple[Passage, Span]]:
 
 
 def _equation(claim: str) -> _Equation | None:
-    """The claim as an equation; None where it is none."""
+    """The claim as an equation; None where it has no equation."""
     equals = list(_EQUALS.finditer(claim))
     if len(equals) != 1:
         return None
@@ -130,7 +130,7 @@ def _equation(claim: str) -> _Equation | None:
 
 
 def _without_notes(text: str) -> tuple[str, dict[int, str]]:
-    """The expression, and what is noted behind the numbers by their place among them."""
+    """The expression without its notes, and the notes by the index of their number."""
     notes: dict[int, str] = {}
     bare, at = "", 0
     for note in _NOTE.finditer(text):
@@ -158,7 +158,7 @@ def _is_stated(equation: _Equation, calculation: Calculation) -> bool:
 
 
 def _find(operand: Operand, passages: Sequence[Passage]) -> _Found | None:
-    """Where an operand stands among the cited passages; None where it does not."""
+    """The place of an operand in the cited passages; None where it stands in none."""
     for passage in passages:
         offset = passage.hit.start_char or 0
         start, end = operand.start - offset, operand.end - offset
@@ -205,7 +205,7 @@ def _sentence(passage: Passage, start: int, end: int) -> _Found | None:
 def _problem(
     equation: _Equation, calculation: Calculation, found: Sequence[_Found | None]
 ) -> str | None:
-    """What the equation says otherwise than its operands' places; None where it says them."""
+    """The contradiction between the equation's words and its operands' places; None without one."""
     said = _means(equation.lead)
     lead = said - _NEUTRAL - _ARITHMETIC
     notes = _notes_of(equation, calculation)
@@ -227,7 +227,7 @@ def _problem(
 
 
 def _ambiguous(lead: frozenset[str], places: Sequence[tuple[frozenset[str], _Found]]) -> bool:
-    """Whether operands of several rows or columns are told apart by the lead alone."""
+    """Whether the lead does not distinguish operands of several rows or columns."""
     told: dict[tuple[int, Span], tuple[frozenset[str], _Found]] = {}
     for note, place in places:
         told.setdefault((place.passage.hit.chunk_id, place.span), (note, place))

@@ -1,4 +1,4 @@
-"""/mcp, and what it takes to open it: routes of Starlette's, for the SDK answers by itself."""
+"""/mcp and the metadata of its keys: Starlette's routes, because the SDK writes its responses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from helix.serving.mcp_endpoint import METADATA_PATH, PATH, mcp, protected_resou
 
 
 class _Mcp:
-    """An application, which Starlette's Route tells from a function of a request by its class."""
+    """An ASGI application as a class: Starlette's Route takes a function for a request handler."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await mcp(scope, receive, send)

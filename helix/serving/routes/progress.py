@@ -1,4 +1,4 @@
-"""/v1/progress: when a learner was here and what was done, in days of a time zone."""
+"""/v1/progress: a learner's sessions and actions, in days of a time zone."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ async def progress(caller: CurrentCaller, zone: TimeZone = "UTC") -> Response:
 
 @router.get("/days/{day}", summary="One day of progress")
 async def one_day(caller: CurrentCaller, day: date, zone: TimeZone = "UTC") -> Response:
-    """Its sessions, cut at midnight, and how often what was done."""
+    """The day's sessions, cut at midnight, and the number of each action."""
     await _up_to_date(caller)
     return TextJson(await read_day(caller.library, caller.who, day, zone))
 
 
 @router.delete("", summary="Delete progress", status_code=204)
 async def delete(caller: CurrentCaller) -> Response:
-    """All of the caller's own: of the key's name, or of the tenant where it has none."""
+    """Delete the caller's progress: that of the key's name, or of the tenant without one."""
     await _up_to_date(caller)
     await caller.library.change(partial(forget, learner=caller.who))
     return Response(status_code=204)
 
 
 async def _up_to_date(caller: Caller) -> None:
-    """Write what this process has noted, for its reader to see it.
+    """Write the actions that this process has noted, so that the reader sees them.
 
     Raises:
-        NotFound: nothing is kept.
+        NotFound: no progress is kept (HELIX_PROGRESS=off).
     """
     log = caller.services.progress
     if not log.kept:

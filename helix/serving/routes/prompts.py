@@ -1,4 +1,4 @@
-"""/v1/prompts: what models are told, as a tenant has it: read, changed, tried, put back."""
+"""/v1/prompts: a tenant's prompts, to read, change, try and reset."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Body(BaseModel):
 
 
 class NewText(_Body):
-    """A text to put in place of the shipped one."""
+    """A text that replaces the shipped one."""
 
     text: str
     last_version: int | None = Field(
@@ -65,13 +65,13 @@ class Draft(_Body):
 
 @router.get("", summary="List prompts")
 async def prompts(caller: CurrentCaller) -> Response:
-    """Every prompt: `version` is the tenant's own, `broken` why that is passed over."""
+    """Every prompt: `version` is the tenant's own, `broken` the reason why that is not used."""
     return TextJson({"prompts": await list_prompts(caller.library)})
 
 
 @router.get("/{name}", summary="Read a prompt")
 async def prompt(caller: CurrentCaller, name: str) -> Response:
-    """Its text between `before` and `after`, which stay, the shipped text, and all versions."""
+    """Its text with the fixed parts `before` and `after`, the shipped text, and all versions."""
     return TextJson(await get_prompt(caller.library, name))
 
 
@@ -92,13 +92,13 @@ async def diff(
 
 @router.post("/{name}", summary="Change a prompt")
 async def change(caller: CurrentCaller, name: str, new: NewText) -> Response:
-    """Add a version, which counts from the next request on; `400` names a line at fault."""
+    """Add a version, which is used from the next request on; `400` names a line at fault."""
     return await _written(caller.for_tenant(new.tenant_id), name, new.text, new.last_version)
 
 
 @router.delete("/{name}", summary="Use the shipped prompt again")
 async def reset(caller: CurrentCaller, name: str) -> Response:
-    """The versions stay, to go back to."""
+    """Use the shipped text again. The versions stay, for a rollback."""
     return await _written(caller, name, None, None)
 
 

@@ -1,4 +1,4 @@
-"""/v1/study: quizzes, cards, workshops and maps made of a scope; listed, read and deleted."""
+"""/v1/study: quizzes, cards, workshops and maps of a scope: ordered, listed, read and deleted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ router = APIRouter(prefix="/v1", tags=["study"], route_class=ApiRoute)
 
 
 class NewStudySet(BaseModel):
-    """What is to be made, and of which documents; of all where none are named."""
+    """An order of a set: its kind and its documents; all documents where none are named."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -71,7 +71,7 @@ class Renaming(BaseModel):
     openapi_extra=json_body(NewStudySet),
 )  # fmt: skip
 async def make_study_set(request: Request, caller: CurrentCaller) -> Response:
-    """Order a set; its run makes it, and `GET /v1/runs/{run_id}/events` tells how far it is."""
+    """Order a set; a run makes it, and `GET /v1/runs/{run_id}/events` has its progress."""
     new = checked_request(await request.body(), 0, NewStudySet)
     library = caller.for_tenant(new.tenant_id).library
     kept = stored_scope(new.document_ids or None, new.filters)
@@ -98,7 +98,7 @@ async def study_sets(
 
 @router.get("/study/{set_id}", summary="Read a set", response_class=Response)
 async def study_set(caller: CurrentCaller, set_id: int) -> Response:
-    """The set with its items; the key of a question is told by an attempt."""
+    """The set with its items; the key of a question is shown by an attempt."""
     found, items = await set_with_items(caller.library, set_id)
     told: dict[str, Any] = {"items": list(map(told_item, items))}
     if found["kind"] == "map":
@@ -112,7 +112,7 @@ async def study_set(caller: CurrentCaller, set_id: int) -> Response:
     openapi_extra=json_body(Renaming),
 )  # fmt: skip
 async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int) -> Response:
-    """Give it a title; an empty one shows its documents' again."""
+    """Give the set a title; an empty one shows the titles of its documents again."""
     changed = checked_request(await request.body(), 0, Renaming)
     library = caller.for_tenant(changed.tenant_id).library
     title = check_text("title", changed.title, _TITLE_CHARS)
@@ -122,7 +122,7 @@ async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int)
 
 @router.delete("/study/{set_id}", summary="Delete a set", status_code=204)
 async def delete_study_set(caller: CurrentCaller, set_id: int) -> Response:
-    """With its items, attempts and reviews; a run that still makes it ends."""
+    """Delete the set with its items, attempts and reviews; a run that is making it ends."""
     library = caller.library
     await library.change(partial(delete_set, tenant=library.tenant, set_id=set_id))
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""/v1/study: lessons opened, maps arranged, sets taken along and brought in."""
+"""/v1/study: opening lessons, arranging maps, exporting and importing sets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ form_router = APIRouter(prefix="/v1", tags=["study"], route_class=FormRoute)
 
 
 class Arrangement(BaseModel):
-    """Where nodes of a map are, and which are folded, by their ids."""
+    """The positions of a map's nodes, and which are folded, by their ids."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -52,7 +52,7 @@ class Arrangement(BaseModel):
 
 @router.post("/study/{set_id}/lessons/{item_id}", summary="Open a lesson", response_class=Response)
 async def lesson(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
-    """The lesson, written and cited now where nobody has opened it before."""
+    """The lesson; its text is written when it is opened for the first time."""
     services = caller.services
     maker = build_maker(services.settings, services.llm)
     await get_set(caller.library, set_id)
@@ -66,7 +66,7 @@ async def lesson(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
     "/study/{set_id}/lessons/{item_id}/done", summary="Finish a lesson", response_class=Response
 )
 async def lesson_done(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
-    """Note that it is done; how many of the workshop's lessons are."""
+    """Mark the lesson as done; the response has how many of the workshop's lessons are."""
     library = caller.library
     await get_set(library, set_id)
     done = await library.change(
@@ -82,7 +82,7 @@ async def lesson_done(caller: CurrentCaller, set_id: int, item_id: int) -> Respo
     openapi_extra=json_body(Arrangement),
 )  # fmt: skip
 async def positions(request: Request, caller: CurrentCaller, set_id: int) -> Response:
-    """Keep where nodes were put and which are folded; `"positions": null` lays it out anew."""
+    """Store positions and folded nodes; `"positions": null` forgets all positions."""
     asked = checked_request(await request.body(), 0, Arrangement)
     library = caller.library
     await library.change(partial(
@@ -114,7 +114,7 @@ async def export(
     openapi_extra=_FORM,
 )  # fmt: skip
 async def bring_in(request: Request, caller: CurrentCaller) -> Response:
-    """A `.csv` or `.apkg` file as a deck; a card that the library bears out gets its span."""
+    """A `.csv` or `.apkg` file as a deck; a card gets the span that states its back, if any."""
     form = await read_form(request, _LIMITS)
     try:
         caller = caller.for_tenant(named_tenant(form))

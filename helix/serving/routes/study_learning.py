@@ -1,4 +1,4 @@
-"""/v1/study: quizzes answered, cards reviewed."""
+"""/v1/study: answering quizzes, reviewing cards."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CardReview(BaseModel):
     "/study/{set_id}/attempts", summary="Begin a quiz, or go on with it", response_class=Response
 )
 async def attempt(caller: CurrentCaller, set_id: int) -> Response:
-    """The learner's attempt that is not finished; a new one where there is none."""
+    """The learner's unfinished attempt; a new one where there is none."""
     library, learner = caller.library, caller.learner
     return TextJson(await library.change(
         partial(open_attempt, tenant=library.tenant, set_id=set_id, learner=learner)
@@ -54,13 +54,13 @@ async def attempt(caller: CurrentCaller, set_id: int) -> Response:
 
 @router.get("/study/{set_id}/attempts", summary="List attempts", response_class=Response)
 async def attempts(caller: CurrentCaller, set_id: int) -> Response:
-    """The learner's, newest first, with their scores."""
+    """The learner's attempts with their scores, newest first."""
     return TextJson({"attempts": await list_attempts(caller.library, set_id, caller.learner)})
 
 
 @router.get("/study/attempts/{attempt_id}", summary="Read an attempt", response_class=Response)
 async def one_attempt(caller: CurrentCaller, attempt_id: int) -> Response:
-    """The attempt, and the review of what was answered of it."""
+    """The attempt, with the review of its answered questions."""
     return TextJson(await _of_attempt(caller, get_attempt, attempt_id=attempt_id))
 
 
@@ -69,7 +69,7 @@ async def one_attempt(caller: CurrentCaller, attempt_id: int) -> Response:
     openapi_extra=json_body(GivenAnswer),
 )  # fmt: skip
 async def answer(request: Request, caller: CurrentCaller, attempt_id: int) -> Response:
-    """Keep the answer; whether it is right, the key, the explanation and its sources."""
+    """Store the answer; the response has whether it is right, key, explanation and sources."""
     given = checked_request(await request.body(), 0, GivenAnswer)
     told = await _of_attempt(
         caller, answer_question, attempt_id=attempt_id, item_id=given.item_id, given=given.answer
@@ -83,7 +83,7 @@ async def answer(request: Request, caller: CurrentCaller, attempt_id: int) -> Re
     "/study/attempts/{attempt_id}/finish", summary="Finish a quiz", response_class=Response
 )
 async def finish(caller: CurrentCaller, attempt_id: int) -> Response:
-    """The score, and each question with its key and source beside what was answered."""
+    """The score, and each question with its key, its sources and the given answer."""
     scored = await _of_attempt(caller, finish_attempt, attempt_id=attempt_id)
     caller.note("quiz_taken")
     return TextJson(scored)
@@ -100,7 +100,7 @@ async def due(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     set_id: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="Of one deck")] = None,
 ) -> Response:
-    """Cards due first, then new ones; with the seconds until each would come again, by rating."""
+    """Due cards first, then new ones; each with the seconds until it would be due, by rating."""
     retention = caller.services.settings.study_retention
     return TextJson(await due_cards(caller.library, caller.learner, retention, limit, set_id))
 
@@ -110,7 +110,7 @@ async def due(
     openapi_extra=json_body(CardReview),
 )  # fmt: skip
 async def review_card(request: Request, caller: CurrentCaller, item_id: int) -> Response:
-    """Note how well it was known: again, hard, good or easy; when it is due next."""
+    """Store how well the card was known (again, hard, good, easy); returns when it is due next."""
     given = checked_request(await request.body(), 0, CardReview)
     library, retention = caller.library, caller.services.settings.study_retention
     told = await library.change(partial(
@@ -123,7 +123,7 @@ async def review_card(request: Request, caller: CurrentCaller, item_id: int) -> 
 
 @router.post("/study/cards/undo", summary="Undo the last review", response_class=Response)
 async def undo(caller: CurrentCaller) -> Response:
-    """The card is what it was before the learner's last review."""
+    """Undo the learner's last review: its card has its earlier state again."""
     library = caller.library
     return TextJson(await library.change(
         partial(undo_review, tenant=library.tenant, learner=caller.learner)

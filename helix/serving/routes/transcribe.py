@@ -48,7 +48,7 @@ router = APIRouter(prefix="/v1", route_class=FormRoute)
     },
 )
 async def transcribe(request: Request, caller: CurrentCaller) -> Response:
-    """What is said in the recording: `{"text"}`, empty where nobody speaks."""
+    """The words of the recording: `{"text"}`, empty where there is no speech."""
     services = caller.services
     form = await read_form(request, _LIMITS)
     try:
