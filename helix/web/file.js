@@ -1,4 +1,4 @@
-// A file that is given out: saved under a name, or opened in a new tab.
+// Gives a file to the user: saved under a name, or opened in a new tab.
 //
 //   handOut(blob, { download: "name.md" })      or { target: "_blank" }
 //   fileName(title, "md")                       a title as a name that every disk takes

@@ -1,6 +1,6 @@
-// What the server told, for a view.
+// The response to a request of a view, with its error.
 //
-//   const { told, error, reload, put } = useTold((signal) => call(…), [id])      asked anew when a value changes
+//   const { told, error, reload, put } = useTold((signal) => call(…), [id])      asks again when a value changes
 //   <${Failure} error=${error} />
 import { Notice } from "./components.js";
 import { html, useEffect, useState } from "./html.js";

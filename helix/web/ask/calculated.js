@@ -1,5 +1,5 @@
-// How numbers of an answer that stand in no source were calculated: the expression with its result,
-// and each operand, which opens where it stands.
+// The calculations of an answer's numbers: each expression with its result, and its operands, which
+// open at their place in the document.
 //
 //   <${Calculated} turn=${turn} onOpen=${(panel) => …} />      nothing where nothing was calculated
 import { html } from "../html.js";

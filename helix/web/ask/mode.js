@@ -1,6 +1,6 @@
 // How a question is answered: by one search, or by an agent that may look several things up.
 //
-//   <${Mode} />      nothing where the server has one way alone
+//   <${Mode} />      nothing where the server has one mode only
 import { html } from "../html.js";
 import { useAbout } from "../shell/about.js";
 import { chooseMode, session, useStore } from "../store.js";

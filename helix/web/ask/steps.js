@@ -1,5 +1,5 @@
-// What was done before an answer was written: the thoughts, and each tool that was called with the
-// passages that it brought. Folded; while it runs, its line says what is happening.
+// The agent's steps before an answer: its thinking, and each call of a tool with the passages that it
+// found. Folded; while the agent runs, the line shows the current step.
 //
 //   stepped(steps, event, data)      steps after an event of the stream: thinking, tool or source
 //   <${Steps} turn=${turn} onOpen=${(panel) => …} />      turn.steps: { thinking, calls, sources } or null
@@ -53,7 +53,7 @@ function sumOf({ calls }) {
   return [counted(calls.length, "step"), counted(passages, "passage")].join(", ");
 }
 
-// A call in words, with what it is mostly about.
+// A call in words, with its main argument.
 function saidOf({ name, arguments: given }) {
   const about = Object.values(given ?? {}).find((value) => typeof value === "string" && value);
   return `${DOING[name] ?? name}${about ? ` “${shortened(about, 80)}”` : ""}`;

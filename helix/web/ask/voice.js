@@ -1,7 +1,7 @@
 // Speech: a question spoken into the question box, an answer read aloud by the browser's own voice.
 //
 //   <${Microphone} onText=${(text) => …} />     a press begins, a press ends; nothing where the server
-//                                               understands no speech, or the browser records none
+//                                               has no model for speech, or the browser cannot record
 //   <${ReadAloud} text=${answer} />             nothing where the browser has no voice
 import { call } from "../api.js";
 import { IconButton, toast } from "../components.js";

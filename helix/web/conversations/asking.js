@@ -1,10 +1,10 @@
-// Questions of the conversation that is open, and the answers as they stream. One is answered at a
-// time: a new question stops the one before. An answer goes on on the server when the page is left or the
-// connection breaks; the page comes back to it, and goes on where it was.
+// The questions of the open conversation, and their answers as they stream. One question is answered
+// at a time: a new one stops the one before. When the page is left or the connection breaks, the answer
+// goes on on the server; the page then continues the stream after the last event that it had.
 //
 //   ask(question, scope, picture)      the turn; begins a conversation where none is open
-//   edit(turn, question)               ask something else in its place
-//   again(turn)                        the same once more
+//   edit(turn, question)               ask another question in its place
+//   again(turn)                        ask the same question again
 //   await stop()
 //   rate(turn, rating, note)
 //   listen(local, f)                   f(text) at each token, without telling every component
@@ -35,7 +35,7 @@ export function listen(local, listener) {
 
 export const textOf = (turn) => texts.get(turn.local) ?? turn.text;
 
-// What the arrow up brings back, the last first.
+// The questions that the arrow up brings back, the last first.
 export function askedBefore() {
   const shown = thread.get().list.map(({ question }) => question);
   return (shown.length ? shown : asked).toReversed();
@@ -69,7 +69,7 @@ export function again(turn) {
   return replace(turn, turn.question, (conversation, body, signal) => api.regenerate(conversation, turn.id, body, signal));
 }
 
-// A sibling takes the turn's place; what came below the turn stays with it.
+// A sibling takes the turn's place; the turns below the old one stay below it.
 function replace(turn, question, send) {
   const ending = stop();
   const conversation = thread.get().id;
@@ -83,7 +83,7 @@ function replace(turn, question, send) {
   return made;
 }
 
-// One that the server never had is asked again as it was.
+// A turn that the server never received is begun again in the same way.
 function once(turn) {
   const begun = begins.get(turn.local);
   if (!begun) return ask(turn.question, turn.scope);
@@ -93,7 +93,7 @@ function once(turn) {
   return turn;
 }
 
-// Turns that the server never had stand below the same one as what is asked now.
+// Turns that the server never received get keys of their own: their parent gets another child now.
 function settleKeys() {
   thread.set({ list: thread.get().list.map((turn) => (turn.id === null ? { ...turn, key: turn.local } : turn)) });
 }
@@ -103,7 +103,7 @@ function options() {
   return { debug: true, stream: true, ...(judge ? { verdict: true } : {}), ...(mode ? { mode, time_zone: ZONE } : {}) };
 }
 
-// A scope that is all documents is the conversation's own to say.
+// Without the keys of a scope of all documents: then the conversation's own scope holds.
 function narrowed(scope) {
   return Object.fromEntries(Object.entries(storedScope(scope)).filter(([, value]) => value !== null));
 }
@@ -148,7 +148,7 @@ async function follow(own, begun) {
   }
 }
 
-// The server has the question: it has a number now, and other tabs may follow.
+// The server has the question: the turn gets its id, and other tabs may follow it.
 function heard(own, { message_id: id, parent_id: parent, answer_id: answerId, conversation_id: conversation }) {
   if (own.isStopped) api.stop(conversation, id).catch(() => {});
   const turn = find(own.local);
@@ -181,7 +181,7 @@ function take(local, event, data, seen) {
   }
 }
 
-// Follow no more, without a word: the answer goes on, but of an image, which nobody else follows.
+// Stop following, without a request: the answer goes on, except that to an image, which has no events.
 function halt() {
   const own = running;
   running = null;
@@ -254,7 +254,7 @@ export function rate(turn, rating, note) {
   tellTabs(thread.get().id);
 }
 
-// A question that never reached the server is typed again, where nothing else is.
+// A question that never reached the server becomes the draft, if there is no other draft.
 window.addEventListener("pagehide", () => {
   const { id, list } = thread.get();
   const unheard = list.findLast((turn) => turn.id === null && (turn.state === "failed" || turn.state === "cut"));
@@ -263,7 +263,7 @@ window.addEventListener("pagehide", () => {
   keepDrafts();
 });
 
-// What came of an answer before it broke is in its events alone.
+// The text of an interrupted answer is only in its events.
 const broken = new Map(); // message -> its words
 
 async function fill({ id, local }) {

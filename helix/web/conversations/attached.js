@@ -1,5 +1,5 @@
-// The documents that are put to the open conversation alone: its questions find them beside the
-// library, nobody else sees them, and they go with it.
+// The documents attached to the open conversation: its questions search them beside the library. No
+// other conversation sees them, and they are deleted with it.
 //
 //   const { documents, sending, refused } = useAttached(id)      documents: [{ id, title, status, error }]
 //   await attach(files, scope)      begins a conversation where none is open
@@ -34,7 +34,7 @@ const pathOf = (conversation_id, document_id) => ({ path: { conversation_id, doc
 
 let watching = 0;
 
-// Until each of them is readable, or known not to be.
+// Until each document is ready or failed.
 async function watch(conversation) {
   const mine = ++watching;
   const isCurrent = () => mine === watching && attached.get().conversation === conversation;
@@ -67,7 +67,7 @@ export async function attach(files, scope) {
   watch(conversation);
 }
 
-// What is typed already goes along into the conversation that is begun.
+// The draft moves along into the new conversation.
 function opened(scope) {
   const { id } = thread.get();
   if (id) return id;

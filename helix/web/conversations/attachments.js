@@ -1,4 +1,4 @@
-// The documents of the conversation, above the question box, and the button that puts some there.
+// The documents attached to the conversation, above the question box, and the button that adds some.
 //
 //   <${Attachments} conversation=${id} />
 //   <${AttachButton} onPick=${(files) => …} />

@@ -1,5 +1,5 @@
-// What is typed and not asked yet, of each conversation; a new one's is that of "". All tabs have
-// the same.
+// The draft of each conversation: its question while it is typed. The draft of a new conversation has
+// the id "". All tabs share them.
 //
 //   const text = useDraft(id); draftOf(id); setDraft(id, text); keepDrafts() at once
 import { createStore, useStore } from "../store.js";

@@ -1,14 +1,14 @@
-// What the browser itself keeps of whoever asks: what is typed but not asked yet, of each
-// conversation; which one was open last; questions about images. The questions and answers lie
-// on the server. See docs/web.md for what lies where.
+// What the browser itself stores for a tenant and key: the draft of each conversation, the last open
+// conversation, and questions about images. Questions and answers are stored on the server; docs/web.md
+// lists what is stored where.
 //
 //   kept(name)                   drafts: an object; last: a string; pictures: a list
-//   keep(name, value)            told to the other tabs too
-//   onKept((name, value) => …)   when another tab has kept something
-//   onOther(changed)             when somebody else asks: another tenant, another key
+//   keep(name, value)            stores it, and tells the other tabs
+//   onKept((name, value) => …)   when another tab has stored something
+//   onOther(changed)             when the tenant or the key changes
 //
-// With a key that is not kept on this device nothing is written to it either: it lies in the tab's own
-// storage, and tabs tell one another.
+// While the key is not kept on this device, this is not either: it is in the tab's session storage, and
+// tabs tell one another.
 import { recall, remember, session } from "../store.js";
 
 const EMPTY = { drafts: {}, last: "", pictures: [] };
@@ -17,7 +17,7 @@ const DAYS = 30; // as long as the server keeps receipts unless told otherwise
 
 export const whoOf = ({ tenant, key }) => hashed(key ? `key ${key}` : `tenant ${tenant}`);
 
-// A key is not written down as part of a name. 53 bits, by cyrb53's mixing of two 32-bit halves.
+// Names hold a hash, never the key itself. 53 bits, by cyrb53's mixing of two 32-bit halves.
 function hashed(text) {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (const sign of text) {
@@ -74,7 +74,7 @@ function forgetAll() {
   }
 }
 
-// What the page kept before conversations lay on the server: words of documents that nothing shows.
+// Left by versions that stored conversations in the browser: text of documents that nothing shows now.
 forgetOld("localStorage");
 forgetOld("sessionStorage");
 
@@ -84,7 +84,7 @@ function forgetOld(storage) {
       if (/^helix\.(turns|draft|ratings)\./.test(name)) window[storage].removeItem(name);
     }
   } catch {
-    // storage is closed to the page
+    // the browser refuses storage to the page
   }
 }
 
@@ -92,7 +92,7 @@ const channel = "BroadcastChannel" in window ? new BroadcastChannel("helix.kept"
 const tell = (message) => channel?.postMessage({ who, ...message });
 const listeners = new Set();
 
-// A tab that has just been opened knows nothing where only the other tabs do.
+// A new tab asks the other tabs, where only their session storage has the values.
 channel?.addEventListener("message", ({ data }) => {
   if (data.who !== who) return;
   if (data.hello) return tellAll();

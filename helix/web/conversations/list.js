@@ -1,7 +1,7 @@
-// The conversations of whoever asks, those used last first, as the sidebar and the palette show them.
+// The caller's conversations, those used last first, for the sidebar and the palette.
 //
 //   const { list, next, total, q, state } = useStore(conversations)
-//   search(q); readMore(); listChanged()          the last: something of one has changed
+//   search(q); readMore(); listChanged()          listChanged: one of them has changed, read it again
 //   await rename(id, title)
 //   remove(id); bringBack()                       deleted after a while, in which it can be undone
 import { api } from "../api.js";
@@ -59,7 +59,7 @@ export async function rename(id, title) {
   tellTabs(id);
 }
 
-// It is gone from the page at once, and from the server when it cannot be brought back any more.
+// The page hides it at once; the server deletes it when it cannot be brought back any more.
 export function remove(one) {
   finish();
   const due = setTimeout(finish, UNDO);

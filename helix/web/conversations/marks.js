@@ -1,5 +1,5 @@
-// What is to be known of an answer in its conversation: how the question was understood, what rests on
-// earlier answers alone, and whether what it cites is still so.
+// Notes on an answer in its conversation: how the question was understood, which statements rest on
+// earlier answers alone, and whether a cited document has changed.
 //
 //   <${Understood} turn=${turn} />   <${FromHistory} turn=${turn} />   <${Stale} turn=${turn} onRetry=${f} />
 import { Button, Icon, Notice } from "../components.js";

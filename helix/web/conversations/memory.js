@@ -1,4 +1,4 @@
-// How full the room is that the model has for the earlier turns of the conversation.
+// How much of the prompt's room for history the earlier turns of the conversation take.
 //
 //   <${MemoryMeter} list=${turns} />      nothing before the second question
 import { html } from "../html.js";

@@ -1,4 +1,4 @@
-// The question above its answer: changed in place, and a switch between what was asked in its place.
+// The question above its answer: editing it in place, and switching between its versions.
 //
 //   <${Question} turn=${turn} onEdit=${(question) => …} onSwitch=${(message) => …} />
 import { Button, IconButton } from "../components.js";

@@ -1,4 +1,4 @@
-// One conversation of the list: its name leads to it; it is renamed in place.
+// One conversation of the list: its name is a link to it, and is edited in place.
 //
 //   <${Row} one=${conversation} isOpen=${b} onRemove=${f} />
 import { api } from "../api.js";

@@ -1,5 +1,5 @@
-// The conversations beside the one that is open: found, renamed, taken along, deleted. Folded where
-// there is no room beside.
+// The list of conversations beside the open one: search, rename, export, delete. Folded on narrow
+// windows.
 //
 //   <${Sidebar} current=${id} onNew=${f} />
 import { Button, Icon, Notice, toast, useDelayed } from "../components.js";

@@ -1,9 +1,9 @@
-// The events of an answer up to its last, over connections that break.
+// The events of an answer up to its last, continued where a connection breaks.
 //
 //   for await (const { event, data } of unbroken(begin, again, signal)) …
 //       begin(signal) is the first stream; again(last, signal) one of what comes after event number
 //       `last`, or null where there is nothing to come back to
-//   troubleOf(error, text)      what a turn is when its events ended with an error
+//   troubleOf(error, text)      the changes to a turn whose events ended with an error
 import { ApiError } from "../api.js";
 
 const LAST = new Set(["done", "error", "stopped", "interrupted"]);

@@ -1,7 +1,7 @@
 // Open tabs of the page tell one another which conversation has changed or is gone.
 //
-//   tellTabs(id);                 something of it is not what it was
-//   onTold((id) => …)             another tab says so
+//   tellTabs(id);                 this conversation has changed
+//   onTold((id) => …)             another tab has changed this conversation
 import { session } from "../store.js";
 import { whoOf } from "./kept.js";
 

@@ -3,14 +3,14 @@
 //   const { id, isStored, state, scope, list, earlier } = useStore(thread)
 //       `id` is null before the first question; `isStored`: the server has it. `state` is "loading",
 //       "ready", "gone" (there is none of this id) or "failed" with `error`. `earlier`: there is more above
-//   open(id); close()            show another, or none: what is answered goes on on the server
-//   begin(newId(), scope)        a new one; await store() makes it on the server
-//   await refresh()              read it anew; what runs here goes on
+//   open(id); close()            show another, or none: a running answer goes on on the server
+//   begin(newId(), scope)        a new one; await store() creates it on the server
+//   await refresh()              read it again; a turn that runs here keeps its state
 //   await readEarlier()          the turns above
-//   await reach(message)         make the path that a message is on the one that is shown
-//   await setScope(scope)        what its questions are asked of
+//   await reach(message)         show the path that a message is on
+//   await setScope(scope)        the documents that its questions are about
 //   update(local, patch)         change a turn; find(id or local)
-//   changedHere()                what is being read at this moment is of before
+//   changedHere()                this tab has changed it: a response still under way is outdated
 import { api } from "../api.js";
 import { createStore, openNow } from "../store.js";
 import { keep, kept, onKept, onOther } from "./kept.js";
@@ -44,12 +44,12 @@ export function update(local, patch) {
   if (pictures.get().list.some((turn) => turn.local === local)) setPictures(pictures.get().list.map(put));
 }
 
-// One that ran when the page was left has no end.
+// A turn that ran when the page was left has no end yet.
 function keptPictures() {
   return kept("pictures").map((turn) => (isRunning(turn) ? { ...turn, state: "cut", error: LEFT } : turn));
 }
 
-// Images are not kept over a reload: of one the name stays.
+// Images are not kept over a reload: only their name is.
 export function setPictures(list) {
   pictures.set({ list });
   keep("pictures", list.map((turn) => ({ ...turn, picture: { name: turn.picture.name } })));
@@ -82,19 +82,19 @@ export function newId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// A new one, which the server does not know yet.
+// A new conversation, which the server does not have yet.
 export function begin(id, scope) {
   thread.set({ ...NOTHING, id, scope });
   opened(id);
 }
 
-// What the start of the page and its navigation come back to.
+// The conversation that the page opens with, and that its navigation returns to.
 function opened(id) {
   openNow.set({ id });
   keep("last", id);
 }
 
-// The server's word that it has the conversation.
+// Resolves when the server has the conversation.
 export async function store() {
   const { id, scope, isStored } = thread.get();
   if (isStored) return saving;
@@ -110,7 +110,7 @@ export async function store() {
 let reading = 0;
 let changes = 0;
 
-// This tab has changed something: what is being read may be of before.
+// This tab has changed something: a response still under way may be outdated.
 export const changedHere = () => { changes += 1; };
 
 export async function refresh() {
@@ -152,8 +152,8 @@ function take(told) {
   path.filter(lacksWords).forEach(fill);
 }
 
-// What runs in this tab knows more than the server has kept, and one whose number was not heard of yet
-// is known by its question.
+// A turn that runs in this tab is newer than the server's row; one without an id yet is matched by its
+// question.
 function merged(message, before) {
   const known = before.find((turn) => turn.id === message.id)
     ?? before.find((turn) => turn.id === null && turn.parent === message.parent_id && turn.question === message.question);

@@ -1,6 +1,6 @@
 // One question with its answer, as the page has it. A turn goes
 //   waiting -> streaming -> done | stopped | cut | failed
-// and keeps what came, however it ended.
+// and keeps its text, however it ended.
 //
 // A turn: { id, local, key, parent, siblings, question, scope: { documents, tags }, state, text,
 // citations, abstained, reason, reasonText, clarifying, closest, suggested, answerId, support, verdict,
@@ -32,14 +32,14 @@ export function newTurn(question, scope, parent, siblings = []) {
   };
 }
 
-// What an agent did, as an answer keeps it: without its thoughts.
+// An agent's calls and sources, as a finished answer has them: without its thinking.
 function stepsOf(agent) {
   if (!agent) return null;
   const calls = agent.calls.map(({ seconds, sources, ...call }) => ({ ...call, passages: sources.length, milliseconds: seconds * 1000 }));
   return { thinking: "", calls, sources: [] };
 }
 
-// A message as the server tells it; `known` is the turn that the page has of it.
+// A message of the server as a turn; `known` is the page's present turn of it.
 export function turnOf(message, known) {
   const response = message.response || {};
   return {
@@ -51,7 +51,7 @@ export function turnOf(message, known) {
   };
 }
 
-// What is known of an answer: the end of a stream, a message's response, or a receipt.
+// The fields of an answer, from the end of a stream, a message's response, or a receipt.
 export function ended(told) {
   return {
     state: "done",
@@ -90,7 +90,7 @@ export function fromReceipt(receipt) {
   };
 }
 
-// A scope as conversations and messages have it, and back.
+// A scope as the server stores it with conversations and messages, and back.
 export const scopeOfStored = (stored) => ({ documents: stored?.document_ids ?? [], tags: stored?.filters?.tags ?? [] });
 
 export const storedScope = ({ documents, tags }) => ({

@@ -1,4 +1,4 @@
-// What the Study area asks of the server. A set is what was made at once: a quiz, cards, a workshop, a map.
+// The Study area's requests to the server. A set is one quiz, deck of cards, workshop or map.
 import { call, send, stream } from "../api.js";
 import { fileName, handOut } from "../file.js";
 

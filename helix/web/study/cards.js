@@ -1,5 +1,5 @@
-// Cards: those of a set to look through, and those that are due, one at a time. Keys: Space turns a card,
-// 1 to 4 say how well it was known, u takes the last one back.
+// Cards: browsing those of a set, and reviewing the due ones, one at a time. Keys: Space turns a card,
+// 1 to 4 rate how well it was known, u undoes the last review.
 import { IconButton, Spinner, announce, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { address } from "../router.js";

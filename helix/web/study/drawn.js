@@ -15,7 +15,7 @@ export async function saveMap(svg, kind, name) {
   return handOut(kind === "png" ? image : await pdfOf(image, canvas), { download: fileName(name, kind) });
 }
 
-// On its own it has none of the page's colours.
+// The file has none of the page's style sheets, so it gets one of its own.
 function textOf(svg) {
   const copy = svg.cloneNode(true);
   const { width, height } = svg.viewBox.baseVal;

@@ -1,4 +1,4 @@
-// #/study: cards that are due, making something new, and what was made.
+// #/study: due cards, a form for a new set, and the list of sets.
 import { ScopeBar, scopeOf } from "../ask/scope.js";
 import { Button, Icon, Spinner, toast } from "../components.js";
 import { storedScope } from "../conversations/turn.js";

@@ -1,4 +1,4 @@
-// Where the nodes of a mind map lie: laid out as a tree by d3-hierarchy, but for those that were dragged.
+// The positions of a mind map's nodes: a tree layout by d3-hierarchy, except for dragged nodes.
 //
 //   laidOut(nodes, isDown)      nodes: [{ id, parent, label, x, y, folded }] -> { shown, isDown, width, height, left, top }
 //       shown: [{ node, x, y, width, depth, parent, children, hidden }] in the order in which one reads

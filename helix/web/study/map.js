@@ -55,7 +55,7 @@ export function MindMap({ set }) {
     <${Ground} map=${map} view=${view} onView=${setView} svg=${svg} keys=${keys} title=${set.title} actions=${actions} />`;
 }
 
-// What is seen of the map: its middle, and how large. None: all of it.
+// The visible part of the map: its middle and its scale. Null: the whole map.
 function useView(map, isDown) {
   const [view, setView] = useState(null);
   useEffect(() => setView(null), [isDown]);

@@ -1,7 +1,7 @@
-// What the views of the Study area share.
+// Parts that the views of the Study area share.
 //
 //   KINDS.quiz                    { name, icon, of, count: [least, usual, most], formats }
-//   <${Proof} sources=${[…]} />   the passages that something rests on; each opens beside it
+//   <${Proof} sources=${[…]} />   the passages that prove an item; each opens beside it
 //   ref=${beginHere}             takes the focus where nothing has it
 import { openPanel } from "../ask/panel.js";
 import { panelOf, passageOf } from "../ask/cited.js";

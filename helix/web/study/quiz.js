@@ -1,5 +1,5 @@
-// A quiz: one question at a time, told at once whether it was right and what bears it out. It is taken up
-// where it was left. Keys: 1 to 9 choose, Enter answers and goes on.
+// A quiz: one question at a time; after each answer the right one is shown with its passage. An unfinished
+// attempt is continued. Keys: 1 to 9 choose an option, Enter answers and goes on.
 import { Icon, announce, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { useKeys } from "../shell/keys.js";

@@ -1,4 +1,4 @@
-// #/study/{id}: what was made at once. While it is made, how far it is; then what it is for.
+// #/study/{id}: one set. While it is being made its progress is shown, then its quiz, cards, lessons or map.
 import { Button, Dialog, IconButton, Notice, Spinner, toast } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
@@ -60,7 +60,7 @@ function Making({ set, onEnd }) {
     <${Button} onClick=${() => study.cancel(set.run_id).catch((error) => toast(error.message))}>Stop</></div>`;
 }
 
-// To the end of the run, or of the connection.
+// Until the run ends, or the connection does.
 async function watch(run, onStage, signal) {
   try {
     for await (const { event, data } of study.progress(run, signal)) if (event === "run") onStage(data.stage);

@@ -1,5 +1,5 @@
-// A workshop: lessons by their outline; each is written when it is opened for the first time, with an
-// exercise where one proves itself.
+// A workshop: the outline of its lessons. Each lesson is written when it is opened for the first time,
+// with an exercise if one is proven.
 import { openPanel } from "../ask/panel.js";
 import { panelOf, passageOf } from "../ask/cited.js";
 import { Button, Icon, Spinner, toast } from "../components.js";

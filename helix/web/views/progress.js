@@ -1,4 +1,4 @@
-// #/progress: how much was learned and asked, by day, and the badges. The day that is pressed is told of.
+// #/progress: totals, a heatmap of days, and badges. Pressing a day shows its actions.
 import { call } from "../api.js";
 import { Button, Dialog, Icon, Notice, Spinner, toast } from "../components.js";
 import { html, useRef, useState } from "../html.js";
@@ -29,7 +29,7 @@ function Totals({ told: { totals, streak } }) {
     <details class="hint"><summary>What was done</summary><ul>${worded(totals.actions).map((line) => html`<li key=${line}>${line}</li>`)}</ul></details>`;
 }
 
-// A column is a week, as it begins on Monday. Arrows go from day to day.
+// A column is a week from Monday on. Arrow keys go from day to day.
 function Days({ days }) {
   const [chosen, setChosen] = useState(null);
   const grid = useRef(null);

@@ -1,5 +1,5 @@
-// #/prompts: what models are told, each prompt in words; #/prompts/{name}: one of them, to be changed,
-// tried on a question, compared with the shipped text and put back.
+// #/prompts: the list of prompts; #/prompts/{name}: one of them, to edit, try on a question, compare with
+// the shipped text and reset.
 import { call } from "../api.js";
 import { Button, Notice, Spinner, toast } from "../components.js";
 import { html, useState } from "../html.js";

@@ -1,4 +1,4 @@
-// #/study: what there is to learn with; #/study/due: the cards that are due; #/study/{id}: one set.
+// #/study: the list of sets; #/study/due: the due cards; #/study/{id}: one set.
 import { panels } from "../ask/panel.js";
 import { html } from "../html.js";
 import { useStore } from "../store.js";
