@@ -1,4 +1,4 @@
-"""The requests that the clients send, each as a value: nothing here sends any."""
+"""The requests of the clients as values; nothing here sends any."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ File = str | Path | tuple[str, bytes]
 
 
 class Asking(TypedDict, total=False):
-    """What a question may say besides; as POST /v1/query has it, ``tags`` being of ``filters``."""
+    """The options of a question, as POST /v1/query has them; ``tags`` is a key of ``filters``."""
 
     document_ids: Sequence[int]
     tags: Sequence[str]
@@ -26,7 +26,7 @@ class Asking(TypedDict, total=False):
 
 
 class Filing(TypedDict, total=False):
-    """What an upload may say of its documents; as POST /v1/documents has it."""
+    """The options of an upload, as POST /v1/documents has them."""
 
     title: str
     source_uri: str
@@ -35,9 +35,9 @@ class Filing(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Call:
-    """One request. ``repeatable``: it may be sent again where it is not known what came of it.
+    """One request. ``repeatable``: it may be sent again where its outcome is unknown.
 
-    ``json`` and ``form`` are its body; of ``tenant`` only one of them, or the address, may speak.
+    ``json`` or ``form`` is its body. The tenant stands in the body, or else in the address.
     """
 
     method: str
@@ -51,7 +51,7 @@ class Call:
     tenant_in_body: bool = False
 
     def of(self, tenant: str | None) -> Call:
-        """The same request about a tenant's documents; None leaves that to the key."""
+        """The same request for a tenant; None leaves the tenant to the key."""
         if tenant is None:
             return self
         whose = {"tenant_id": tenant}
@@ -63,12 +63,12 @@ class Call:
 
 
 def get(path: str, **params: Any) -> Call:
-    """A request that changes nothing."""
+    """A GET request."""
     return Call("GET", path, {key: it for key, it in params.items() if it}, repeatable=True)
 
 
 def query(question: str, asking: Asking, *, stream: bool = False) -> Call:
-    """A question."""
+    """A question: POST /v1/query."""
     body = _body(question, asking) | ({"stream": True} if stream else {})
     return Call("POST", "/v1/query", json=body, tenant_in_body=True)
 
@@ -100,7 +100,7 @@ def _body(question: str, asking: Asking) -> dict[str, Any]:
 
 
 def upload(files: Sequence[File], filing: Filing) -> Call:
-    """Files to bring in. The same bytes are one document, so it may be sent again.
+    """An upload of files. The same bytes become one document, so it is repeatable.
 
     Raises:
         OSError: a file cannot be read.
@@ -110,7 +110,7 @@ def upload(files: Sequence[File], filing: Filing) -> Call:
 
 
 def run_events(run_id: int, after: str) -> Call:
-    """What becomes of a run, from the event behind ``after``."""
+    """The events of a run, from the one behind number ``after``."""
     headers = {"Last-Event-ID": after} if after else {}
     return Call("GET", f"/v1/runs/{run_id}/events", headers=headers, repeatable=True)
 
