@@ -45,7 +45,7 @@ WHERE e.tenant_id = old.tenant_id AND e.conversation_id = old.conversation_id
 )
 
 
-def look_after(connection: Connected) -> int:
+def maintain_conversations(connection: Connected) -> int:
     """Mark interrupted answers, remove the words of deleted documents, delete old events.
 
     Needs the owner's rights. Returns how many answers lost a deleted document's words.

@@ -1,13 +1,13 @@
-"""What a server does besides answering: workers, old receipts, files to a bucket, suggestions."""
+"""A server's background work: workers, old receipts, files to a bucket, suggestions."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from helix.conversations.upkeep import look_after
+from helix.conversations.upkeep import maintain_conversations
 from helix.errors import HelixError
 from helix.library.background import in_background
 from helix.privacy.contacts import counting
@@ -15,7 +15,7 @@ from helix.receipts.receipt_store import delete_expired, forget_deleted_document
 from helix.services import Services
 from helix.serving.retention import drop_old
 from helix.serving.suggesting import suggest
-from helix.storage.file_moves import delete_let_go, move_next
+from helix.storage.file_moves import delete_loose_objects, move_next_file
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.logs import where
 
@@ -29,7 +29,7 @@ _logger = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def housekeeping(services: Services) -> AsyncIterator[None]:
-    """Do all of it while the block lasts; afterwards none of it is under way."""
+    """Run the background work while the block lasts; it has ended when the block is left."""
     async with (
         in_background(
             _keep_workers(services),
@@ -57,41 +57,50 @@ async def _keep_workers(services: Services) -> None:
 
 async def _drop_receipts(services: Services) -> None:
     """Drop receipts that were kept long enough, and what they say of documents deleted since."""
-    while True:  # at the start too: there may have been no server for long
-        try:
-            await asyncio.to_thread(tidy, services.store, services.settings.receipt_days)
-            dropped = await asyncio.to_thread(drop_old, services.store, services.settings)
-            if any(dropped.values()):
-                _logger.info("kept long enough and dropped: %s", dropped)
-        except HelixError as error:
-            _logger.warning("receipts were not looked through: %s", error)
-        except Exception as error:  # noqa: BLE001  the next round tries again
-            _logger.warning("receipts were not looked through: %s", where(error))
-        await asyncio.sleep(_TIDY_SECONDS)
+
+    async def drop() -> None:
+        await asyncio.to_thread(tidy, services.store, services.settings.receipt_days)
+        dropped = await asyncio.to_thread(drop_old, services.store, services.settings)
+        if any(dropped.values()):
+            _logger.info("kept long enough and dropped: %s", dropped)
+
+    await _repeat(drop, _TIDY_SECONDS, "receipts were not looked through")
 
 
 async def _keep_files(services: Services) -> None:
-    """Move original files to the bucket of HELIX_FILES, and delete there what was let go of."""
+    """Move original files to the bucket of HELIX_FILES, and delete unused objects there."""
     if (address := services.settings.files) is None:
         return
+
+    async def keep() -> None:
+        while await asyncio.to_thread(move_next_file, services.store, address):
+            pass
+        while await asyncio.to_thread(delete_loose_objects, services.store, address):
+            pass
+
+    await _repeat(keep, _FILES_SECONDS, "files stay where they are")
+
+
+async def _repeat(work: Callable[[], Awaitable[None]], seconds: float, failing: str) -> None:
+    """Do ``work`` now and every ``seconds``; a failure is logged, and the next round tries again.
+
+    At the start too: there may have been no server for a long time.
+    """
     while True:
         try:
-            while await asyncio.to_thread(move_next, services.store, address):
-                pass
-            while await asyncio.to_thread(delete_let_go, services.store, address):
-                pass
+            await work()
         except HelixError as error:
-            _logger.warning("files stay where they are: %s", error)
+            _logger.warning("%s: %s", failing, error)
         except Exception as error:  # noqa: BLE001  the next round tries again
-            _logger.warning("files stay where they are: %s", where(error))
-        await asyncio.sleep(_FILES_SECONDS)
+            _logger.warning("%s: %s", failing, where(error))
+        await asyncio.sleep(seconds)
 
 
 def tidy(store: TenantStore, days: int) -> None:
     """One round over the receipts and conversations of all tenants."""
     with store.connection() as connection:
         dropped = delete_expired(connection, days)
-        forgotten = forget_deleted_documents(connection) + look_after(connection)
+        forgotten = forget_deleted_documents(connection) + maintain_conversations(connection)
     if dropped or forgotten:
         _logger.info(
             "receipts: %d dropped; answers without a deleted document: %d", dropped, forgotten

@@ -36,26 +36,26 @@ WHERE data IS NOT NULL
         WHERE o.content_hash = f.content_hash AND o.tenant_id = f.tenant_id AND o.due_at > now())
 ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
 """
-_NAME = """
+_RESERVE = """
 INSERT INTO loose_objects (place, tenant_id, content_hash, due_at)
 VALUES (%(place)s, %(tenant_id)s, %(content_hash)s, now() + %(lease)s::interval)
 """
-# Not at the last moment of its lease, or it could be found due before this is committed.
-_TAKE_UP = """
+# Not in the last minutes of its lease: another process could find the object due before the commit.
+_END_LEASE = """
 DELETE FROM loose_objects WHERE place = %(place)s AND due_at > now() + interval '10 minutes'
 """
 _MOVE = """
 UPDATE files SET data = NULL, place = %(place)s
 WHERE tenant_id = %(tenant_id)s AND content_hash = %(content_hash)s AND data IS NOT NULL
 """
-# Named anew where it was due already: the object may have been put after it was deleted.
-_GIVE_UP = """
+# Inserted again where it is gone: the object may have been put after its deletion.
+_RELEASE = """
 INSERT INTO loose_objects (place, tenant_id, content_hash)
 VALUES (%(place)s, %(tenant_id)s, %(content_hash)s)
 ON CONFLICT (place) DO UPDATE SET due_at = now()
 """
-# Only below the address that is configured: a copy of the database, restored to be tried out with
-# a bucket of its own or none, deletes nothing of the original's.
+# Only below the configured address: a restored copy of the database, with another bucket or none,
+# deletes nothing of the original's.
 _DUE = """
 SELECT place FROM loose_objects o
 WHERE due_at <= now() AND starts_with(place, %(below)s)
@@ -71,7 +71,7 @@ SELECT (SELECT count(*) FROM files WHERE place IS NOT NULL) AS moved,
 """
 
 
-def move_next(store: TenantStore, address: str) -> bool:
+def move_next_file(store: TenantStore, address: str) -> bool:
     """Move the bytes of one kept file to an object below ``address``, ``s3://bucket/prefix``.
 
     Returns:
@@ -82,22 +82,22 @@ def move_next(store: TenantStore, address: str) -> bool:
             file is as it was.
     """
     with store.connection() as connection:
-        if (named := _named(connection, address)) is None:
+        if (reserved := _reserve_object(connection, address)) is None:
             return False
-        stored = stored_file(connection, named["tenant_id"], named["content_hash"])
+        stored = stored_file(connection, reserved["tenant_id"], reserved["content_hash"])
     moved = False
     try:
         if stored is not None and stored.data is not None:
-            put_object(named["place"], stored.data)  # no connection is held meanwhile
-            moved = _taken_up(store, named)
+            put_object(reserved["place"], stored.data)  # no connection is held meanwhile
+            moved = _record_move(store, reserved)
     finally:
         if not moved:
             with store.connection() as connection:
-                connection.execute(_GIVE_UP, named)
+                connection.execute(_RELEASE, reserved)
     return True
 
 
-def _named(connection: Connected, address: str) -> Row | None:
+def _reserve_object(connection: Connected, address: str) -> Row | None:
     """A file to move, with the name of its object, which then stands in ``loose_objects``."""
     with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
         found = cursor.execute(_NEXT).fetchone()
@@ -107,21 +107,21 @@ def _named(connection: Connected, address: str) -> Row | None:
         # bytes. It does not show a tenant's name to whoever may list the bucket.
         whose = sha256(found["tenant_id"].encode()).hexdigest()[:32]
         place = f"{address}/{whose}/{found['content_hash']}-{token_hex(8)}"
-        cursor.execute(_NAME, {**found, "place": place, "lease": LEASE})
+        cursor.execute(_RESERVE, {**found, "place": place, "lease": LEASE})
         return {**found, "place": place}
 
 
-def _taken_up(store: TenantStore, named: Row) -> bool:
+def _record_move(store: TenantStore, reserved: Row) -> bool:
     """Whether the file is in its object now; False where it was deleted, or the lease was over."""
     with store.connection() as connection, connection.transaction() as transaction:
-        taken = connection.execute(_TAKE_UP, named).rowcount
-        if taken and connection.execute(_MOVE, named).rowcount:
+        taken = connection.execute(_END_LEASE, reserved).rowcount
+        if taken and connection.execute(_MOVE, reserved).rowcount:
             return True
         raise psycopg.Rollback(transaction)
     return False
 
 
-def delete_let_go(store: TenantStore, address: str) -> int:
+def delete_loose_objects(store: TenantStore, address: str) -> int:
     """Delete a batch of due objects below ``address``; returns their number.
 
     Raises:

@@ -15,7 +15,7 @@ from helix.library.access import Library
 from helix.library.documents import KeptFile, file_parts, get_file
 from helix.library.pages import bytes_of_file
 from helix.storage import file_moves
-from helix.storage.file_moves import counts, delete_let_go, move_next
+from helix.storage.file_moves import counts, delete_loose_objects, move_next_file
 from helix.storage.objects import delete_objects, put_object, read_object
 from helix.storage.stored_bytes import keep_bytes, stored_file
 from helix.store import ChunkStore
@@ -62,7 +62,7 @@ def stored(store: ChunkStore, uri: str, data: bytes) -> str:
 
 def move_all(store: ChunkStore, address: str) -> int:
     moved = 0
-    while move_next(store, address):
+    while move_next_file(store, address):
         moved += 1
     return moved
 
@@ -95,11 +95,11 @@ async def test_kept_files_are_moved_read_and_gone_with_their_documents(
             found = stored_file(connection, own.tenant, file_hash)
         assert found is not None and found.data is None and found.read() == data
     await asyncio.to_thread(ours.delete, "one.pdf")
-    assert delete_let_go(store, f"{root}/elsewhere") == 0, "a copy with another address"
-    assert delete_let_go(store, address) == 1
+    assert delete_loose_objects(store, f"{root}/elsewhere") == 0, "a copy with another address"
+    assert delete_loose_objects(store, address) == 1
     assert kept["a"] not in below(root, address)
     await asyncio.to_thread(theirs.clear)
-    assert (delete_let_go(store, address), delete_let_go(store, address)) == (1, 0)
+    assert (delete_loose_objects(store, address), delete_loose_objects(store, address)) == (1, 0)
     assert below(root, address) == {}
     assert rows(database_url, "SELECT FROM loose_objects") == []
 
@@ -113,7 +113,7 @@ async def test_the_same_bytes_again_stay_where_they_are(
     assert stored(store, "two.pdf", b"bytes") == file_hash
     assert (rows(database_url, _FILES), move_all(store, address)) == (before, 0)
     store.delete("one.pdf")
-    assert delete_let_go(store, address) == 0
+    assert delete_loose_objects(store, address) == 0
     assert list(below(root, address).values()) == [b"bytes"]
 
 
@@ -123,14 +123,16 @@ async def test_whoever_is_killed_on_the_way_leaves_nothing_behind(
     stored(store, "one.pdf", b"bytes")
     for put in (False, True):  # killed before the object was put, and before that was written
         with store.connection() as connection:
-            named = file_moves._named(connection, address)
-        assert named is not None
+            reserved = file_moves._reserve_object(connection, address)
+        assert reserved is not None
         if put:
-            put_object(named["place"], b"bytes")
-        assert (move_all(store, address), delete_let_go(store, address)) == (0, 0), "its lease"
+            put_object(reserved["place"], b"bytes")
+        assert (move_all(store, address), delete_loose_objects(store, address)) == (0, 0), (
+            "its lease"
+        )
         rows(database_url, _LATER)
-        assert not file_moves._taken_up(store, named), "too late"
-        assert delete_let_go(store, address) == 1
+        assert not file_moves._record_move(store, reserved), "too late"
+        assert delete_loose_objects(store, address) == 1
         assert below(root, address) == {}
     assert move_all(store, address) == 1
     assert list(below(root, address).values()) == [b"bytes"]
@@ -149,7 +151,7 @@ async def test_a_document_deleted_on_the_way_takes_the_object_along(
     monkeypatch.setattr(file_moves, "put_object", put_and_delete)
     assert move_all(store, address) == 1
     assert list(below(root, address).values()) == [b"bytes"]
-    assert delete_let_go(store, address) == 1
+    assert delete_loose_objects(store, address) == 1
     assert below(root, address) == {}
 
 
@@ -160,18 +162,18 @@ async def test_a_bucket_that_is_away_or_refuses_costs_nothing(
     with monkeypatch.context() as patch, refusing() as server:
         patch.setenv("AWS_ENDPOINT_URL", server)
         with pytest.raises(StoreUnavailable, match="refused: check AWS_ACCESS_KEY_ID"):
-            move_next(store, address)
+            move_next_file(store, address)
     with monkeypatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
         with pytest.raises(BucketUnavailable, match="did not answer"):
-            move_next(store, address)
+            move_next_file(store, address)
         with pytest.raises(BucketUnavailable):
-            delete_let_go(store, address)
+            delete_loose_objects(store, address)
     with store.connection() as connection:
         assert counts(connection) == {"moved": 0, "waiting": 1, "loose": 2}
         found = stored_file(connection, store.tenant, file_hash)
     assert found is not None and found.data == b"bytes"
-    assert (move_all(store, address), delete_let_go(store, address)) == (1, 2)
+    assert (move_all(store, address), delete_loose_objects(store, address)) == (1, 2)
     (place,) = below(root, address)
     delete_objects([place])
     with pytest.raises(StoreUnavailable, match="there is no s3://"):
