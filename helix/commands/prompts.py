@@ -17,12 +17,12 @@ from helix.library.prompt_versions import prompt_in, prompts_in, roll_back, writ
 from helix.storage.connections import Connected
 
 prompts = typer.Typer(
-    name="prompts", help="What models are told: list, show, edit, diff, reset.",
+    name="prompts", help="The prompts of models: list, show, edit, diff, reset.",
     no_args_is_help=True,
 )  # fmt: skip
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As `helix prompts list` has it.")]
-Tenant = Annotated[str, typer.Option(help="Whose prompts.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `helix prompts list`.")]
+Tenant = Annotated[str, typer.Option(help="The tenant whose prompts are meant.")]
 
 
 @prompts.command(name="list")
@@ -42,7 +42,7 @@ def list_(tenant: Tenant = DEFAULT_TENANT) -> None:
 
 @prompts.command()
 def show(name: Name, tenant: Tenant = DEFAULT_TENANT) -> None:
-    """Print a prompt as a model is told it, placeholders as they stand."""
+    """Print a whole prompt, with its placeholders."""
     whose = tenant_name(tenant)
     found = in_database(lambda connection: prompt_in(connection, whose, name))
     parts = (found["before"], found["text"], found["after"])
@@ -57,9 +57,9 @@ def edit(
         Path | None, typer.Option(metavar="FILE", help="Take the text from here; - is stdin.")
     ] = None,
 ) -> None:
-    """Change a prompt, in your editor ($EDITOR) or from a file; it counts from the next request.
+    """Change a prompt, in your editor ($EDITOR) or from a file; used from the next request on.
 
-    What must stay, such as how a reply is to look, is not part of the text.
+    The fixed parts of a prompt, such as the form of the reply, are not part of the text.
     """
     whose = tenant_name(tenant)
     found = in_database(lambda connection: prompt_in(connection, whose, name))
@@ -95,7 +95,7 @@ def reset(
     name: Name,
     tenant: Tenant = DEFAULT_TENANT,
     to: Annotated[
-        int | None, typer.Option(min=1, max=2**31 - 1, help="A version to go back to instead.")
+        int | None, typer.Option(min=1, max=2**31 - 1, help="Go back to this version instead.")
     ] = None,
 ) -> None:
     """Use the shipped prompt again, or an earlier version; every version is kept."""

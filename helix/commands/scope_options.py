@@ -21,7 +21,7 @@ TagOption = Annotated[
         "--tag", "-t", metavar="TAG", help="From documents with this label; may be given again."
     ),
 ]
-TenantOption = Annotated[str, typer.Option(help="Whose documents to ask.")]
+TenantOption = Annotated[str, typer.Option(help="The tenant whose documents are asked.")]
 ModeOption = Annotated[
     Literal["answer", "agent"] | None,
     typer.Option(help="agent: tools gather the sources over several steps; HELIX_MODE if none."),

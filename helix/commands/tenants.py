@@ -11,9 +11,7 @@ from helix.commands.console import in_database
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
-tenants = typer.Typer(
-    name="tenants", help="Whose documents there are: erase one.", no_args_is_help=True
-)
+tenants = typer.Typer(name="tenants", help="Tenants: erase one.", no_args_is_help=True)
 
 
 @tenants.callback()

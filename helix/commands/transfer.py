@@ -29,13 +29,13 @@ _COUNTED = ("documents", "chunks", "files", "conversations", "answers")
 
 def export(
     folder: _Folder,
-    tenant: Annotated[str, typer.Option(help="Whose.")] = DEFAULT_TENANT,
+    tenant: Annotated[str, typer.Option(help="The tenant to export.")] = DEFAULT_TENANT,
 ) -> None:
-    """Write all of a tenant to DIR, which is new or empty: plain files, for another Helix or you.
+    """Export a tenant to DIR, which is new or empty, as plain files that another Helix can import.
 
     Documents with their original files, tags, text, chunks and vectors; conversations; receipts
-    with feedback; prompts; study. Keys, runs and the audit log stay. Servers and workers go on
-    meanwhile. DIR is whole or not there, and only its owner may read it.
+    with feedback; prompts; study. Keys, runs and the audit log are left out. Servers and workers
+    may go on meanwhile. DIR appears once it is complete, and only its owner may read it.
     """
     from helix.transfer.exporting import export_tenant
 
@@ -49,24 +49,24 @@ def import_(
         str, typer.Argument(metavar="DIR", help="The export; with --from the other database's URL.")
     ],
     tenant: Annotated[
-        str | None, typer.Option(help="As whose; as they were exported where it is left out.")
+        str | None, typer.Option(help="The tenant to create; the exported name if left out.")
     ] = None,
     program: Annotated[
         str | None,
         typer.Option("--from", help="Texts of another program: langchain or open-webui."),
     ] = None,
     collection: Annotated[
-        str | None, typer.Option(help="With --from: of this collection alone.")
+        str | None, typer.Option(help="With --from: only this collection.")
     ] = None,
 ) -> None:
-    """Bring the export DIR into DATABASE_URL's database, as a tenant that has nothing in it yet.
+    """Import the export DIR into DATABASE_URL's database, as a tenant without any rows yet.
 
-    Every byte is checked first, and all of it comes in or nothing. Vectors are taken as they are,
-    so no embedder is asked: the database's must be the same one, or there be none yet. Documents
-    and chunks keep their numbers where these are free.
+    Every byte is checked first, and either all of it is imported or nothing. Vectors are kept, so
+    no embedder is called: the database must be empty, or filled by the same embedder. Documents
+    and chunks keep their ids where these are free.
 
-    With --from, the texts behind LangChain's PGVector or Open WebUI's vectors are queued as
-    uploads, a document each, which a worker reads as any other.
+    With --from, the texts in the tables of LangChain's PGVector or of Open WebUI are queued as
+    uploads, a document each, which a worker reads like any other.
     """
     if program is not None:
         _import_texts(source, program, collection, tenant_name(tenant or DEFAULT_TENANT))
