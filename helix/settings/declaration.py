@@ -50,22 +50,22 @@ class ClientSettings(BaseSettings):
     server: Server | None = Field(None, alias="HELIX_SERVER")
     """The server that commands ask instead of the database."""
     api_key: SecretStr | None = Field(None, alias="HELIX_API_KEY")
-    """The key that they show to it."""
+    """The API key that they send to it."""
 
 
 class Settings(ClientSettings):
-    """Everything a process is configured by. Distances are cosine distances, 0 to 2."""
+    """All settings of a process. Distances are cosine distances, 0 to 2."""
 
     # the URL may hold a password
     database_url: Annotated[str, AfterValidator(known_database)] = Field(repr=False)
     database_replica_urls: Annotated[
         tuple[SecretStr, ...], NoDecode, BeforeValidator(split_urls)
     ] = ()
-    """Read replicas of the database, which answer searches where they have all that is written."""
+    """Read replicas of the database; they answer searches where they have replayed all writes."""
     database_pooler_url: Annotated[SecretStr, BeforeValidator(checked_text)] | None = None
     """A pooler in transaction mode in front of the database: reads and writes go through it."""
     files: Bucket | None = Field(None, alias="HELIX_FILES")
-    """Where original files are moved to; None: they stay in the database."""
+    """The bucket for original files; None: they stay in the database."""
     gemini_api_key: SecretStr | None = None
     gemini_model: str = Field("gemini-2.5-flash", pattern=r"^\S+$")
     embed_model: str = Field("gemini-embedding-001", pattern=r"^\S+$")
@@ -93,15 +93,15 @@ class Settings(ClientSettings):
     history_messages: int = Field(40, ge=0, le=100, alias="HELIX_HISTORY_MESSAGES")
     """Questions and answers that a prompt has in full at most; a summary stands for the others."""
     mode: Annotated[Literal["answer", "agent"], AnyCase] = Field("answer", alias="HELIX_MODE")
-    """Who gathers the sources of a question that does not say: one search, or the agent's tools."""
+    """How sources are gathered for a question without a mode: one search, or the agent's tools."""
     agent_steps: int = Field(8, ge=1, le=50, alias="HELIX_AGENT_STEPS")
-    """Turns that the agent has to gather sources; then the answer is written from what there is."""
+    """The most turns of the agent; then the answer is written from the sources found so far."""
     agent_seconds: float = Field(60.0, ge=1, le=600, alias="HELIX_AGENT_SECONDS")
-    """Longest that it may gather."""
+    """The longest time that the agent may gather sources."""
     agent_tokens: int = Field(120_000, ge=1000, le=10**7, alias="HELIX_AGENT_TOKENS")
-    """Tokens that its model may be sent and say while it gathers."""
+    """The most tokens of the agent's prompts and replies together."""
     agent_fetch: bool = Field(False, alias="HELIX_AGENT_FETCH")
-    """Whether the agent may read pages of the web whose address the user wrote in the question."""
+    """Whether the agent may fetch web pages whose address the user wrote in the question."""
     reranker: str = Field("none", pattern=r"^[a-z-]+(:\S+)?$", alias="HELIX_RERANKER")
     rerank_min_score: float | None = Field(None, ge=0, le=1, alias="HELIX_RERANK_MIN_SCORE")
     """Below it nothing is relevant enough to answer; None: the reranker's own default."""
@@ -154,7 +154,7 @@ class Settings(ClientSettings):
     read_mb: int = Field(1024, ge=256, le=16384, alias="HELIX_READ_MB")
     """Memory that reading one file may take."""
     embedder_next: Provider | None = Field(None, alias="HELIX_EMBEDDER_NEXT")
-    """The embedder that ``pipelines.reembed`` changes to; used as soon as the database has it."""
+    """The embedder that ``pipelines.reembed`` changes to; used once the change is complete."""
     embed_cache_mb: int = Field(512, ge=0, le=2**20, alias="HELIX_EMBED_CACHE_MB")
     """Room for vectors already paid for; 0 keeps none."""
     embed_parallel: int = Field(4, ge=1, le=64, alias="HELIX_EMBED_PARALLEL")
@@ -177,13 +177,13 @@ class Settings(ClientSettings):
     hosts: Annotated[tuple[HostName, ...], NoDecode, BeforeValidator(split_names)] = Field(
         (), alias="HELIX_HOSTS"
     )
-    """Names under which the server is asked, beside those of this machine."""
+    """Host names that requests may have, beside those of this machine."""
     url: Server | None = Field(None, alias="HELIX_URL")
-    """The server's address as its clients know it, in front of links; None: as a request has it."""
+    """The server's public address, in front of links; None: the address of each request."""
     tag_models: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_names)] = Field(
         (), alias="HELIX_TAG_MODELS"
     )
-    """Tags that the OpenAI-compatible routes have a model each for: ``helix:TAG``."""
+    """Tags for which the OpenAI-compatible routes offer a model ``helix:TAG``."""
     open_network: bool = Field(False, alias="HELIX_OPEN_NETWORK")
     """Whether the server may listen on other addresses than loopback without API keys."""
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
@@ -195,14 +195,18 @@ class Settings(ClientSettings):
     study_retention: float = Field(0.9, ge=0.7, le=0.97, alias="HELIX_STUDY_RETENTION")
     """The probability with which a card should be remembered when it comes again."""
     progress: Annotated[Literal["on", "off"], AnyCase] = Field("on", alias="HELIX_PROGRESS")
+    """Whether the progress of learners is kept."""
     study_idle_seconds: int = Field(900, ge=60, le=86400, alias="HELIX_STUDY_IDLE_SECONDS")
+    """The longest gap between two actions of one session."""
     voice_model: str | None = Field(None, alias="HELIX_VOICE_MODEL")
+    """The folder of a Whisper model; None: the answering model transcribes, if it takes audio."""
     guards: Annotated[tuple[Guard, ...], NoDecode, BeforeValidator(split_words)] = Field(
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )
     judge: Provider | None = Field(None, alias="HELIX_JUDGE")
     """The model that judges answers; None: the one that answers."""
     withhold: bool = Field(False, alias="HELIX_WITHHOLD")
+    """Whether an answer that the judge does not call grounded becomes the refusal."""
     gate: Annotated[Literal["distance", "calibrated"], AnyCase] = Field(
         "distance", alias="HELIX_GATE"
     )
