@@ -15,6 +15,7 @@ async def gate_of(run: Run) -> Gated:
 
     A call that searched brings the decision of its search. For the passages of other tools, their
     distance to the question is measured here: the gate is the same whichever tool found a passage.
+
     Raises:
         UpstreamError, StoreUnavailable, EmbedderMismatch: the distance could not be measured.
     """

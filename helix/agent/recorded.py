@@ -11,6 +11,7 @@ from helix.agent.tool import ToolContext
 
 class RecordedCalls:
     """A planner that repeats the calls of a receipt, one a step, so that numbers stay the same.
+
     ``calls`` are as ToolCall.to_json has them.
     """
 

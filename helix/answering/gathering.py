@@ -24,6 +24,7 @@ Event = tuple[str, Any]
 @dataclass(frozen=True)
 class Assignment:
     """The question that sources are gathered for.
+
     Args:
         question: the question as it is understood in its conversation.
         written: the user's own words of this turn.

@@ -152,6 +152,7 @@ class GatheringStream(AnswerStream):
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """The gatherer's events as they happen; once they end, the first delta has arrived.
+
         Raises:
             UpstreamError: the model failed before the first delta.
         """

@@ -121,6 +121,7 @@ async def read_progress(
     library: Library, learner: Learner, zone: str, now: datetime | None = None
 ) -> Row:
     """The JSON of GET /v1/progress, with days of the time zone ``zone``.
+
     Raises:
         BadRequest: there is no such time zone.
         StoreUnavailable: the database did not answer.

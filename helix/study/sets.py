@@ -73,6 +73,7 @@ class NewSet:
 
     def wanted(self) -> int:
         """The number of items wanted.
+
         Raises:
             BadRequest: the count is beyond what a set of this kind may have.
         """
