@@ -1,1 +1,1 @@
-"""The agent without a model: a question taken apart by rule, and a plan that gathers for it."""
+"""The agent without a model: rules divide a question, and plan the calls for it."""

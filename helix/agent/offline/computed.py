@@ -1,4 +1,4 @@
-"""Questions for a number that has to be computed: what is done with which numbers. Pure."""
+"""Questions for a computed number: the kind of computation, and the numbers that it takes. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal[
     "change", "percent change", "decrease", "percent decrease", "difference", "average", "sum",
     "share", "ratio",
 ]  # fmt: skip
-"""A decrease is what was before without what is now: positive where it fell."""
+"""A decrease is the earlier value minus the later one: positive where the value fell."""
 
 _LISTS = word_lists("tables")
 OF_TIME = _LISTS["of_time"] - {"month", "week", "day"}
@@ -33,8 +33,8 @@ COMPARING: frozenset[Kind] = frozenset(
 class Wanted:
     """One number to find: the words of its row, column and table, and its period, if any.
 
-    ``beside`` are words that its row or column may have too: `the domestic and international rates`
-    says of the first that it is a rate.
+    ``beside`` are words that its row or column may have too: in `the domestic and international
+    rates` both numbers are rates.
     """
 
     words: frozenset[str]
@@ -44,12 +44,12 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Computed:
-    """What is computed of which numbers, in the order that the expression has them.
+    """A computation, and the numbers that it takes, in the order of its expression.
 
-    ``every``: of all periods that the row of the first has, for the question names none.
-    ``queries`` are what is searched for, one for each side of a question that has two.
-    ``of_averages``, ``of_shares``: each number has to be an average, or counted in percent, by what
-    its table says. ``within``: the first is a part of the second.
+    ``every``: over all periods of the first number's row, because the question names none.
+    ``queries`` are the searches, one for each side of a question that has two sides.
+    ``of_averages``, ``of_shares``: the table has to present each number as an average, or in
+    percent. ``within``: the first number is a part of the second.
     """
 
     kind: Kind
@@ -62,7 +62,7 @@ class Computed:
 
 
 def computed(question: str) -> Computed | None:
-    """What has to be computed to answer; None where nothing has, or more than one such thing."""
+    """The computation that a question asks for; None where it asks for none, or for several."""
     text = wording.GLUED.sub(", ", question.strip().rstrip("?").strip())
     if len(wording.COMPUTED.findall(text)) > 1 or wording.NOT_ASKED.search(text):
         return None
@@ -79,15 +79,15 @@ def computed(question: str) -> Computed | None:
 
 def _computed(text: str) -> Computed | None:
     named = periods(text)
-    if ratio := _quotient(text, named):
+    if ratio := _part_and_whole(text, named):
         return ratio
     kind = _kind(text)
     if kind is None:
         return None
     subject = words_of(text)
     if kind in COMPARING:
-        return _two(kind, text, subject, named)
-    return _several(kind, text, subject, named)
+        return _two_numbers(kind, text, subject, named)
+    return _several_numbers(kind, text, subject, named)
 
 
 def _kind(text: str) -> Kind | None:
@@ -104,7 +104,7 @@ def _kind(text: str) -> Kind | None:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """What is asked about: the meanings of its words, without periods and what computes."""
+    """The meanings of the words of ``text``, without periods and words of computation."""
     bare = without_periods(wording.YEARS.sub(" ", text))
     found = frozenset(meanings(wording.COMPUTING.sub(" ", bare))) - _ASKING
     found = found or frozenset(meanings(bare)) - _ASKING
@@ -112,15 +112,15 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def without_computing(question: str) -> str:
-    """The question without what it says of how to compute, to be searched for."""
+    """The question without its words of computation, for the search."""
     bare = wording.ASKED_FOR.sub("", " ".join(wording.COMPUTING.sub(" ", question).split()))
     return bare if words_of(bare) else question
 
 
-def _two(
+def _two_numbers(
     kind: Kind, text: str, subject: frozenset[str], named: Sequence[Period]
 ) -> Computed | None:
-    """The later and the earlier of two periods; or two things of one period."""
+    """Two numbers: one thing in the later and the earlier period, or two things in one period."""
     later = _ordered(text, named)
     if later:
         return Computed(kind, tuple(Wanted(subject, period) for period in later))
@@ -139,7 +139,7 @@ def _two(
 
 
 def _ordered(text: str, named: Sequence[Period]) -> tuple[Period, Period] | None:
-    """Of two periods the later, then the earlier: a change is told of the later one."""
+    """Two periods, the later one first: a change is that of the later one."""
     distinct = _spread(text, named, whole=False)
     if len(distinct) != 2:
         return None
@@ -147,7 +147,7 @@ def _ordered(text: str, named: Sequence[Period]) -> tuple[Period, Period] | None
 
 
 def _when(period: Period) -> str:
-    """A key that puts periods in order: the day, month or quarter within the year."""
+    """A sort key of a period: its year, then the day, month or quarter within it."""
     kind, _, value = period.keys[0].partition(":")
     return f"{value}-0" if kind == "annual" else value
 
@@ -160,7 +160,7 @@ def _year_before(period: Period) -> Period | None:
 
 
 def _sides(kind: Kind, text: str, one: str, other: str, named: Sequence[Period]) -> Computed | None:
-    """Two things, each named on its side, with what stands around both sides for both."""
+    """Two things, each named on its side; the words around both sides belong to both."""
     common = words_of(text.replace(one, " ").replace(other, " ")) - _LISTS["arithmetic"]
     first, second = words_of(one), words_of(other)
     if not first or not second or first == second:
@@ -176,10 +176,10 @@ def _sides(kind: Kind, text: str, one: str, other: str, named: Sequence[Period])
     return Computed(kind, wanted, queries=(without_computing(text),))
 
 
-def _several(
+def _several_numbers(
     kind: Kind, text: str, subject: frozenset[str], named: Sequence[Period]
 ) -> Computed | None:
-    """One thing in several periods, several things in one, or one thing in all periods."""
+    """Several numbers: one thing in several or all periods, or several things in one period."""
     distinct = _spread(text, named)
     if len(distinct) > 1:
         return Computed(kind, tuple(Wanted(subject, one) for one in distinct))
@@ -215,7 +215,7 @@ def _of_year(year: int) -> Period:
     return Period(0, 0, (f"annual:{year}", f"year:{year}"))
 
 
-def _quotient(text: str, named: Sequence[Period]) -> Computed | None:
+def _part_and_whole(text: str, named: Sequence[Period]) -> Computed | None:
     """A part and its whole, where the question asks for one as a share or ratio of the other."""
     if found := wording.AS_SHARE.search(text):
         sides = text[: found.start()], text[found.end() :]

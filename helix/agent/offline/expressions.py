@@ -1,4 +1,4 @@
-"""From the numbers that were found to the expression that the calculator is called with. Pure."""
+"""The calculator's expression from the numbers that were found. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMS: dict[Kind, tuple[str, tuple[int, ...]]] = {
     "percent decrease": ("({} - {}) / {}", (1, 0, 1)), "share": ("{} / {}", (0, 1)),
     "ratio": ("{} / {}", (0, 1)),
 }  # fmt: skip
-"""An expression, and which of the numbers found stands in each of its places."""
+"""By kind, an expression and the index of the number at each of its places."""
 
 
 def call_arguments(kind: Kind, found: Sequence[Found]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _written(operand: Operand, *, with_scale: bool) -> str:
 
 
 def _digits(operand: Operand) -> str:
-    """The number as it is printed, without currency, sign and what it counts."""
+    """The digits of the number as it is printed, without currency, sign and unit."""
     found = _NUMBER.search(operand.quote)
     return found[0] if found else operand.quote
 

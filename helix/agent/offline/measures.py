@@ -1,7 +1,7 @@
-"""Whether numbers are of the measure that a question asks for, and go together as it wants. Pure.
+"""Whether numbers have the measure that a question asks for, and fit one another. Pure.
 
-A number of the right name may be of another measure: an amount where a share is asked for, or a
-year's value where an average is. What is computed of it would be proved all the same, so the number
+A number with the right name may have another measure: an amount where a share is asked for, or a
+year's value where an average is. A computation with it would be proved all the same, so the number
 is not taken.
 """
 
@@ -24,7 +24,7 @@ _EITHER_SIGN = re.compile(r"\(|/|\bor\b")
 
 
 def is_suitable(asked: Computed, figure: Figure) -> bool:
-    """Whether a cell's names say that it is of the measure asked for."""
+    """Whether the names of a cell's row, column and table fit the measure asked for."""
     if asked.of_shares and not (
         figure.operand.is_percent or _SHARE.search(f"{figure.row} {figure.column}")
     ):
@@ -34,8 +34,7 @@ def is_suitable(asked: Computed, figure: Figure) -> bool:
 
 
 def is_sound(asked: Computed, figures: Sequence[Figure]) -> bool:
-    """Whether what is computed of these cells would say what the question means.
-
+    """Whether a computation over these cells would answer the question.
     No part of a whole is negative, or more than the whole. Where costs are printed as negative
     numbers, the change of the cost and the change of the number have opposite signs, and the
     question does not say which of them it means.
@@ -47,7 +46,7 @@ def is_sound(asked: Computed, figures: Sequence[Figure]) -> bool:
 
 
 def kind_over(asked: Computed, figures: Sequence[Figure]) -> Kind:
-    """What is computed of these cells: a cost that is printed as -8, then -7, has fallen by 1."""
+    """The kind of computation over these cells: a cost printed as -8, then -7, has fallen by 1."""
     if asked.kind == "decrease" and _are_negative_costs(figures):
         return "change"
     return asked.kind
@@ -58,6 +57,6 @@ def _are_negative_costs(figures: Sequence[Figure]) -> bool:
 
 
 def _is_outflow(figure: Figure) -> bool:
-    """Whether a row is called a cost, and not `income (loss)`."""
+    """Whether a row has the name of a cost, and not one such as `income (loss)`."""
     label = figure.row.rpartition(INWARDS)[2]
     return not _EITHER_SIGN.search(label) and bool(_OUTFLOW & frozenset(meanings(label)))

@@ -1,7 +1,7 @@
-"""The cells that a computation wants: by the words of their row, column and table, and period.
+"""The cells that a computation takes, found by the words of their row, column and table.
 
-A right calculation over the wrong cell is worse than none, so that of two cells that fit as well
-neither is taken, and no cell whose row says less than the question and another row more.
+A right calculation over the wrong cell is worse than none. So neither of two cells that fit
+equally well is taken, and no cell whose row has fewer of the question's words than another row.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _UNITS = re.compile(
     r"|[%$€£])[^()]*)\)",
     re.IGNORECASE,
 )
-"""What a name has in brackets of what it counts, or of a footnote."""
+"""Brackets in a name that hold its unit, or a footnote."""
 
 
 Cells = Sequence[tuple[int, Figure]]
 """Figures with the numbers of their sources."""
 Around = Mapping[int, frozenset[str]]
-"""What the passages of a document mean, by its id."""
+"""The meanings of the words of a document's passages, by the document's id."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A figure as it fits: ``source`` is the number of its source."""
+    """A figure with how well it fits; ``source`` is the number of its source."""
 
     source: int
     figure: Figure
@@ -56,25 +56,25 @@ class Found:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Its document, and where it begins there."""
+        """The document's id, and the figure's offset in the document."""
         return self.figure.operand.document_id, self.figure.operand.start
 
     @property
     def told(self) -> tuple[str, str, str, Decimal | None]:
-        """What it says: of which row and column, in what it counts, and its value."""
+        """Its row, column, unit and value: equal for one figure printed in several places."""
         row, column, scale = self.alike
         return row.rpartition(INWARDS)[2], column, scale, self.figure.operand.value
 
     @property
     def alike(self) -> tuple[str, str, str]:
-        """What cells of one row have in common whose columns differ by their period alone."""
+        """Equal for cells of one row whose columns differ only in their period."""
         bare = " ".join(meanings(without_periods(self.figure.column)))
         return self.figure.row, bare, self.figure.operand.scale
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """The cells that may be taken, what all rows are called, and what stands around them."""
+    """The cells to choose from, the names of all rows, and the words of their passages."""
 
     cells: Cells
     known: frozenset[str]
@@ -83,9 +83,9 @@ class _Tables:
 
 @dataclass(frozen=True)
 class _Named:
-    """What a cell's row, groups, column and caption mean; ``bare`` is the row without its units.
+    """The meanings of the words of a cell's row, row groups, column and caption.
 
-    So are its groups.
+    ``bare`` and the groups are without their units.
     """
 
     bare: frozenset[str]
@@ -96,7 +96,7 @@ class _Named:
 
 
 def operands_of(asked: Computed, figures: Sequence[tuple[int, Figure]]) -> tuple[Found, ...] | None:
-    """The cells for each of the numbers wanted; None where one is missing or is not alone."""
+    """The cell of each wanted number; None where one has no cell, or several equally good ones."""
     cells = [
         (source, figure)
         for source, figure in figures
@@ -121,7 +121,7 @@ def operands_of(asked: Computed, figures: Sequence[tuple[int, Figure]]) -> tuple
 
 
 def _around(figures: Cells) -> Around:
-    """What the passages of each document mean, those without a table too."""
+    """The meanings of the words of each document's passages, also of those without a table."""
     found: dict[int, frozenset[str]] = {}
     for about, document in {(one.about, one.operand.document_id) for _, one in figures}:
         found[document] = found.get(document, frozenset()) | about
@@ -133,7 +133,7 @@ def _dated_columns(chosen: Sequence[Found]) -> bool:
 
 
 def _best(wanted: Wanted, tables: _Tables) -> list[Found]:
-    """The cells that fit best and as well as each other, each place once."""
+    """The cells with the best score, each place once."""
     found = sorted(_fitting(wanted, tables), key=lambda one: -one.score)
     if "total" in wanted.words:
         found = [one for one in found if "total" in _rows_of(one.figure)] or found
@@ -144,7 +144,7 @@ def _best(wanted: Wanted, tables: _Tables) -> list[Found]:
 
 
 def _of_one_kind(found: Sequence[list[Found]]) -> list[list[Found]]:
-    """Of several that fit, those whose columns are called the same but for the period."""
+    """Of several fitting cells, those whose columns have the same name except for the period."""
     common = set.intersection(*({one.alike for one in some} for some in found))
     if len(common) != 1:
         return [list(some) for some in found]
@@ -176,7 +176,7 @@ def _score(
     if share < _LEAST_LABEL or not wanted.words & own:
         return None
     if (wanted.words & known) - own - named.caption - _GENERIC:
-        return None  # another row is called what is asked for
+        return None  # another row has the name that is asked for
     if (wanted.words & frozenset(["other"])) - own:
         return None
     telling = wanted.words - _GENERIC or wanted.words
@@ -231,9 +231,9 @@ def _agrees(period: Period, other: Period) -> bool:
 
 
 def _every_period(asked: Computed, tables: _Tables) -> tuple[Found, ...] | None:
-    """All cells of the row that fits best, where its columns are periods and called the same.
+    """All cells of the best row, where its columns are periods under one name.
 
-    Of a change there are two, the later one first.
+    For a change the row must have two, and the later one is first.
     """
     found = _best(asked.wanted[0], tables)
     if len({one.alike for one in found}) != 1:

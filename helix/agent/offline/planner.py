@@ -1,4 +1,4 @@
-"""The plan of an agent without a model: what is searched for, looked up and computed, by rule."""
+"""The plan of an agent without a model: rules choose what to list, search for and compute."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _lookups(parts: Split) -> Iterator[PlannedCall]:
 def _searches(
     context: ToolContext, asked: Computed | None, parts: Split | None, outcomes: Sequence[Outcome]
 ) -> list[PlannedCall]:
-    """A search for each document or part; of a computation also the rows of the tables."""
+    """A search for each document or part; for a computation also queries of tables."""
     question = context.question
     documents = _documents(outcomes, parts)[:_MOST_PARTS] if parts else []
     if parts and len(documents) > 1:

@@ -44,7 +44,7 @@ _TOLD_TO = re.compile(
     r"|where|why|which|how)\b)",
     re.IGNORECASE,
 )
-"""What is to be done with the answers, before the first of several questions: not searched for."""
+"""Instructions in front of several questions, such as `compare`; they are not searched for."""
 _MOST = 8
 
 
@@ -52,8 +52,8 @@ _MOST = 8
 class Split:
     """A question that needs several searches.
 
-    ``names`` are what documents may be called by; ``questions`` its parts where it names none that
-    is known. ``over_time``: all periods of the documents so named are asked for.
+    ``names`` may be names of documents; ``questions`` are its parts, used where no document has one
+    of the names. ``over_time``: the question is about all periods of these documents.
     """
 
     question: str
@@ -70,7 +70,7 @@ class Split:
         return f"What was {' '.join(bare.split())}?"[:500] if bare else self.question[:500]
 
     def chosen(self, documents: Sequence[tuple[int, str]]) -> list[int]:
-        """Of the documents listed those that the question's own periods name, or else all."""
+        """The listed documents of the question's periods, or all where it names no period."""
         named = {key for period in periods(self.question) for key in period.keys[:1]}
         own = [
             number
@@ -96,7 +96,7 @@ def split(question: str) -> Split | None:
 
 
 def _names(question: str) -> list[str]:
-    """The runs of words with a capital that may be a document's, a company's or a product's."""
+    """The runs of capitalised words that may name a document, a company or a product."""
     found = []
     for run in _NAME.finditer(question):
         name = re.sub(r"['’]s?$", "", run[0])

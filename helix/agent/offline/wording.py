@@ -1,4 +1,4 @@
-"""How questions are worded that want a number computed: regular expressions. Pure."""
+"""Regular expressions for the wording of questions that ask for a computed number. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPUTING = re.compile(
     r"|higher|lower|more|less|larger|all|years?|period)\b",
     re.IGNORECASE,
 )
-"""What a question says of how to compute, and not of what."""
+"""Words of a question that name the computation, and not the values."""
 AS_SHARE = re.compile(
     rf"\bas an? (?:{PERCENT}|proportion|share|fraction) of(?: the)?\b", re.IGNORECASE
 )
@@ -75,4 +75,4 @@ AND = re.compile(r"(?P<one>.+?)\band\b(?P<other>.+)", re.IGNORECASE)
 YEARS = re.compile(r"\b((?:19|20)\d\d)\s?[-–]\s?((?:19|20)\d\d)\b")
 GLUED = re.compile(r"(?<=\b\d{4}),(?=\d{4}\b)")
 KEPT = re.compile(r"\b(?:other(?! than)|total)\b", re.IGNORECASE)
-"""Words that are of many rows, but tell the row that is asked for from its neighbours."""
+"""Words of many rows that still distinguish the row that is asked for from its neighbours."""
