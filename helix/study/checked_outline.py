@@ -1,4 +1,4 @@
-"""A model's outline, checked: a part that cannot be read or rests on no passage is dropped."""
+"""Checking a model's outline: a part that is unreadable or has no span in a passage is dropped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FEWEST_LESSONS, _FEWEST_NODES = 3, 4
 class Outline:
     """Lessons or nodes with what was dropped; ``parents`` are places in ``made.proven``, of nodes.
 
-    ``is_sound``: there are enough of them to learn with.
+    ``is_sound``: there are enough of them for a workshop or a map.
     """
 
     made: Made = field(default_factory=Made)
@@ -41,7 +41,7 @@ class Outline:
 def checked_lessons(
     parts: Sequence[Part | None], passages: Sequence[Source], wanted: int
 ) -> Outline:
-    """At most ``wanted`` lessons: each title is about a passage that it names, no two are alike."""
+    """At most ``wanted`` lessons: each title fits a passage that it names, and no two are alike."""
     outline, titles = Outline(), set[str]()
     for part in parts:
         named = _passages_of(part, passages)[:PASSAGES_OF_A_LESSON]
@@ -81,14 +81,14 @@ def checked_nodes(parts: Sequence[Part | None], passages: Sequence[Source], want
 
 
 def opening(passage: Source) -> Support | None:
-    """The first sentence of a passage that reads as one; else its first."""
+    """The span of a passage's first sentence of whole prose; else of its first sentence."""
     clear = clear_sentences(passage)
     first = clear[0] if clear else next(sentences_of(passage), None)
     return first.support if first else None
 
 
 def points_of(passages: Sequence[Source]) -> list[str]:
-    """What passages begin with, where it is short enough for a list of points."""
+    """The first sentences of passages, where they are short enough for a list of points."""
     found = [sentence.text for passage in passages for sentence in clear_sentences(passage)[:1]]
     return [point for point in found if len(point) <= _LONGEST_POINT][:_POINTS]
 

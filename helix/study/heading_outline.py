@@ -51,7 +51,7 @@ async def nodes_by_heading(
 
 
 def _node(branch: Branch, read: dict[int, Source], *, is_root: bool) -> Proven | None:
-    """The node with its span: a sentence that has its words, or stands under its heading."""
+    """The node with its span: a sentence with its words, or one under its heading."""
     for place in branch.places[:4]:
         if passage := read.get(place.chunk_id):
             spans = mentions(branch.label, passage)

@@ -1,4 +1,4 @@
-"""What makes items of a passage: by rule, or a language model. Whoever asks examines them."""
+"""Makers of items from a passage, by rule or by a language model; the caller examines the items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helix.study.sentences import clear_sentences
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be made: of which kind, how hard, and of which passages altogether."""
+    """An order of items: their kind, their difficulty, and all passages of the set."""
 
     kind: Kind
     difficulty: Difficulty
@@ -25,7 +25,7 @@ class Order:
 
     @cached_property
     def values(self) -> list[Value]:
-        """The values of all the passages, which wrong options are taken from."""
+        """The values in all the passages, from which wrong options are taken."""
         return [
             value
             for passage in self.passages
@@ -49,17 +49,17 @@ class Part:
 
 
 class Maker(Protocol):
-    """Makes items of one passage, as many as are taken of them, and outlines of several."""
+    """Makes candidate items of one passage, and outlines of several passages."""
 
     @property
     def identity(self) -> str:
-        """The model; ``offline`` for none."""
+        """The model's identity; ``offline`` where items are made by rule."""
         ...
 
     def items(
         self, order: Order, passage: Source, wanted: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
-        """Candidates of ``passage``; None stands for one that could not even be read.
+        """Candidates from ``passage``; None stands for an item that could not be read.
 
         Raises:
             UpstreamError: the model's service failed.
@@ -69,9 +69,9 @@ class Maker(Protocol):
     async def outline(
         self, kind: Kind, passages: Sequence[Source], wanted: int
     ) -> list[Part | None] | None:
-        """At most ``wanted`` parts of a workshop or a map; None in it stands for an unreadable one.
+        """At most ``wanted`` parts of a workshop or a map; None in the list is an unreadable part.
 
-        None altogether: this maker makes none, and the headings are the outline.
+        None in place of a list: this maker makes no outlines, and headings are used.
 
         Raises:
             UpstreamError: the model's service failed.
@@ -80,14 +80,14 @@ class Maker(Protocol):
 
 
 class OfflineMaker:
-    """Needs no model: what it makes is simple, deterministic, and in the documents' own words."""
+    """Makes items by rule: simple, deterministic, and in the documents' own words."""
 
     identity = "offline"
 
     async def items(
         self, order: Order, passage: Source, wanted: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
-        """As Maker has it; it raises nothing of its own."""
+        """See Maker; raises nothing."""
         sentences = clear_sentences(passage)
         if order.kind == "cards":
             for card in cards_of(sentences):
@@ -99,5 +99,5 @@ class OfflineMaker:
     async def outline(
         self, kind: Kind, passages: Sequence[Source], wanted: int
     ) -> list[Part | None] | None:
-        """As Maker has it: none."""
+        """None: outlines are made from headings."""
         return None

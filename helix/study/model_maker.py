@@ -1,6 +1,6 @@
-"""Items and outlines by a language model: one call each, its reply held to a schema, read by field.
+"""Items and outlines by a language model: one call each, whose reply has to fit a JSON schema.
 
-What it says is believed nowhere: each item is examined like one that was made by rule.
+Nothing in the reply is trusted: each item is examined like one that was made by rule.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from helix.study.replies import (
 )
 
 _SPARE = 1
-"""Items asked for beyond those wanted, for some prove nothing."""
+"""Items asked for beyond those wanted, because some have no proof."""
 _STATEMENTS_EVERY = 4  # passages of which one is asked for true and false
 
 
@@ -60,7 +60,7 @@ class ModelMaker:
     async def items(
         self, order: Order, passage: Source, wanted: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
-        """As Maker has it."""
+        """See Maker."""
         count = wanted + _SPARE
         if order.kind == "cards":
             reply = await self._reply(prompt("study_cards", count=count), Cards, [passage])
@@ -80,7 +80,7 @@ class ModelMaker:
     async def outline(
         self, kind: Kind, passages: Sequence[Source], wanted: int
     ) -> list[Part | None] | None:
-        """As Maker has it."""
+        """See Maker."""
         if kind == "workshop":
             reply = await self._reply(prompt("study_lessons", count=wanted), Lessons, passages)
             return parts_in(reply, LessonObject)

@@ -17,7 +17,7 @@ from helix.study.storing import add_items, change_body, keep_plan, keep_step
 _SHOWN = 30  # passages that a model outlines
 _TRIES = 2
 MALFORMED_OUTLINE = "malformed outline"
-"""Why a model's outline is dropped: too few of its parts can be read and rest on a passage."""
+"""The reason for dropping a model's outline: too few of its parts are readable and have a span."""
 
 Check = Callable[[Sequence[Part | None], Sequence[Source], int], Outline]
 
@@ -33,7 +33,7 @@ async def make_workshop(library: Library, row: Row, maker: Maker) -> bool:
 
 
 async def make_map(library: Library, row: Row, maker: Maker) -> bool:
-    """Make a map: what the scope is about as a tree, each node with the passage it is about."""
+    """Make a map: the topics of the scope as a tree, each node with a span of a passage."""
     places = await places_of(library, row["document_ids"])
     outline = await _by_model(library, row, maker, places, checked_nodes)
     if not outline.is_sound:
@@ -66,7 +66,7 @@ async def _by_model(
 
 
 def _instead(failed: Outline, outline: Outline) -> Outline:
-    """``outline``, which also counts what of ``failed`` was dropped."""
+    """``outline``, whose counts of dropped parts include those of ``failed``."""
     for reason, count in failed.made.dropped.items():
         outline.made.drop(reason, count)
     return outline

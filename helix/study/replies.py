@@ -1,5 +1,7 @@
-"""A model's reply as items or parts of an outline: each object of its list by itself, whole ones of
-a cut list too."""
+"""A model's reply as items or parts of an outline; each object of its list is read by itself.
+
+So the whole objects of a truncated list are used too.
+"""
 
 from __future__ import annotations
 
@@ -87,31 +89,31 @@ class NodeObject(_Object):
 
 
 class Choices(BaseModel):
-    """What the model is asked for; the schema that its service holds it to."""
+    """The schema of a reply with questions, by which the model's service constrains it."""
 
     items: list[ChoiceObject]
 
 
 class Statements(BaseModel):
-    """The same of statements."""
+    """The schema of a reply with statements."""
 
     items: list[StatementObject]
 
 
 class Cards(BaseModel):
-    """The same of cards."""
+    """The schema of a reply with cards."""
 
     items: list[CardObject]
 
 
 class Lessons(BaseModel):
-    """The same of lessons."""
+    """The schema of a reply with lessons."""
 
     items: list[LessonObject]
 
 
 class Nodes(BaseModel):
-    """The same of nodes."""
+    """The schema of a reply with nodes."""
 
     items: list[NodeObject]
 
@@ -119,16 +121,16 @@ class Nodes(BaseModel):
 def items_in(
     reply: str, kind: type[ChoiceObject | StatementObject | CardObject]
 ) -> Iterator[Item | None]:
-    """The items of a reply; None for each object that is cut, malformed or lacks a field.
+    """The items of a reply; None for each object that is truncated, malformed or lacks a field.
 
-    A reply without a list of items is one None.
+    A reply without a list of items gives one None.
     """
     for read in _validated(reply, kind):
         yield read.item() if read else None
 
 
 def parts_in(reply: str, kind: type[LessonObject | NodeObject]) -> list[Part | None]:
-    """The parts of an outline in a reply, as items_in has items."""
+    """The parts of an outline in a reply; None for unreadable ones, as in items_in."""
     return [read.part() if read else None for read in _validated(reply, kind)]
 
 
@@ -145,7 +147,7 @@ def _validated(reply: str, kind: type[Read]) -> Iterator[Read | None]:
 
 
 def _objects(reply: str) -> Iterator[Any]:
-    """The objects of the reply's list as far as it can be read; None for one that cannot."""
+    """The objects of the reply's list, up to where it can be parsed; None for an unreadable one."""
     start = _LIST.search(reply)
     if start is None:
         return
