@@ -1,11 +1,11 @@
 """A client of a Helix server, for programs: ``Helix``, and ``AsyncHelix`` for an event loop."""
 
+from helix.client.answer_stream import AsyncAnswerStream as AsyncAnswerStream
 from helix.client.answers import Answer as Answer
 from helix.client.answers import Citation as Citation
 from helix.client.answers import Span as Span
 from helix.client.answers import Statement as Statement
 from helix.client.answers import Support as Support
-from helix.client.asynchronous import AsyncAnswerStream as AsyncAnswerStream
 from helix.client.asynchronous import AsyncHelix as AsyncHelix
 from helix.client.blocking import AnswerStream as AnswerStream
 from helix.client.blocking import Helix as Helix

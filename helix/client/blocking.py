@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Self, Unpack
 
+from helix.client.answer_stream import AsyncAnswerStream
 from helix.client.answers import Answer
-from helix.client.asynchronous import AsyncAnswerStream, AsyncHelix
+from helix.client.asynchronous import AsyncHelix
 from helix.client.calls import Asking, Call, File, Filing
 from helix.client.event_loop import EventLoop
 from helix.client.frames import Frame
