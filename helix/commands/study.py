@@ -1,4 +1,4 @@
-"""``helix study``: quizzes, cards, workshops and maps of documents: made, listed, exported."""
+"""``helix study``: making, listing and exporting quizzes, cards, workshops and maps."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def map_(
     document: DocumentOption = None, tag: TagOption = None, count: CountOption = None,
     title: TitleOption = "", tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None,
 ) -> None:  # fmt: skip
-    """Make a map: what the documents are about, as a tree."""
+    """Make a map: the topics of the documents as a tree."""
     _make("map", document, tag, count, "normal", title, tenant, server)
 
 
 @study.command(name="list")
 def list_(tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None) -> None:
-    """List what has been made, the newest first."""
+    """List the sets, the newest first."""
     rows = run_study(lambda study: study.list_sets(), server, tenant)
     columns = ("number", "kind", "title", "items", "stale", "status")
     print_table(
@@ -146,7 +146,7 @@ def _make(
 
 
 async def _scope(study: StudyService, document: list[str] | None, tag: list[str] | None) -> Row:
-    """What is asked for, as POST /v1/study has it."""
+    """The scope of the options, as the body of POST /v1/study has it."""
     scope: Row = {}
     if document:
         found = await find_documents(study.documents, document)

@@ -1,4 +1,4 @@
-"""``helix study take`` and ``review``: a quiz and the cards that are due, in the terminal."""
+"""``helix study take`` and ``review``: taking a quiz and reviewing due cards in the terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def take(
     tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
 ) -> None:
-    """Take a quiz, or go on with it: each answer is told with the sentence that bears it out."""
+    """Take a quiz, or go on with it: each answer is shown with the sentence that proves it."""
     run_study(lambda study: _take(study, number), server, tenant)
 
 
@@ -41,7 +41,7 @@ def review(
     tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
 ) -> None:
-    """Go through the cards that are due, then new ones."""
+    """Review the due cards, then new ones."""
     run_study(lambda study: _review(study, limit), server, tenant)
 
 
@@ -105,7 +105,7 @@ async def _review(study: StudyService, limit: int) -> None:
 
 
 async def _undone(study: StudyService, place: int) -> int:
-    """The place of the card before, whose review is taken back; this one where there is none."""
+    """Undo the review of the card before; returns its index, or ``place`` where there is none."""
     if place == 0:
         typer.echo("  there is no review to undo")
         return 0
@@ -118,7 +118,7 @@ def _question(body: Row) -> str:
 
 
 def _answers(item: Row) -> list[tuple[str, str, Any]]:
-    """The answers of a question: the key to press, the text, and what is sent."""
+    """The answers of a question: the key to press, the text, and the value to send."""
     if item["kind"] == "true_false":
         return [("t", "true", True), ("f", "false", False)]
     options = item["body"]["options"]
@@ -139,7 +139,7 @@ def _tell_sources(sources: list[Row], said: str = "") -> None:
 
 
 def _asked(choices: Mapping[str, Any], text: str = "  your answer, q ends: ") -> tuple[Any] | None:
-    """What was chosen, as a tuple of one; None: to end."""
+    """The chosen value, as a tuple of one; None: the learner ends."""
     while (line := _line(text)) not in (None, _END):
         if line in choices:
             return (choices[line],)

@@ -95,14 +95,14 @@ def in_place_of(tenant: str, conversation_id: str, message_id: int, *, keeps_que
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What an answer's question was asked with: what came before it, and the ``attached`` space."""
+    """The context of an answer's question: its history, and the space of attached documents."""
 
     history: History
     attached: str | None
 
 
 async def before_answer(library: Library, answer_id: str) -> Before | None:
-    """The history of an answer as it is now; None where no message of the tenant has the answer.
+    """The present history of an answer; None where no message of the tenant has the answer.
 
     Raises:
         StoreUnavailable: the database did not answer.
