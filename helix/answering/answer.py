@@ -1,4 +1,4 @@
-"""An answer as a value: its text, its citations, the proof of its statements, what guards found.
+"""An answer as a value: its text, citations, proof of its statements, and findings of guards.
 
 No HTTP and no database.
 """
@@ -77,20 +77,20 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole answer, or a refusal, with all that is known of it.
+    """A whole answer, or a refusal, with its citations, proof and circumstances.
 
     Args:
-        text: what the reader is given.
+        text: the text for the reader.
         reason: why it is a refusal; None for an answer.
         debug: the ``debug`` block of POST /v1/query.
-        prompt: the user's turn that the model was sent; None where the model was not asked.
-        removed: how many links and images the hygiene guard took out.
-        dropped: how many numbers of its markers no source has, of an agent's answer.
+        prompt: the user turn that the model got; None where no model was called.
+        removed: the number of links and images that the hygiene guard removed.
+        dropped: the number of removed markers without a source, in an agent's answer.
         seconds: from the question to the end of the text; ``retrieval.trace`` has the stages.
         verdict: the judge's; None where no judge was asked, or it failed.
         judged: whether a judge was asked.
-        turn: what the question is in its conversation; None outside of one.
-        prompts: those that it was made with, and which of them were used.
+        turn: the question's place in its conversation; None outside of one.
+        prompts: the prompts of the answer, with a record of those used.
     """
 
     question: Question
@@ -133,7 +133,7 @@ class Answer:
 
     @property
     def reason_text(self) -> str | None:
-        """What is known of why it is a refusal, in one sentence; None for an answer."""
+        """The reason of a refusal as one sentence; None for an answer."""
         return reason_text(self.question.text, self.retrieval, self.reason)
 
     @property
@@ -181,7 +181,7 @@ def answer_of(
 ) -> Answer:
     """The answer of ``stream``, which was read to its end ``seconds`` after the question.
 
-    A question that was put to the model in another wording is in the answer as it was put.
+    A question that the model got in another wording stands in the answer in that wording.
     """
     if stream.asked is not None:
         question = replace(question, text=stream.asked)
@@ -247,7 +247,7 @@ def long_citations(
 
 
 def _snippet_at(hit: Hit, support: Support) -> str:
-    """What of a chunk a reader is shown: the quote, with what follows it where it is short."""
+    """The part of a chunk for the reader: the quote, and the text after it where it is short."""
     return snippet(hit.content, start=support.start - (hit.start_char or 0))
 
 

@@ -78,12 +78,11 @@ class CitationQueryEngine(BaseQueryEngine):
         history: History | None = None,
         gathering: Gathering | None = None,
     ) -> AnswerStream:
-        """Retrieve, gate, and start the answer; its first delta is in hand on return.
+        """Retrieve, gate, and start the answer; returns once its first delta has arrived.
 
-        ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them. ``history`` is what
-        came before in the question's conversation; None where it is asked outside of one. With
-        ``gathering`` its gatherer brings the sources in place of one search, and what is in hand
-        on return is the first event.
+        ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them. ``history`` is that
+        of the question's conversation; None outside of one. With ``gathering`` its gatherer finds
+        the sources in place of one search, and the method returns with the first event.
 
         Raises:
             UpstreamError: embedding or model failed before the first delta.
@@ -116,7 +115,7 @@ class CitationQueryEngine(BaseQueryEngine):
     async def _gathered(
         self, found: AsyncGenerator[Event | Retrieval, None], asked: str, turn: Turn | None
     ) -> AnswerStream:
-        """The stream whose sources are being ``found``; its first event is in hand on return."""
+        """The stream whose sources are being ``found``; returns with its first event."""
         nothing = bare_retrieval(self.retriever)
         stream = GatheringStream(
             found,
@@ -129,7 +128,7 @@ class CitationQueryEngine(BaseQueryEngine):
         return stream
 
     async def _reply(self, text: str, turn: Turn | None) -> AnswerStream:
-        """What Helix says of itself and the library: no model is asked, and nothing is claimed."""
+        """A fixed reply about Helix or the library: no model is called, and nothing is cited."""
         retrieval = replace(bare_retrieval(self.retriever), is_reply=True)
         turn = turn and replace(turn, kind="conversational", understood_as=None)
         stream = AnswerStream(_said(text), retrieval, turn=turn)
@@ -139,9 +138,9 @@ class CitationQueryEngine(BaseQueryEngine):
     async def answer_from(
         self, question: str, retrieval: Retrieval, turn: Turn | None = None
     ) -> AnswerStream:
-        """The answer from a finished ``retrieval``; its first delta is in hand on return.
+        """The answer from a finished ``retrieval``; returns once its first delta has arrived.
 
-        ``turn`` is what ``question`` is in its conversation, whose memory the model is shown.
+        ``turn`` is the question's place in its conversation; the prompt has the turn's memory.
 
         Raises:
             UpstreamError: the model failed before the first delta.
@@ -151,7 +150,7 @@ class CitationQueryEngine(BaseQueryEngine):
         return stream
 
     def _written_from(self, question: str, retrieval: Retrieval, turn: Turn | None) -> AnswerStream:
-        """The stream of ``answer_from``, before the model was asked."""
+        """The stream of ``answer_from``, before the model is called."""
         if retrieval.reason:
             return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=question)
         places = [source.place for source in retrieval.sources] if self._reads_places else None

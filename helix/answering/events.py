@@ -1,4 +1,4 @@
-"""An answer as the typed events that POST /v1/query and conversations tell it by."""
+"""An answer as the typed events of POST /v1/query and of conversations."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
 
 TOLD_BEFORE = ("answer", "citations")
-"""What ``done`` leaves out: it was told by ``token`` and ``citations``."""
+"""Keys that ``done`` leaves out: the events ``token`` and ``citations`` had them."""
 _logger = logging.getLogger(__name__)
 
 
 async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[Event, None]:
     """``token`` events, then ``citations``, ``verdict`` if the answer is judged, and ``done``.
 
-    What is told of the gathering of sources comes before them all; in a conversation ``memory``
-    follows it, which tells how full the prompt's history is. One ``error`` event takes the place of
-    whatever did not come yet. Sources are numbered for readers.
+    The events of gathering sources come before them all. In a conversation ``memory`` follows: how
+    full the prompt's room for history is. After a failure one ``error`` event replaces all events
+    that are missing. Sources are numbered for readers.
     """
     async with aclosing(stream):
         with request.outcome:
@@ -58,5 +58,5 @@ def for_readers_of(stream: AnswerStream) -> AsyncGenerator[str, None]:
 
 
 def without_told(response: dict[str, Any]) -> dict[str, Any]:
-    """A response without what was told before its ``done``."""
+    """A response without the keys that events before its ``done`` had."""
     return {key: response[key] for key in response if key not in TOLD_BEFORE}

@@ -1,4 +1,4 @@
-"""Statements that no source bears out, but an earlier answer of the conversation said. Pure."""
+"""Statements that no source supports, but an earlier answer of the conversation has. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FromHistory(TypedDict):
 
 
 def from_history(answer: str, proof: Proof, history: History) -> list[FromHistory]:
-    """The statements of ``answer`` that ``proof`` leaves unsupported and an earlier answer said."""
+    """The statements of ``answer`` that ``proof`` leaves unsupported and an earlier answer has."""
     return list(_found(answer, proof, history))
 
 

@@ -19,16 +19,16 @@ Json = dict[str, Any]
 
 
 class MarkerRewriting:
-    """Takes an answer as it streams and rewrites its markers, of which none is ever half there.
+    """Rewrites the markers of a streamed answer; feed it all deltas, then call ``end``.
 
-    Feeding all deltas, then ``end``, gives the whole text, however it was cut.
+    A marker that is divided between deltas is rewritten as a whole.
     """
 
     def __init__(self) -> None:
         self._held = ""
 
     def feed(self, delta: str) -> str:
-        """What of the text so far is certain; what may be half a marker is held back."""
+        """The further text that can be sent now; what may be half a marker is held back."""
         if not self._held and "[" not in delta:  # most deltas
             return self._unmarked(delta)
         text = self._held + delta
@@ -38,7 +38,7 @@ class MarkerRewriting:
         return self._rewritten(text[:cut])
 
     def end(self) -> str:
-        """What was held back."""
+        """The text that was held back."""
         held, self._held = self._held, ""
         return self._rewritten(held)
 
@@ -68,7 +68,7 @@ class Renumbering(MarkerRewriting):
         return self.numbers.get(n, n)
 
     def place(self, offset: int) -> int:
-        """Where in the readers' text a place of the model's text lies, both in characters."""
+        """The offset in the readers' text of an offset in the model's text, both in characters."""
         at = bisect_right(self._shifts, offset, key=itemgetter(0)) - 1
         return offset + self._shifts[at][1]
 
@@ -135,8 +135,8 @@ def renumbering_of(text: str, sources: int) -> tuple[str, Renumbering]:
 def for_readers(told: Mapping[str, Any], sources: int) -> Json:
     """The JSON of an answer (``answer``, ``citations``, ``support``) with the readers' numbers.
 
-    A text that is null, or gone with its document, leaves all as it is; so does an agent's answer,
-    whose reader was told each source under its number before the answer began.
+    The JSON stays as it is where its text is null, or was deleted with its document; and for an
+    agent's answer, whose events had each source under its number before the answer began.
     """
     if not told["answer"] or told["abstained"] or told.get("agent"):
         return dict(told)

@@ -1,4 +1,4 @@
-"""What became of one question, counted once: for the metrics and for the request's span."""
+"""The outcome of one question, counted once: for the metrics and for the request's span."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from helix.telemetry.tracing import set_request_attributes
 
 
 class OutcomeRecorder:
-    """Counts what became of one question, whichever of its methods hears of it first.
+    """Counts the outcome of one question: the first call of its methods decides.
 
     As a context manager around a response it counts an answer that was not completed in the block
     as ``cut``, or as ``left`` where the client went away. ``started`` is the
@@ -27,13 +27,13 @@ class OutcomeRecorder:
         self._counted = False
 
     def first_token(self) -> None:
-        """The answer's first token is there; a second attempt's first token is not measured."""
+        """Note the answer's first token; that of a second attempt is not measured."""
         if not self._has_first_token:
             self._has_first_token = True
             self._metrics.first_token_seconds.observe(time.perf_counter() - self._started)
 
     def complete(self) -> None:
-        """The whole answer is there: ``record`` will count it, whatever its reader does now."""
+        """Note that the answer is whole: ``record`` will count it, even if its reader leaves."""
         self._completed = True
 
     def record(self, answer: Answer) -> None:

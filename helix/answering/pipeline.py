@@ -1,4 +1,4 @@
-"""How a question becomes an answer, for every adapter: HTTP, terminal, evaluations.
+"""The path of a question to its answer, for every adapter: HTTP, terminal, evaluations.
 
 engine's stream -> sources still hold -> proved -> screened -> judged -> receipt saved -> observed
 """
@@ -38,14 +38,14 @@ _logger = logging.getLogger(__name__)
 
 
 class SourceChanged(Unavailable):
-    """A document that an answer rests on was replaced or deleted while it was being answered."""
+    """A source of the answer was replaced or deleted while the answer was being made."""
 
     def __init__(self) -> None:
         super().__init__("a source was changed while it was answered from; ask again")
 
 
 class ReceiptStore(Protocol):
-    """Where receipts are stored."""
+    """Stores receipts."""
 
     async def save(self, answer: Answer) -> bool:
         """Store the receipt of ``answer``; False where that failed, which costs no answer."""
@@ -53,14 +53,14 @@ class ReceiptStore(Protocol):
 
 
 class PromptSource(Protocol):
-    """Where the prompts of tenants are."""
+    """Reads the prompts of tenants."""
 
     async def of(self, tenant: str) -> Prompts:
-        """Those of ``tenant`` as they are now; raises StoreUnavailable."""
+        """The present prompts of ``tenant``; raises StoreUnavailable."""
         ...
 
     async def at(self, tenant: str, used: Sequence[Mapping[str, Any]]) -> Prompts:
-        """Those of a receipt's ``prompts``, of the versions named; raises StoreUnavailable."""
+        """The versions that a receipt's ``prompts`` name; raises StoreUnavailable."""
         ...
 
 
@@ -70,7 +70,7 @@ Observer = Callable[[Answer], None]
 
 @dataclass(frozen=True)
 class AnswerPipeline:
-    """What every question of a process is answered with.
+    """The services that all questions of a process are answered with.
 
     Args:
         engine: retrieves, asks the model and streams its answer.
@@ -142,7 +142,7 @@ class AnswerRequest:
 
     @cached_property
     def outcome(self) -> OutcomeRecorder:
-        """Counts what becomes of the question, once."""
+        """The recorder that counts the question's outcome, once."""
         return OutcomeRecorder(self.pipeline.metrics, self.started)
 
     @property
@@ -184,9 +184,9 @@ class AnswerRequest:
         return for_readers(whole, len(answer.retrieval.sources))
 
     async def start(self) -> AnswerStream:
-        """Retrieve and ask the model; the answer's first delta is in hand on return.
+        """Retrieve and call the model; returns once the answer's first delta has arrived.
 
-        Of a gathered answer that is its first event.
+        For an agent's answer, returns once its first event has arrived.
 
         Raises:
             UpstreamError, StoreUnavailable, EmbedderMismatch: as CitationQueryEngine.ask does.
@@ -209,7 +209,7 @@ class AnswerRequest:
         return stream
 
     def _gathering(self) -> Gathering | None:
-        """Who gathers the sources; None: one search does."""
+        """The gatherer of the sources; None: one search is made."""
         gatherer = self.gatherer
         if gatherer is None and self.question.mode == "agent":
             gatherer = self.pipeline.agent
@@ -219,7 +219,7 @@ class AnswerRequest:
         """The answer of ``stream``, which was read to its end: proved and screened, not yet judged.
 
         Raises:
-            SourceChanged: a document that it rests on was replaced or deleted meanwhile.
+            SourceChanged: a source was replaced or deleted meanwhile.
             StoreUnavailable: the database did not answer.
         """
         engine, guards = self.pipeline.engine, self.pipeline.guards

@@ -1,4 +1,4 @@
-"""How a question is read that continues a conversation: what it follows, and what is remembered."""
+"""Reading a question within its conversation: whether it is a follow-up, and the memory for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from helix.retrieval.understanding import Understanding
 
 
 class ReadTurn(NamedTuple):
-    """How the question is searched, and what it is."""
+    """How the question is searched, and its turn."""
 
     follow_up: FollowUp
     turn: Turn
@@ -33,7 +33,7 @@ class TurnReader:
     budget: Budget = field(default_factory=Budget)
 
     async def read(self, question: str, history: History) -> ReadTurn:
-        """``question`` as it follows ``history``; raises nothing of its own."""
+        """``question`` read as the turn after ``history``; raises nothing."""
         found = FollowUp(question)
         if self.understanding:
             found = await self.understanding.of(question, history)
@@ -46,9 +46,9 @@ class TurnReader:
 def clarified(
     question: str, history: History, turn: Turn, retrieval: Retrieval
 ) -> tuple[Turn, Retrieval]:
-    """The turn as underspecified, with nothing to answer from, where it names no thing of its own.
+    """The turn as underspecified, without sources, where the question points at a thing unnamed.
 
-    A document that it names (``retrieval.named``) is a thing.
+    A document that the question names (``retrieval.named``) counts as a named thing.
     """
     if retrieval.named or retrieval.reason in ("no_documents", "filtered_empty"):
         return turn, retrieval

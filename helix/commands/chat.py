@@ -34,7 +34,7 @@ from helix.library.errors import NotFound
 from helix.telemetry.logs import configure_logging
 
 _STOP_SECONDS = 0.3
-"""How long it takes until an answer is asked again to stop."""
+"""Seconds after which an answer is asked again to stop."""
 
 
 def chat(
@@ -156,7 +156,7 @@ def _named(path: list[Row], number: int | None) -> Row:
 
 
 def _among_siblings(row: Row) -> str:
-    """Which of the messages in its place it is; nothing where it is the only one."""
+    """``(2 of 3)`` for a message with siblings; empty without."""
     siblings = row["siblings"]
     if len(siblings) == 1:
         return ""
@@ -185,7 +185,7 @@ async def _answer(answers: AnswerService, query: Query, pressed: asyncio.Event) 
     """Print the answer; the first Ctrl-C stops it, the second ends the chat.
 
     Raises:
-        HelixError: there is no answer, or it broke off.
+        HelixError: the answer failed, or its stream broke off.
         KeyboardInterrupt: Ctrl-C came twice.
     """
     pressed.clear()
@@ -234,7 +234,7 @@ async def _print_answer(answers: AnswerService, query: Query) -> None:
 
 
 def _print_proof(told: Row) -> None:
-    """Print what an answer rests on, how the question was understood, and why it was refused."""
+    """Print an answer's citations, how its question was understood, and why it was refused."""
     for line in [*citation_lines(told, verbose=False), *doubt_lines(told)]:
         typer.echo(line)
     if understood := (told.get("turn") or {}).get("understood_as"):

@@ -42,7 +42,7 @@ RECONNECT_SECONDS = 2
 psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
 
 ROLE = "helix_app"
-"""Whose rights a tenant's transaction has: those of nobody's rows but the tenant's."""
+"""The role of a tenant's transactions, which may see the tenant's rows only."""
 
 # Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
 # And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
@@ -147,11 +147,11 @@ class Connections:
     async def read(
         self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
     ) -> list[Row]:
-        """``fetch`` of what changes nothing: on a replica that has all that is written by now.
+        """``fetch`` for a statement that only reads: on a replica that has replayed all writes.
 
-        Whoever was told of a commit before the read began finds it there, whichever process it was
-        of. Commits that nobody waited for (``synchronous_commit`` off, as receipts have it) may be
-        missing: such tables are for ``fetch``.
+        Every commit that was acknowledged before the read began is seen, whichever process made it.
+        Commits without ``synchronous_commit``, such as those of receipts, may be missing: read
+        their tables with ``fetch``.
         """
         if self._replicas and not self._runner.is_current():
             rows = await self._read_replica(statement, values, tenant, settings)
@@ -162,7 +162,7 @@ class Connections:
     async def _read_replica(
         self, statement: str, values: dict[str, Any], tenant: str, settings: str
     ) -> list[Row] | None:
-        """The rows as the replica whose turn it is has them; None where the primary is to say."""
+        """The rows from the replica whose turn it is; None where the primary has to be asked."""
         if self._identity is None:
             (row,) = await self.fetch(IDENTITY, {}, tenant)
             self._identity = (row["cluster"], row["name"])
@@ -235,14 +235,14 @@ class Connections:
         closing.add_done_callback(self._checks.discard)
 
     def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
-        """What a coroutine function gives, for code that cannot await it: see BlockingRunner."""
+        """The result of a coroutine function, for code that cannot await: see BlockingRunner."""
         return self._runner.run(function, *arguments)
 
     @contextmanager
     def connection(self) -> Iterator[Connected]:
         """A connection with the rights of DATABASE_URL's own role, in autocommit.
 
-        It sees every tenant: for what keeps the database, not for what somebody asked for.
+        It sees every tenant: for the upkeep of the database, not for requests.
         """
         try:
             self._writing.open()
@@ -270,7 +270,7 @@ class Connections:
             yield connection
 
     def check_role(self) -> None:
-        """Return where DATABASE_URL's role may act as tenants do, and keep the database.
+        """Return where DATABASE_URL's role may act as tenants, and maintain the database.
 
         Raises:
             StoreUnavailable: it may not, DATABASE_URL leads to a pooler, or the database did not
@@ -342,7 +342,7 @@ def _pool_options(*, pooled: bool) -> dict[str, Any]:
 def _require_direct(connection: Connected) -> None:
     """Raise StoreUnavailable where a pooler stands between the connection and the database.
 
-    A pooler tells its clients of a process that is its own invention.
+    A pooler gives its clients a process id of its own making.
     """
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     if row != (connection.info.backend_pid,):

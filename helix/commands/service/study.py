@@ -1,4 +1,4 @@
-"""What ``helix study`` asks for: sets, cards and attempts, of a server or of the database."""
+"""The sets, cards and attempts of ``helix study``, from a server or from the database."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from helix.study.repetition import Rating
 
 
 class StudyService(Protocol):
-    """Sets of one tenant, and one learner's way through them; rows are those of the HTTP API.
+    """The sets of one tenant, and one learner's attempts; rows are those of the HTTP API.
 
-    Every method may raise NotFound, where an id is nobody's, BadRequest and Unavailable.
+    Every method may raise NotFound for an unknown id, BadRequest and Unavailable.
     """
 
     @property
@@ -38,7 +38,7 @@ class StudyService(Protocol):
     async def order(
         self, kind: Kind, title: str, scope: Row, difficulty: Difficulty, count: int | None
     ) -> Row:
-        """Have a set made of ``scope``, as POST /v1/study has it; the set with its ``run_id``."""
+        """Order a set of ``scope``, as POST /v1/study has it; returns it with its ``run_id``."""
         ...
 
     def follow(self, run_id: int) -> AsyncGenerator[Event, None]:
@@ -54,19 +54,19 @@ class StudyService(Protocol):
         ...
 
     async def review(self, card_id: int, rating: Rating) -> Row:
-        """Note how well a card was known; when it is due next."""
+        """Store how well a card was known; returns when it is due next."""
         ...
 
     async def undo_review(self) -> Row:
-        """Take the last review back."""
+        """Undo the last review."""
         ...
 
     async def open_attempt(self, set_id: int) -> Row:
-        """The attempt at a quiz that is not finished, or a new one."""
+        """The unfinished attempt at a quiz, or a new one."""
         ...
 
     async def answer(self, attempt_id: int, item_id: int, answer: Any) -> Row:
-        """Keep an answer; whether it is right, with its key and sources."""
+        """Store an answer; returns whether it is right, with its key and sources."""
         ...
 
     async def finish(self, attempt_id: int) -> Row:
