@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from helix.library.uploads import Upload
     from helix.storage.connections import Connected
     from helix.transfer.folder import Manifest
+    from helix.transfer.new_vectors import NewVectors
     from helix.transfer.vector_tables import Text
 
 Result = TypeVar("Result")
@@ -58,12 +61,16 @@ def import_(
     collection: Annotated[
         str | None, typer.Option(help="With --from: only this collection.")
     ] = None,
+    reembed: Annotated[
+        bool,
+        typer.Option(help="Embed chunks with HELIX_EMBEDDER where DIR has another's vectors."),
+    ] = False,
 ) -> None:
     """Import the export DIR into DATABASE_URL's database, as a tenant without any rows yet.
 
     Every byte is checked first, and either all of it is imported or nothing. Vectors are kept, so
-    no embedder is called: the database must be empty, or filled by the same embedder. Documents
-    and chunks keep their ids where these are free.
+    no embedder is called: the database must be empty, or filled by the same embedder; for another
+    one --reembed makes the vectors anew. Documents and chunks keep their ids where these are free.
 
     With --from, the texts in the tables of LangChain's PGVector or of Open WebUI are queued as
     uploads, a document each, which a worker reads like any other.
@@ -79,14 +86,37 @@ def import_(
     manifest = checked(folder)
     whose = tenant_name(tenant or manifest.tenant)
 
-    def bring_in(connection: Connected) -> None:
-        import_tenant(connection, folder, whose, manifest)
-        record_command(connection, "helix import", whose)
+    def bring_in(anew: NewVectors | None) -> str | None:
+        anew = None if anew and anew.identity == manifest.embedder else anew
 
-    _in_database(bring_in)
+        def imported(connection: Connected) -> None:
+            import_tenant(connection, folder, whose, manifest, anew)
+            record_command(connection, "helix import", whose)
+
+        _in_database(imported)
+        return anew.identity if anew else manifest.embedder
+
+    embedder = asyncio.run(_with_new_vectors(bring_in)) if reembed else bring_in(None)
     typer.echo(f"{folder} is imported as {whose}: {_described(manifest)}")
     if manifest.embedder:
-        typer.echo(f"its vectors are of the embedder {manifest.embedder}", err=True)
+        typer.echo(f"its vectors are of the embedder {embedder}", err=True)
+
+
+async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Result:
+    """What ``work``, in a thread, gives with the vectors of HELIX_EMBEDDER."""
+    from helix.providers import build_embedder
+    from helix.settings import load_settings
+    from helix.transfer.new_vectors import NewVectors
+
+    loop = asyncio.get_running_loop()
+    async with aclosing(build_embedder(load_settings(), patient=True)) as embedder:
+
+        def embed(texts: list[str]) -> list[list[float]]:
+            made = embedder.model.aget_text_embedding_batch(texts)
+            return asyncio.run_coroutine_threadsafe(made, loop).result()
+
+        anew = NewVectors(embedder.identity, embedder.max_batch, embed)
+        return await asyncio.to_thread(work, anew)
 
 
 def _import_texts(url: str, program: str, collection: str | None, tenant: str) -> None:

@@ -8,12 +8,10 @@ fails is an error: what is embedded while the database is away could not be stor
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -22,9 +20,8 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
 from helix.storage.cache_rows import CacheRows, Floats
+from helix.storage.cache_rows import cache_key as cache_key
 from helix.storage.tenant_store import TenantStore
-
-Task = Literal["document", "query"]
 
 QUESTION_SECONDS = 1.0
 """Longest that a question waits for the cache: more than any model saves by it."""
@@ -33,12 +30,6 @@ RESTING_SECONDS = 30.0
 _CHECKS = 64  # how often a limit's worth of new vectors is measured
 
 _logger = logging.getLogger(__name__)
-
-
-def cache_key(identity: str, task: Task, text: str) -> str:
-    """SHA-256 in hex of an embedder's identity, a task and a text, each told from the next."""
-    told = f"{len(identity)}:{identity}:{task}:{text}"
-    return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
 
 
 def with_cache(embedder: Embedder, store: TenantStore, limit_mb: int) -> Embedder:

@@ -5,10 +5,11 @@ Vectors are float32, little endian, without the zeros at their end: 1 KB for the
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 
 import numpy as np
 from psycopg.rows import class_row
@@ -17,6 +18,7 @@ from helix.contract import EMBEDDING_DIMENSIONS
 from helix.storage.connections import Connected, Connections, Row
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
+Task = Literal["document", "query"]
 
 ENTRY_BYTES = 420
 """What an entry takes beside its vector: its row and its places in both indexes, about."""
@@ -53,6 +55,12 @@ SELECT model, count(*) AS entries, sum(octet_length(vector) + %s)::bigint AS siz
        min(used_at) AS oldest
 FROM embedding_cache GROUP BY model ORDER BY size DESC, model
 """
+
+
+def cache_key(identity: str, task: Task, text: str) -> str:
+    """SHA-256 in hex of an embedder's identity, a task and a text, each told from the next."""
+    told = f"{len(identity)}:{identity}:{task}:{text}"
+    return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)

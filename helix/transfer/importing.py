@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import sql
@@ -20,6 +21,9 @@ from helix.transfer.exporting import OWN
 from helix.transfer.folder import Manifest, TransferFailed
 from helix.transfer.renumbering import Offsets, renumbered
 from helix.transfer.tables import FILES, TABLES, Table, columns_of, listed
+
+if TYPE_CHECKING:
+    from helix.transfer.new_vectors import NewVectors  # loads LlamaIndex
 
 _ROWS_AT_ONCE = 200
 _BYTES_AT_ONCE = 8_000_000
@@ -40,16 +44,24 @@ WHERE status = 'answering' AND {own}
 """).format(own=OWN)
 
 
-def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Manifest) -> None:
+def import_tenant(
+    connection: Connected,
+    folder: Path,
+    tenant: str,
+    manifest: Manifest,
+    anew: NewVectors | None = None,
+) -> None:
     """Import the export in ``folder`` as ``tenant``, which may have no rows yet.
 
     ``connection`` is in autocommit, with the owner's rights; ``manifest`` is the one that
-    ``checked`` returned. Vectors are imported as they are: no embedder is called. Ids are kept
-    where all of them are free; else all are raised by one number a table.
+    ``checked`` returned. Vectors are imported as they are, and no embedder is called; with
+    ``anew`` those of chunks are made by its embedder. Ids are kept where all of them are free;
+    else all are raised by one number a table.
 
     Raises:
         TransferFailed: the export is damaged or of a newer Helix; the tenant has rows; the
             database's vectors are another embedder's.
+        UpstreamError: the embedder of ``anew`` failed.
     """
     _check_columns(connection, manifest, folder)
     indexes.drop_if_empty(connection)
@@ -58,12 +70,16 @@ def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Ma
             connection.execute("SELECT set_config('helix.tenant', %s, true)", (tenant,))
             _check_empty(connection, tenant)
             if manifest.embedder is not None:
-                _claim(connection, folder, manifest.embedder)
+                embedder = anew.identity if anew else manifest.embedder
+                _claim(connection, folder, manifest.embedder, embedder)
             offsets = _offsets(connection, manifest)
             _load_files(connection, folder, tenant)
             for table in TABLES:
                 if table.name in manifest.tables:
-                    _load(connection, folder, manifest, table, tenant, offsets)
+                    batches = _batches(folder, table, offsets)
+                    if anew and table.name == "chunks":
+                        batches = map(anew.renewed, batches)
+                    _load(connection, manifest, table, tenant, batches)
             _finish(connection, tenant)
     except psycopg.errors.DataError as error:
         raise files.damaged(folder, str(error.diag.message_primary)) from None
@@ -71,16 +87,15 @@ def import_tenant(connection: Connected, folder: Path, tenant: str, manifest: Ma
         indexes.build_if_missing(connection)
 
 
-def _claim(connection: Connected, folder: Path, embedder: str) -> None:
+def _claim(connection: Connected, folder: Path, exported: str, embedder: str) -> None:
     """Make sure that the database's vectors are those of ``embedder``, or that it has none."""
     try:
         claim_embedder(connection, embedder)
     except EmbedderMismatch:
         (stored,) = connection.execute("SELECT identity FROM embedding_space").fetchone() or ("?",)
         raise TransferFailed(
-            f"the vectors in {folder} are of the embedder {embedder}, those of this database of"
-            f" {stored}: import it into an empty database, change that one's embedder by"
-            " `helix reembed`, and import what it then exports"
+            f"the vectors in {folder} are of the embedder {exported}, those of this database of"
+            f" {stored}: set HELIX_EMBEDDER to the latter, and import with --reembed"
         ) from None
 
 
@@ -134,11 +149,10 @@ def _load_files(connection: Connected, folder: Path, tenant: str) -> None:
 
 def _load(
     connection: Connected,
-    folder: Path,
     manifest: Manifest,
     table: Table,
     tenant: str,
-    offsets: Offsets,
+    batches: Iterable[list[str]],
 ) -> None:
     columns = manifest.tables[table.name].columns
     values = sql.SQL(", ").join(
@@ -149,7 +163,7 @@ def _load(
         "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE"
         " SELECT {values} FROM json_populate_recordset(NULL::{table}, %(rows)s::json)"
     ).format(table=sql.Identifier(table.name), columns=listed(columns), values=values)
-    for rows in _batches(folder, table, offsets):
+    for rows in batches:
         connection.execute(statement, {"tenant": tenant, "rows": f"[{','.join(rows)}]"})
 
 

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from llama_index.core.schema import MetadataMode
-from llama_index.core.vector_stores.utils import metadata_dict_to_node
 from pgvector import Vector
 from psycopg_pool import AsyncConnectionPool
 
-from helix.domain.records import EMBEDDING_KEY
 from helix.providers.base import Embedder
+from helix.storage.embedded_text import embedded_text as embedded_text
 from pipelines.reembedding.state import Connected
 
 Pool = AsyncConnectionPool[Connected]
@@ -117,15 +115,3 @@ class Filling:
             cursor = connection.cursor()
             await cursor.executemany(_FILL, values)
             return cursor.rowcount
-
-
-def embedded_text(content: str, metadata: dict[str, Any]) -> str:
-    """What ingest embedded of a chunk: title, headings and context in front of its content.
-
-    A row that LlamaIndex did not write was embedded as it is.
-    """
-    if "_node_content" not in metadata:
-        return content
-    node = metadata_dict_to_node(metadata, content)
-    node.metadata.pop(EMBEDDING_KEY, None)  # known only once the text has been put together
-    return str(node.get_content(MetadataMode.EMBED))
