@@ -10,7 +10,7 @@ from helix.library.access import Connected, Library, Row
 from helix.study.checked_outline import Outline, checked_lessons, checked_nodes
 from helix.study.heading_outline import lessons_by_heading, nodes_by_heading
 from helix.study.items import Made
-from helix.study.maker import Maker, Part
+from helix.study.maker import Maker, OfflineMaker, Part
 from helix.study.passages import Place, chosen, places_of, read_passages, without_repeats
 from helix.study.storing import add_items, change_body, keep_plan, keep_step
 
@@ -28,7 +28,7 @@ async def make_workshop(library: Library, row: Row, maker: Maker) -> bool:
     outline = await _by_model(library, row, maker, places, checked_lessons)
     if not outline.is_sound:
         by_rule = await lessons_by_heading(library, places, row["wanted"])
-        outline = _instead(outline, by_rule)
+        outline, maker = _instead(outline, by_rule), OfflineMaker()
     return await _keep(library, row, maker, outline.made)
 
 
@@ -38,7 +38,7 @@ async def make_map(library: Library, row: Row, maker: Maker) -> bool:
     outline = await _by_model(library, row, maker, places, checked_nodes)
     if not outline.is_sound:
         by_rule = await nodes_by_heading(library, places, row["title"], row["wanted"])
-        outline = _instead(outline, by_rule)
+        outline, maker = _instead(outline, by_rule), OfflineMaker()
     return await _keep(library, row, maker, outline.made, outline.parents)
 
 

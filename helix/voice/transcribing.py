@@ -28,6 +28,7 @@ INLINE_MB = 14
 NOTHING = "NO SPEECH"
 """The model's reply for a recording without speech."""
 
+_EXTRA = "helix-answers[voice]"
 _logger = logging.getLogger(__name__)
 
 
@@ -109,6 +110,10 @@ class WhisperTranscriber:
         try:
             segments, _ = self._model.transcribe(io.BytesIO(data), vad_filter=False)
             return " ".join(segment.text.strip() for segment in segments).strip()
+        except ImportError as error:
+            raise UpstreamError(
+                f"Whisper's packages cannot be loaded ({error.name}): pip install '{_EXTRA}'"
+            ) from error
         except Exception as error:
             _logger.warning("Whisper failed: %s", type(error).__name__)
             raise UpstreamError(f"Whisper failed ({type(error).__name__})") from error
@@ -136,7 +141,6 @@ def build_transcriber(settings: Settings, llm: LanguageModel) -> Transcriber | N
         )
     if find_spec("faster_whisper") is None:
         raise SettingsError(
-            "HELIX_VOICE_MODEL needs a package that is not installed:"
-            " pip install 'helix-answers[voice]'"
+            f"HELIX_VOICE_MODEL needs a package that is not installed: pip install '{_EXTRA}'"
         )
     return WhisperTranscriber(str(folder))

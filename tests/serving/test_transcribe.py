@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from helix.errors import SettingsError
+from helix.errors import SettingsError, UpstreamError
 from helix.prompts import prompt
 from helix.providers import build_llm
 from helix.settings import load_settings
@@ -110,3 +111,9 @@ async def test_whisper_is_loaded_with_the_first_recording_from_the_named_folder(
     with pytest.raises(Exception, match=r"^Whisper failed \(ValueError\)$"):
         await whisper.text_of(sound, b"other")  # type: ignore[arg-type]
     await whisper.aclose()
+    monkeypatch.setitem(sys.modules, "faster_whisper", None)  # half an installation
+    broken = build_transcriber(settings(), llm)
+    assert broken is not None
+    with pytest.raises(UpstreamError, match=r"faster_whisper.*helix-answers\[voice\]"):
+        await broken.text_of(sound, wav(1))  # type: ignore[arg-type]
+    await broken.aclose()

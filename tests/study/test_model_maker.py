@@ -162,12 +162,13 @@ def test_an_outline_that_is_not_sound_is_asked_for_once_more(
 ) -> None:
     wire.script(reply(*LESSONS[2:]), reply(*LESSONS), on="generate")
     made, items = make_set(a_maker(), kind="workshop", count=5)
-    assert len(items) == 3 and len(wire.requests) == 2
+    assert len(items) == 3 and len(wire.requests) == 2 and made["model"].startswith("gemini:")
     assert made["dropped"] == {"malformed outline": 1, "unsupported": 1}
     wire.script(Answer(("I cannot do that.",)), reply({"title": ""}), on="generate")
     made, items = make_set(a_maker(), kind="workshop", count=5)
     by_rule = [item["body"]["title"] for item in items]
     assert made["dropped"] == {"malformed outline": 2} and len(wire.requests) == 4
+    assert made["model"] == "offline"
     _, same = make_set(kind="workshop", count=5)
     assert by_rule == [item["body"]["title"] for item in same], "the headings are the outline"
 

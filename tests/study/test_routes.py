@@ -23,8 +23,8 @@ from helix.study.making import make
 from tests.study.conftest import EMBEDDER
 from tests.support.fake_embedder import opened, rows
 from tests.support.live_server import live
-from tests.support.query_service import a_store
-from tests.support.study_texts import store_study_texts
+from tests.support.query_service import a_store, store_text
+from tests.support.study_texts import BRIDGE, store_study_texts
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 
 TENANT = {"tenant_id": "halden"}
@@ -220,8 +220,40 @@ def test_a_deck_goes_to_anki_and_comes_back_with_its_spans(
     for data in (b"PK\x03\x04broken", b"front only\r\n", b"\xff\xfe\x00"):
         refused = client.post("/v1/study/import", files={"file": ("x", data)})
         assert refused.status_code == 400, data
+    newer = io.BytesIO(packages[0])
+    with zipfile.ZipFile(newer, "a") as package:
+        package.writestr("collection.anki21b", b"\x28\xb5\x2f\xfd")
+    refused = client.post("/v1/study/import", files={"file": ("deck.apkg", newer.getvalue())})
+    assert refused.status_code == 400 and "Support older Anki versions" in refused.json()["error"]
     wrong = client.get(address, params={"format": "svg"})
     assert wrong.status_code == 400 and "cannot be exported as svg" in wrong.text
+
+
+def test_nothing_of_a_deleted_document_is_served(
+    client: httpx.Client, module_database_url: str
+) -> None:
+    with a_store(module_database_url) as store:
+        text = BRIDGE.replace("Halden", "Morvane")
+        gone = store_text(store.of("halden"), "morvane.md", "Morvane Bridge", text)
+    sets = [made(client, module_database_url, kind, document_ids=[gone])
+            for kind in ("quiz", "cards", "workshop", "map")]  # fmt: skip
+    items = [item for one in sets for item in one["items"]]
+    lesson = next(item["id"] for item in items if item["kind"] == "lesson")
+    workshop = f"/v1/study/{sets[2]['id']}/lessons/{lesson}"
+    assert client.post(workshop).status_code == 200
+    attempt = client.post(f"/v1/study/{sets[0]['id']}/attempts").json()["id"]
+    assert client.delete(f"/v1/documents/{gone}").status_code == 204
+    assert client.post(workshop).status_code == 404
+    card = next(item["id"] for item in items if item["kind"] == "card")
+    rated = client.post(f"/v1/study/cards/{card}/review", json={"rating": "good"})
+    assert rated.status_code == 404
+    answer = {"item_id": sets[0]["items"][0]["id"], "answer": 0}
+    assert client.post(f"/v1/study/attempts/{attempt}/answers", json=answer).status_code == 404
+    told = [client.get(f"/v1/study/{one['id']}").text for one in sets]
+    told.append(client.get("/v1/study/due", params={"limit": 200}).text)
+    told += [client.get(f"/v1/study/{one['id']}/export").text for one in sets]
+    assert all('"items":[]' in each.replace(" ", "") for each in told[:4])
+    assert not any("Morvane" in each for each in told)
 
 
 def _notes(package: bytes) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ _MODEL_ID = 1_607_392_319
 _DECKS_FROM = 1_500_000_000
 _TAG = re.compile(r"<[^>]{0,500}>")
 _COLLECTIONS = ("collection.anki21", "collection.anki2")
+_NEWER = "collection.anki21b"  # Zstandard; beside it the older ones say "update Anki"
 _CARD = '<div class="front">{{Front}}</div>'
 _ANSWER = '{{FrontSide}}<hr id="answer">{{Back}}<div class="source">{{Source}}</div>'
 _STYLE = ".card { font-family: sans-serif; font-size: 20px; } .source { font-size: 13px; }"
@@ -93,9 +94,9 @@ def _collection(data: bytes) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             names = [name for name in _COLLECTIONS if name in package.namelist()]
-            if not names:
-                raise BadRequest("this .apkg file has no collection: export it from Anki with"
-                                 " “Support older Anki versions”")  # fmt: skip
+            if not names or _NEWER in package.namelist():
+                raise BadRequest("this .apkg file has no collection that can be read here: export"
+                                 " it from Anki with “Support older Anki versions”")  # fmt: skip
             with package.open(names[0]) as file:
                 content = file.read(_MOST_BYTES + 1)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
