@@ -9,11 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from db import embedded
+from db.embedded import acquire
 from tests.support.deployment import BOUND_SECONDS, Deployment, Told, deployed
 from tests.support.embedded_servers import a_place
-from tests.support.faults import FAULTS, Fault, disk_full
+from tests.support.faults import FAULTS, Fault, disk_full, model_down
+from tests.support.own_machine import Answering, Clock, NameServer
 from tests.support.service_process import eventually
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 
@@ -125,3 +129,59 @@ def test_a_full_disk_many_times(wire: GeminiWire, tmp_path: Path) -> None:
     ):
         for _ in range(ROUNDS):
             print(endure(running, fault))  # noqa: T201
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("answering", [Answering.FAILING, Answering.SILENT])
+def test_names_that_nobody_knows_many_times(tmp_path: Path, answering: Answering) -> None:
+    with gemini_wire() as wire, NameServer() as names, a_place() as place:
+
+        @contextmanager
+        def unknown(deployment: Deployment) -> Iterator[None]:
+            names.answering, before = answering, names.asked
+            with model_down(deployment):
+                pass  # or its open connections would go on, and no name be asked for
+            try:
+                yield
+                assert names.asked > before
+            finally:
+                names.answering = Answering.WELL
+
+        url = f"http://model.test:{wire.port}"
+        with deployed(
+            place, tmp_path, wire, names.prefix(tmp_path), {"GOOGLE_GEMINI_BASE_URL": url}
+        ) as running:
+            for _ in range(ROUNDS):
+                assert endure(running, Fault(f"names {answering.value}", unknown, 12.0)) == []
+            running.wire.stop()
+
+
+@contextmanager
+def _with_clock(clock: Clock) -> Iterator[None]:
+    """Start embedded servers with it: they take only known variables from who starts them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedded, "INHERITED", (*embedded.INHERITED, *clock.variables))
+        for name, value in clock.variables.items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seconds", [3600, -3600])
+def test_a_clock_that_jumps_many_times(tmp_path: Path, seconds: int) -> None:
+    with (
+        Clock.set_up() as clock,
+        gemini_wire() as wire,
+        a_place() as place,
+        _with_clock(clock),
+        acquire(place),
+        deployed(place, tmp_path, wire, variables=clock.variables) as running,
+    ):
+        with psycopg.connect(running.database_url) as connection, clock.wrong_by(seconds):
+            row = connection.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()
+            assert row is not None and abs(float(row[0]) - time.time() - seconds) < 600
+        fault = Fault(f"clock wrong by {seconds} s", lambda _: clock.wrong_by(seconds), 4.0)
+        for _ in range(ROUNDS):
+            assert endure(running, fault) == []

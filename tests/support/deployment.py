@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -47,7 +49,11 @@ class Deployment:
     folder: Path
     wire: GeminiWire
     port: int
-    process: Process | None = None
+    prefix: tuple[str, ...] = ()
+    """What goes before the server's command."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """Of the server, besides its settings."""
+    process: Process | subprocess.Popen[bytes] | None = None
     accepted: dict[str, str] = field(default_factory=dict)
     """By title, the text of each upload that was acknowledged."""
     tried: int = 0
@@ -70,15 +76,20 @@ class Deployment:
     def start(self) -> None:
         """Start the server, with one worker behind it; returns when it listens."""
         log = self.folder / "server.log"
+        command = ("helix.cli", "serve", "--port", str(self.port))
+        variables = environment(
+            DATABASE_URL=f"embedded:{self.place}", HELIX_LLM="gemini", HELIX_EMBEDDER="offline",
+            GEMINI_API_KEY="test-key", HELIX_MODEL_TIMEOUT="2", HELIX_WORKERS="1",
+            HELIX_SUGGESTIONS="off", TMPDIR=str(self.temporary), **self.variables,
+        )  # fmt: skip
         with log.open("wb") as output:
-            self.process = Process(
-                "helix.cli", "serve", "--port", str(self.port), cwd=self.folder, output=output,
-                env=environment(
-                    DATABASE_URL=f"embedded:{self.place}", HELIX_LLM="gemini",
-                    HELIX_EMBEDDER="offline", GEMINI_API_KEY="test-key", HELIX_MODEL_TIMEOUT="2",
-                    HELIX_WORKERS="1", HELIX_SUGGESTIONS="off", TMPDIR=str(self.temporary),
-                ),
-            )  # fmt: skip
+            if self.prefix or self.variables:  # which a process takes from its start on
+                self.process = subprocess.Popen(
+                    [*self.prefix, sys.executable, "-m", *command],
+                    cwd=self.folder, env=variables, stdout=output, stderr=output,
+                )  # fmt: skip
+            else:
+                self.process = Process(*command, cwd=self.folder, output=output, env=variables)
         assert eventually(lambda: bool(_LISTENING.search(log.read_text())), 90), log.read_text()
 
     @property
@@ -183,13 +194,19 @@ def _is_line(response: httpx.Response) -> bool:
 
 
 @contextmanager
-def deployed(place: Path, folder: Path, wire: GeminiWire) -> Iterator[Deployment]:
+def deployed(
+    place: Path,
+    folder: Path,
+    wire: GeminiWire,
+    prefix: tuple[str, ...] = (),
+    variables: dict[str, str] | None = None,
+) -> Iterator[Deployment]:
     """A deployment that has answered its first question from its first upload."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with ExitStack() as stack:
-        deployment = Deployment(place, folder, wire, port)
+        deployment = Deployment(place, folder, wire, port, prefix, variables or {})
         stack.callback(deployment.stop)
         deployment.start()
         assert deployment.upload().status in (200, 201, 202)
