@@ -115,7 +115,10 @@ async def main() -> None:
         Route("/turns", model.turns),
         Route("/{path:path}", model.generate, methods=["POST"]),
     ]
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    # asyncio sends small writes at once only where a socket names its protocol
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1024)
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="warning"))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     print(listener.getsockname()[1], flush=True)
