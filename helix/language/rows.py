@@ -22,6 +22,7 @@ _VALUE = re.compile(
     r"(?P<digits>\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\s?\)?\s?(?P<percent>%?)\)?"
     r"(?P<unit>(?: [^\W\d_]{1,14}){0,2})"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _SCALE = re.compile(
     r"\b(?:in|of|stated in|expressed in|presented in|amounts? in)\s+"
     r"(?:(?:US|U\.S\.|[$€£]|USD|EUR)\s*)?(thousand|million|billion|trillion)s?\b"
@@ -164,7 +165,8 @@ def read_row(text: str, span: Span) -> TableRow | None:
         named = _NAMED.match(piece)
         value_at = at + (named.end() if named else 0)
         value = text[value_at : at + len(piece)]
-        if number == 0 and (named is None or INWARDS not in named[1]) and not amount(value):
+        is_label = _YEAR.fullmatch(value) is not None or not amount(value)
+        if number == 0 and (named is None or INWARDS not in named[1]) and is_label:
             corner, path = (named[1] if named else ""), tuple(value.split(INWARDS))
         else:
             cells.append(Named(named[1] if named else "", value, value_at, at + len(piece)))

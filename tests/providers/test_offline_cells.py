@@ -128,3 +128,75 @@ def test_a_model_that_does_not_read_places_gets_the_prompt_alone() -> None:
     assert not turn.additional_kwargs
     placed = chat_messages("lamps?", SOURCES, [source.place for source in SOURCES])[-1]
     assert placed.content == turn.content
+
+
+def table(*rows: str) -> list[Source]:
+    return report_sources(
+        [("\n".join(("Accounts of the mill (in thousands)", *rows)), SourcePlace())]
+    )
+
+
+YEARS = "Year Ended › March 31, 2019: {} | Year Ended › March 31, 2018: {}"
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        (
+            "What was the milling income in 2018?",
+            (f"Milling income | {YEARS.format('206,587', '254,127')}",),
+            "Milling income: 254,127 thousand, year ended March 31, 2018 [1]",
+        ),
+        (
+            "What were the other milling costs in 2018?",
+            (
+                f"Other milling costs | {YEARS.format('27', '33')}",
+                f"Total other milling costs | {YEARS.format('166', '513')}",
+            ),
+            "Other milling costs: 33 thousand, year ended March 31, 2018 [1]",
+        ),
+        (
+            "What is the fair value of the debt as of March 31, 2019?",
+            ("Debt | March 31, 2019 › Carried at: 3,774 | March 31, 2019 › Fair value: 4,073",),
+            "Debt: 4,073 thousand, March 31, 2019, Fair value [1]",
+        ),
+        (
+            "What was the revenue from Ghent in 2018?",
+            (
+                "Revenue by town | Year 2019: $M | Year 2018: $M",
+                "Ghent | Year 2019: 83 | Year 2018: 73",
+            ),
+            "Ghent: 73 thousand, year 2018 [1]",
+        ),
+        (
+            "What were the operating leases for 2021?",
+            ("2021 | Operating leases: 138 | Finance leases: 6",),
+            "2021: 138 thousand, Operating leases [1]",
+        ),
+        (
+            "What was the allowance for doubtful debts in 2018?",
+            (f"Debts, net of allowance for doubtful debts | {YEARS.format('81', '92')}",),
+            REFUSAL,
+        ),
+        (
+            "What were the milling costs in 2018?",
+            (f"Includes wages of › Milling costs | {YEARS.format('20', '21')}",),
+            REFUSAL,
+        ),
+        (
+            "What was the income before income tax expense in 2018?",
+            (f"Income tax expense | {YEARS.format('71', '72')}",),
+            REFUSAL,
+        ),
+    ],
+)
+def test_the_cell_that_the_words_of_the_question_name(
+    question: str, rows: Sequence[str], answer: str
+) -> None:
+    assert ask(question, table(*rows)) == answer
+
+
+def test_two_tables_that_print_a_number_in_two_ways_agree() -> None:
+    one = f"Mill › Income | {YEARS.format('$6,976', '$5,403')}"
+    other = f"Income › Mill | {YEARS.format('6,976', '5,403')}"
+    assert "6,976" in ask("What was the mill's income in 2019?", table(one) + table(other))

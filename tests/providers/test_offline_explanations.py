@@ -108,3 +108,24 @@ def test_a_number_does_not_say_what_a_thing_consists_of() -> None:
 )
 def test_a_frequency_and_a_condition_answer(asked: str, text: str) -> None:
     assert extract(asked, (PromptSource(1, text),)) == f"{text} [1]"
+
+
+def test_a_rise_does_not_tell_why_there_was_a_fall() -> None:
+    asked = read_question("Why did pump sales fall in 2023?")
+    assert not explains(asked, "Demand for pumps increased due to price cuts elsewhere.", "")
+    assert explains(asked, "Pump sales fell as a result of price increases.", "")
+    assert not explains(asked, "Sales in 2023 were $5 million, down 17% from a year ago.", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The following table shows the freight costs of 2023 and 2022:",
+        "Freight costs and tolls | 4,120 | 3,877 | 243",
+    ],
+)
+def test_an_announcement_and_cells_without_columns_have_no_value(text: str) -> None:
+    asked = "What were the freight costs in 2023?"
+    told = "Freight costs of 2023 were $4.1 million."
+    assert extract(asked, (PromptSource(1, f"{text}\n"),)) == REFUSAL
+    assert extract(asked, (PromptSource(1, f"{text}\n\n{told}\n"),)) == f"{told} [1]"

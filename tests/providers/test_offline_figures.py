@@ -37,6 +37,7 @@ def test_a_figure_of_the_kind_is_accepted(question: str, text: str) -> None:
     ("question", "text"),
     [
         (PRICE, "In February 2022 the harbour announced the purchase."),
+        ("What was the expense for grants?", "The expense is told over a period of 2.7 years."),
         (PRICE, "As of April 1, 2023, the harbour held 94% of the crane's maker."),
         ("How did its costs compare to its revenue?", "Costs grew with the number of cranes."),
         (PRICE, "The harbour raised $1.0 million with the second crane."),

@@ -36,6 +36,7 @@ def test_the_measure_itself(question: str, text: str, before: str) -> None:
     "text",
     [
         "Services revenue was $2 billion.",
+        "Services net revenue was $2 billion.",
         "We had unearned revenue of $2 billion.",
         "The effect on our revenue was 11.5%.",
         "Interest expense was $381 million.",

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from helix.domain.asked import AnswerKind, AskedQuestion
 from helix.domain.relevance import companies_of, foreign_names
 from helix.language.durations import months_in, without_periods
-from helix.language.paraphrases import meaning, meanings
+from helix.language.paraphrases import meanings
 from helix.language.periods import Period, dates, keys_until, periods
 from helix.language.rows import INWARDS, Amount, Named, TableRow, Units, amount, rows_of, units_in
 from helix.language.word_lists import tables, word_lists
+from helix.providers.offline.labels import label_match
 from helix.providers.offline.reading import PromptSource
 
 _LISTS = word_lists("tables")
@@ -23,29 +24,22 @@ _CHANGE = re.compile(r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|fell|
                      re.IGNORECASE)  # fmt: skip
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
-_PARENTHESES = re.compile(r"\([^()]{0,40}\)")
-_OR_LOSS = re.compile(
-    r"\b(income|earnings|profit|gains?|surplus|increase) \((loss(?:es)?|deficit|decrease)\)",
-    re.IGNORECASE,
-)
-_LEFT_OVER = re.compile(r"(?:total )?other\b", re.IGNORECASE)
-"""How the label of a row begins that is the rest of its group, and nothing that the group names."""
-_OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
 """`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
 _MONTH = "|".join(" ".join(tables("periods")["months"]).split())
 _GOES_ON = re.compile(rf"\b(?:ended|ending|of|at|\d{{1,2}} (?:{_MONTH}))$", re.IGNORECASE)
 """The end of a header that the next goes on without a comma: `ended`, and `31 December`."""
 _ENDED = re.compile(r"\b(?:Months|Weeks|Year|Quarter|Period) (?:Ended|Ending)\b|\bEnded\b")
-_ENOUGH_LABEL = 0.65
-"""Share of a row's label that the question has to have: `Mac` is not asked for by `iPhone`."""
 _ENOUGH_ASKED = 0.65
 """Share of what the question asks about that label, headers, caption and document have to have."""
 MOST_WORDS = 60
 """Words of one quote at most: more is no answer but a block."""
 _CLOSE = 0.01
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_OTHER_YEAR = 0.6  # for a year that a cell is of by its days, and not by the year that it prints
 _INNER = 1.0  # a word of the question in the row's own label
 _GROUP = 0.9  # in its group
+_IN_HEADER = 0.05  # for each word of the question in the column's header
 _OUTER = 0.75  # in the caption, the column's header
 _ABOUT = 0.5  # in the headings above, the title, the facts
 
@@ -127,46 +121,38 @@ def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Ca
     company = source.place.company & set(asked.subject)
     subject = [word for word in asked.subject if word not in company] or list(asked.subject)
     about = _told(meanings(source.place.told), subject)
+    table, heading = (0, 0), ""
     for row, above in rows_of(source.text):
-        caption = _told(meanings(source.text[slice(*above)]), subject)
+        if above != table:
+            table, heading = above, ""
+        if row.label and not any(amount(cell.value) for cell in row.cells):
+            heading = row.label  # `Revenue by country | 2019: $M`: a heading inside the table
+        caption = _told(meanings(f"{source.text[slice(*above)]} {heading}"), subject)
         path = frozenset(meanings(" ".join(row.path[:-1])))
-        read, is_loss = _reading(without_periods(row.label), subject)
-        bare = _PARENTHESES.sub(" ", read)
-        label = [word for word in meanings(bare) if word not in _OF_TIME | company]
-        first_item = frozenset(meanings(bare.partition(",")[0])) if "," in bare else None
-        share = _label_share(label, subject, first_item) if label else None
-        if label and (share is None or share < _ENOUGH_LABEL):
-            continue
-        if _LEFT_OVER.match(row.label) and not _OTHER.search(asked.text):
+        label = label_match(asked.text, subject, company, row)
+        if label is None:
             continue
         units = units_in(source.text, above)
         for cell in row.cells:
-            if not _is_of_kind(asked, row, cell) or (is_loss and not _is_negative(cell)):
+            if not _is_of_kind(asked, row, cell) or (label.is_loss and not _is_negative(cell)):
                 continue
             period = _period_score(asked, row, cell, source, slice(*above))
             if period is None:
                 continue
             header = frozenset(meanings(without_periods(cell.header))) - _OF_TIME
             told = (
-                frozenset(label),
+                label.meanings,
                 path,
                 caption | header | frozenset(meanings(row.corner)),
                 about,
             )
             asked_for = _share_asked(subject, told, row, cell)
-            if asked_for < _ENOUGH_ASKED or not (set(subject) & (set(label) | path | header)):
+            if asked_for < _ENOUGH_ASKED or not (set(subject) & (label.meanings | path | header)):
                 continue
             extra = header - set(subject) - _GENERIC - caption
-            score = asked_for + (share or 0.5) + period - 0.15 * len(extra) - 0.02 * place
+            score = asked_for + label.score + period - 0.15 * len(extra) - 0.02 * place
+            score += _IN_HEADER * len(header.intersection(subject))
             yield _Candidate(place, row, cell, units, score, source.text[row.start : row.end])
-
-
-def _reading(label: str, subject: Sequence[str]) -> tuple[str, bool]:
-    """`Net loss` of `Net income (loss)` where a loss is asked for, and whether it is read so."""
-    for found in _OR_LOSS.finditer(label):
-        if meaning(found[2].lower()) in subject and meaning(found[1].lower()) not in subject:
-            return f"{label[: found.start()]}{found[2]}{label[found.end() :]}", True
-    return label, False
 
 
 def _is_negative(cell: Named) -> bool:
@@ -185,23 +171,6 @@ def _told(told: Sequence[str], subject: Sequence[str]) -> frozenset[str]:
         for word, previous in zip(told, before, strict=False)
         if previous not in _QUALIFYING or previous in subject
     )
-
-
-def _label_share(
-    label: Sequence[str], subject: Sequence[str], first_item: frozenset[str] | None
-) -> float | None:
-    """The share of a label's words that the question has, generic ones aside; None: none of them.
-
-    The first item of a list, such as `Wearables, Home and Accessories`, may stand for all, where
-    the question names no other of them.
-    """
-    own = list(dict.fromkeys(word for word in label if word not in _GENERIC))
-    if not own:  # `Total`: its group or its caption says of what
-        return 1.0
-    met = [word for word in own if word in subject]
-    if first_item and met and first_item.issuperset(met) and first_item.issubset(subject):
-        return max(len(met) / len(own), _ENOUGH_LABEL)
-    return len(met) / len(own) if met else None
 
 
 def _share_asked(
@@ -271,15 +240,21 @@ def _period_score(
         return 0.3 + 0.2 * current + order
     if not own:
         return 0.2 + order
-    scores = [_agreement(period, own) for period in asked.named]
+    scores = [_agreement(period, own, told) for period in asked.named]
     best = max(scores)
     return None if not best else best + order + 0.2 * (asked.months == months)
 
 
-def _agreement(period: Period, keys: frozenset[str]) -> float:
+def _agreement(period: Period, keys: frozenset[str], told: str) -> float:
+    """How well the ``keys`` of a cell are those of a period, 0 to 1; ``told``: its header and row.
+
+    A year is best agreed with by the cell that prints it: one that ends in March has two.
+    """
     first, *further = period.keys
     if first in keys:
-        return 1.0
+        kind, _, year = first.partition(":")
+        is_other = kind == "annual" and bool(_YEAR.search(told)) and year not in told
+        return _OTHER_YEAR if is_other else 1.0
     if first.startswith("day:"):
         return 0.5 if not any(key.startswith("day:") for key in keys) and set(further) & keys else 0
     return (
@@ -309,8 +284,12 @@ def _keys_of(text: str, source: PromptSource) -> frozenset[str]:
 
 def _rivals(best: _Candidate, other: _Candidate) -> bool:
     """Whether another cell is as good and says something else: then neither is the answer."""
-    is_as_good = other.score >= best.score - _CLOSE
-    return other is not best and is_as_good and other.cell.value != best.cell.value
+    if other is best or other.score < best.score - _CLOSE:
+        return False
+    said, same = amount(best.cell.value), amount(other.cell.value)
+    if said and same:  # `$6,976` in one table is `6,976` in another
+        return said.digits != same.digits
+    return other.cell.value != best.cell.value
 
 
 def _statement(best: _Candidate) -> str:

@@ -49,9 +49,12 @@ _METHOD = re.compile(
     rf"\b(?:{any_of('works_out')})\b",
     re.IGNORECASE,
 )
+_BARE = re.compile(
+    r"^\W*what (?:is|are)(?: an?)? (?!(?:the|an?|your|our|my)\b)(?P<what>[^\W\d][^?,:]{1,60})\W*$",
+    re.IGNORECASE,
+)
 _MEANING = re.compile(
-    r"^\W*what (?:is|are)(?: an?)? (?!(?:the|an?|your|our|my)\b)(?P<what>[^\W\d][^?,:]{1,60})\W*$"
-    r"|\bwhat (?:do|does|did)\b.*\b(?:represent|refer to|mean|stand for|indicate)s?\W*$"
+    r"\bwhat (?:do|does|did)\b.*\b(?:represent|refer to|mean|stand for|indicate)s?\W*$"
     r"|\bwhat is (?:represented by|meant by|the (?:definition|meaning) of)\b"
     r"|\bhow (?:do|does|did|is|are|was|were)\b.*\bdefined?\b",
     re.IGNORECASE,
@@ -64,6 +67,8 @@ _AMOUNT = re.compile(
 )
 _IN_PLACE = re.compile(r"\b(?:in|for|at|of|on|during|by|under|to|from|with|as|than)\b|['’]s\b")
 _CHANGED = re.compile(rf"(?<!\bto )(?<!\bon )\b(?:{any_of('changes')})\b", re.IGNORECASE)
+_RISES = re.compile(rf"\b(?:{any_of('rises')})\b", re.IGNORECASE)
+_FALLS = re.compile(rf"\b(?:{any_of('falls')})\b", re.IGNORECASE)
 _TELLS_CAUSE = re.compile(rf"\b(?:{any_of('tells_cause')})\b", re.IGNORECASE)
 _TELLS_CONTENTS = re.compile(rf"\b(?:{any_of('tells_contents')})\b", re.IGNORECASE)
 _TELLS_EXCLUDED = re.compile(rf"\b(?:{any_of('tells_excluded')})\b", re.IGNORECASE)
@@ -71,7 +76,7 @@ _TELLS_METHOD = re.compile(rf"\b(?:{any_of('tells_method')})\b", re.IGNORECASE)
 _DEFINES = re.compile(rf"\b(?:{any_of('tells_meaning')})\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(
     r"\b(?:following|below|accompanying) (?:table|schedule|chart|summary)\b"
-    r"|\b(?:table|schedule|chart)s? (?:below|above|that follows?)\b|\bas follows\W*$",
+    r"|\b(?:table|schedule|chart|summary)s? (?:below|that follows?)\b|\bas follows\W*$",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
@@ -99,8 +104,8 @@ def explanation_asked(text: str) -> Explanation | None:
         return Explanation.METHOD
     if _EXCLUDED.search(text):
         return Explanation.EXCLUDED
-    found = _MEANING.search(text)
-    if found and not (found["what"] and _IN_PLACE.search(found["what"])):
+    bare = _BARE.search(text)
+    if _MEANING.search(text) or (bare and not _IN_PLACE.search(bare["what"])):
         return Explanation.MEANING
     if _CONTENTS.search(text):
         return Explanation.CONTENTS
@@ -128,7 +133,9 @@ def explains(question: AskedQuestion, text: str, before: str) -> bool:
         return False
     match asked:
         case Explanation.CAUSE:
-            return not _CHANGED.search(question.text) or bool(_TELLS_CAUSE.search(text))
+            if not _CHANGED.search(question.text):
+                return True
+            return bool(_TELLS_CAUSE.search(text)) and not _is_other_way(question.text, text)
         case Explanation.CONTENTS:
             return bool(_TELLS_CONTENTS.search(text)) and _has_subject(question, text, before)
         case Explanation.EXCLUDED:
@@ -146,6 +153,14 @@ def causes_of(question: AskedQuestion, text: str, following: str) -> bool:
         and bool(_POINTS_BACK.match(following))
         and bool(_TELLS_CAUSE.search(following))
     )
+
+
+def _is_other_way(asked: str, text: str) -> bool:
+    """Whether a text only tells of a rise where a fall is asked about, or the reverse."""
+    for way, other in ((_RISES, _FALLS), (_FALLS, _RISES)):
+        if way.search(asked) and not other.search(asked):
+            return bool(other.search(text)) and not way.search(text)
+    return False
 
 
 def _has_subject(question: AskedQuestion, text: str, before: str) -> bool:

@@ -48,6 +48,11 @@ _CHANGED_BY = re.compile(
     rf" {_ONE_AMOUNT}(?:,?(?: or| and)? \(?{_ONE_AMOUNT}\)?)*",
     re.IGNORECASE,
 )  # `increased 2% or $1.5 billion`: how much it changed, not how much it is
+_LENGTH = re.compile(
+    rf"(?:\b\d[\d.,]*|\b(?:{any_of('number_words')}))[ -](?:years?|months?|weeks?|days?|hours?)\b",
+    re.IGNORECASE,
+)
+_LENGTH_ASKED = re.compile(r"\b(?:years?|months?|weeks?|days?|hours?|period|term|life|age)\b", re.I)
 _ORDINAL = re.compile(rf"\b(?:{any_of('ordinals')})\b", re.IGNORECASE)
 _PERSON = re.compile(
     r"\b[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?(?: [A-Z]\.)?"
@@ -83,6 +88,8 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
         if _PAYS.search(asked) and not _PAYING.search(text):
             return False
         return bool(_MONEY.search(bare) and _NUMBER.search(bare))
+    if not _LENGTH_ASKED.search(asked):
+        bare = _LENGTH.sub(" ", bare)
     if _COUNT.search(asked) and not _SHARE.search(asked):
         bare = _SUM.sub(" ", bare)
     return bool(_NUMBER.search(bare))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.paraphrases import meanings
-from helix.language.rows import INWARDS, read_row
+from helix.language.rows import BESIDE, INWARDS, amount, read_row
 from helix.providers.offline.evidence import Evidence
-from helix.providers.offline.explanations import wanted
+from helix.providers.offline.explanations import announces_table, wanted
 from helix.providers.offline.figures import counts_alike, has_figure
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
@@ -63,6 +63,8 @@ def may_answer(
         return False
     if INWARDS in text and read_row(text, (0, len(text))):
         return False
+    if question.asks_for_value and (announces_table(text) or _has_bare_cells(text)):
+        return False
     return not question.counted or _counts(question, evidence, place)
 
 
@@ -71,6 +73,13 @@ def _has_value(question: AskedQuestion, text: str, before: str, company: frozens
     if question.kind is not AnswerKind.OPEN and not _has_kind(question, text):
         return False
     return has_figure(question, text) and tells_measure(question, text, before, company)
+
+
+def _has_bare_cells(text: str) -> bool:
+    """Whether a text is a row of several numbers whose columns nothing names."""
+    if BESIDE not in text or ": " in text:
+        return False
+    return sum(amount(cell) is not None for cell in text.split(BESIDE)) > 1
 
 
 def is_garbled(text: str) -> bool:

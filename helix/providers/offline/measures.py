@@ -20,6 +20,9 @@ _ASPECT = re.compile(
     re.IGNORECASE,
 )
 _POINTING = re.compile(r"(?:it|this|that|these|those|they|of (?:this|that|these))\b", re.IGNORECASE)
+_PASSED = frozenset(("total", "net", "gross"))
+"""`Cloud gross margin` is narrower than the gross margin: the word before these narrows."""
+_PASSED_ONLY = re.compile(r" (?:(?:total|net|gross) )*", re.IGNORECASE)
 _REACH = 60  # characters in front of a measure in which its aspect is named
 
 
@@ -50,14 +53,19 @@ def _others(text: str, measures: frozenset[str], allowed: frozenset[str]) -> Ite
             aspect = _ASPECT.search(text[max(0, word.start() - _REACH) : word.start()])
             is_aspect = aspect is not None and meaning(aspect[1].lower()) not in allowed
             yield _narrows(text, previous, word, allowed) or is_aspect
-        previous = word
+        if meaning(word[0].lower()) not in _PASSED or not _are_beside(text, previous, word):
+            previous = word
+
+
+def _are_beside(text: str, one: re.Match[str] | None, other: re.Match[str]) -> bool:
+    return one is not None and text[one.end() : other.start()] == " "
 
 
 def _narrows(
     text: str, previous: re.Match[str] | None, word: re.Match[str], allowed: frozenset[str]
 ) -> bool:
     """Whether the word in front of a measure, with a capital as names have, narrows it."""
-    if previous is None or text[previous.end() : word.start()] != " ":
+    if previous is None or not _PASSED_ONLY.fullmatch(text[previous.end() : word.start()]):
         return False
     bare = previous[0].lower().removesuffix("'s").removesuffix("’s")
     if bare in STOP_WORDS or meaning(bare) in allowed:
