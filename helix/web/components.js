@@ -118,7 +118,8 @@ const FIELDS = "input:not([type=hidden], :disabled), textarea:not(:disabled), se
 
 function focusWithin(dialog) {
   const target = ["[data-focus]", FIELDS, ".form-end button"].map((one) => dialog.querySelector(one)).find(Boolean);
-  target?.focus();
+  // what is higher than the dialog would be scrolled to, past the title
+  target?.focus({ preventScroll: target.matches("[data-focus]") });
   if (target?.matches("input[type=text], input:not([type])")) target.select();
 }
 
