@@ -159,6 +159,23 @@ def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> 
     expect(page.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
 
 
+def test_questions_that_come_after_the_documents_are_shown(page: Page, site: str) -> None:
+    told: list[dict[str, object]] = []
+    answer = {"status": 200, "content_type": "application/json"}
+    page.route(
+        "**/v1/suggestions*",
+        lambda route: route.fulfill(**answer, body=json.dumps({"questions": told})),  # type: ignore[arg-type]
+    )
+    page.clock.install()
+    page.goto(f"{site}/#/ask")
+    page.reload()
+    expect(page.get_by_text("documents to ask.")).to_be_visible()
+    expect(page.locator(".examples")).to_have_count(0)
+    told.append({"question": REFUND, "document_id": 1, "title": "Refund Policy"})
+    page.clock.fast_forward(5000)
+    expect(page.locator(".examples")).to_contain_text(REFUND)
+
+
 def test_shift_enter_breaks_the_line(page: Page) -> None:
     page.fill("#question", "one")
     page.press("#question", "Shift+Enter")

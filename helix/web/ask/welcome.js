@@ -2,13 +2,15 @@
 // documents suggest, each of which the server asked once and answered with proof.
 import { api } from "../api.js";
 import { Button, Icon, Notice, toast } from "../components.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { runs } from "../library/follow.js";
 import { addSamples } from "../library/intake.js";
 import { address } from "../router.js";
 import { useStore } from "../store.js";
 
 const QUESTIONS = 6;
+const AGAIN = 5000; // ms; the server makes questions a while after documents came
+const TRIES = 8;
 
 export function Welcome({ scope, onAsk }) {
   const { total, questions, error } = useLibrary(scope);
@@ -28,13 +30,24 @@ function useLibrary(scope) {
   const [state, setState] = useState({ total: null, questions: [], error: "" });
   const chosen = JSON.stringify(scope);
   const changes = useStore(runs, (now) => now.changes); // documents came, or went
+  const tries = useRef(0);
+  const [tried, setTried] = useState(0);
+  useEffect(() => { tries.current = 0; }, [chosen, changes]);
+  useEffect(() => {
+    if (!state.total || state.questions.length || tries.current >= TRIES) return undefined;
+    const timer = setTimeout(() => {
+      tries.current += 1;
+      setTried((now) => now + 1);
+    }, AGAIN);
+    return () => clearTimeout(timer);
+  }, [state]);
   useEffect(() => {
     const controller = new AbortController();
     look(scope, controller.signal).then(setState, (error) => {
       if (error.name !== "AbortError" && error.status !== 401) setState({ total: null, questions: [], error: error.message });
     });
     return () => controller.abort();
-  }, [chosen, changes]);
+  }, [chosen, changes, tried]);
   return state;
 }
 
