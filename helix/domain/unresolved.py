@@ -33,8 +33,11 @@ def unresolved(question: str, history: History, found: Sequence[Candidate]) -> s
     """The words of ``question`` whose thing is not told, without their article; else None.
 
     ``found`` are the passages found for it, best first. A thing is told where the last of its words
-    is in an earlier question or answer, or earlier in the question itself.
+    is in an earlier question or answer, or earlier in the question itself; so is everything where
+    the best passage is of a document that was put to the conversation, which is what is meant then.
     """
+    if found and found[0].hit.attached:
+        return None
     before = " ".join(f"{turn.question} {turn.answer}" for turn in history.turns)
     told = set(terms(f"{before} {history.summary}"))
     if phrase := _untold(_POINTED, question, told):

@@ -39,6 +39,15 @@ def test_a_demonstrative_without_its_thing_is_asked_back(question: str, phrase: 
     assert unresolved(question, ABOUT_LOANS, APART) == phrase
 
 
+def test_a_document_that_was_put_to_the_conversation_is_the_thing() -> None:
+    own = [replace(each, hit=replace(each.hit, attached=True)) for each in CLOSE]
+    for question in ("Which language is spoken in the country?", "Who signed this contract?"):
+        assert unresolved(question, ABOUT_LOANS, CLOSE) is not None
+        assert unresolved(question, ABOUT_LOANS, own) is None
+        assert unresolved(question, ABOUT_LOANS, [own[0], *CLOSE[1:]]) is None
+        assert unresolved(question, ABOUT_LOANS, [CLOSE[0], *own[1:]]) is not None
+
+
 def test_a_definite_thing_is_asked_back_only_where_passages_compete() -> None:
     question = "Which language is spoken in the country?"
     assert unresolved(question, ABOUT_LOANS, CLOSE) == "country"
