@@ -32,6 +32,7 @@ from helix.providers.base import LanguageModel
 from helix.settings import Settings
 
 Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
+# An imported conversation has the ids of the one that was exported, and is younger.
 _ANSWERED = """
 SELECT conversation_id, parent_id FROM messages
 WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
@@ -107,7 +108,6 @@ async def before_answer(library: Library, answer_id: str) -> Before | None:
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    # an imported conversation has the ids of the one that was exported, and is younger
     found = await library.data(_ANSWERED, {"answer": answer_id})
     if found is None:
         return None
@@ -118,6 +118,16 @@ async def before_answer(library: Library, answer_id: str) -> Before | None:
         )
     )
     return Before(history, await attached_space(library, conversation_id))
+
+
+async def space_of_answer(library: Library, answer_id: str) -> str | None:
+    """Where the own documents of an answer's conversation are; None where there are none.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    found = await library.data(_ANSWERED, {"answer": answer_id})
+    return await attached_space(library, found["conversation_id"]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

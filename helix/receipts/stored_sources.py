@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from helix.conversations.asking import space_of_answer
 from helix.domain.context import Source
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit
@@ -51,7 +52,8 @@ SELECT row_to_json(x) FROM (
 async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json:
     """``{"answer_id", "status", "citations": [{"n", …, "quote", "status"}]}``; the worst on top.
 
-    A quote that is elsewhere in its document now has ``"now": {"start", "end"}`` besides.
+    A quote that is elsewhere in its document now has ``"now": {"start", "end"}`` besides. A
+    document that the library lacks is looked for among those of the answer's own conversation.
 
     Raises:
         StoreUnavailable: the database did not answer.
@@ -59,6 +61,10 @@ async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json
     cited: list[Json] = receipt["citations"]
     rows = await library.rows(_CITATIONS, _columns(cited, quotes="quote")) if cited else []
     found = {row["n"]: row for row in rows}
+    gone = [each for each in cited if found[each["n"]]["status"] == "source deleted"]
+    if gone and (space := await space_of_answer(library, receipt["answer_id"])):
+        own = await library.of(space).rows(_CITATIONS, _columns(gone, quotes="quote"))
+        found |= {row["n"]: row for row in own}
     citations = [_verified(citation, found[citation["n"]]) for citation in cited]
     worst = max((_WORST_LAST.index(each["status"]) for each in citations), default=0)
     return {

@@ -73,6 +73,8 @@ def test_a_document_of_a_conversation_is_found_there_alone(
     assert everything(client, conversation, document) == [[], total, 404, [], 404, True, True]
     kept = client.get(f"/v1/conversations/{conversation}").json()["path"][0]
     assert kept["response"]["answer"] == answer["answer"] and kept["stale"] == []
+    verified = client.get(f"/v1/answers/{answer['answer_id']}/verify").json()
+    assert verified["status"] == "holds"
     receipt = client.get(f"/v1/answers/{answer['answer_id']}").json()
     assert receipt["answer"] == answer["answer"]
     listed = client.get(f"/v1/conversations/{conversation}/attachments").json()["documents"]
@@ -82,6 +84,8 @@ def test_a_document_of_a_conversation_is_found_there_alone(
     # the library is searched as well
     assert ask(client, conversation).json()["answer"].startswith("Refunds are accepted")
     assert client.delete(f"/v1/conversations/{conversation}").status_code == 204
+    verified = client.get(f"/v1/answers/{answer['answer_id']}/verify").json()
+    assert verified["status"] == "source deleted"
     left = "SELECT count(*) FROM documents WHERE tenant_id = %s"
     with psycopg.connect(store.url) as connection:
         row = connection.execute(left, (space_of("default", conversation),)).fetchone()
