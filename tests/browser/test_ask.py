@@ -164,7 +164,7 @@ def test_questions_that_come_after_the_documents_are_shown(page: Page, site: str
     answer = {"status": 200, "content_type": "application/json"}
     page.route(
         "**/v1/suggestions*",
-        lambda route: route.fulfill(**answer, body=json.dumps({"questions": told})),  # type: ignore[arg-type]
+        lambda route: route.fulfill(**answer, body=json.dumps({"questions": told})),
     )
     page.clock.install()
     page.goto(f"{site}/#/ask")
