@@ -70,6 +70,19 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     assert not broken
 
 
+def test_every_claim_of_the_comparison_has_its_source() -> None:
+    text = (ROOT / "docs" / "compare.md").read_text()
+    table, _, listed = text.partition("## Sources")
+    cells = [cell.strip() for row in re.findall(r"^\| \*\*.*\|$", table, re.M)
+             for cell in row.strip("|").split("|")[1:]]  # fmt: skip
+    named = re.compile(r"\[([A-Z]\d)\]")
+    told = [re.sub(r"\*[^*]*not found[^*]*\*", "", cell) for cell in cells]
+    assert [cell for cell in told if cell and not (named.search(cell) or "](" in cell)] == []
+    assert len(cells) > 90 and set(named.findall(table)) == set(
+        re.findall(r"^\| (\w\d) ", listed, re.M)
+    )
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().split()) < 900
 

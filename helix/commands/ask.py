@@ -53,7 +53,7 @@ def ask(
     """Ask the documents; the answer streams to the terminal, its citations follow.
 
     Ends with 0 where there is an answer or an honest refusal, whose reason is on standard error;
-    with 1 where nothing can be asked, and where there is no such label, document or tenant.
+    with 1 where the library is empty, and where there is no such label, document or tenant.
     """
     configure_logging("warning")
     text = _question(question)

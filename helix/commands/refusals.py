@@ -28,9 +28,11 @@ async def check_scope(
     """Return where a refusal is about the documents, not about what the question names.
 
     Raises:
-        NothingToAsk: there is no such label, document or tenant.
+        NothingToAsk: the library is empty, or there is no such label, document or tenant.
     """
-    if told["reason"] == "no_documents" and tenant != DEFAULT_TENANT:
+    if told["reason"] == "no_documents":
+        if tenant == DEFAULT_TENANT:
+            raise NothingToAsk("the library is empty: `helix ingest PATH` brings documents in")
         raise NothingToAsk(
             f"the tenant {tenant} has no documents: `helix ingest --tenant {tenant} PATH` brings"
             " some in"

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Page, Response, exp
 
 from tests.browser.adversary import adversary
 from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
+from tests.support.printed_pages import drawn, put
 
 
 def receipt() -> bytes:
@@ -29,21 +30,25 @@ def choose(page: Page, data: bytes = RECEIPT, name: str = "receipt.png") -> None
     page.get_by_label("Image to ask about").set_input_files(file)
 
 
-def carry(page: Page, event: str, name: str, more: int = 0, beside: str = "") -> None:
+def carry(
+    page: Page, event: str, name: str, more: int = 0, beside: str = "", document: bytes = b""
+) -> None:
     """Let the box have the image by ``event``, with ``more`` bytes after it, as a browser would.
 
-    Without a ``name`` there is no image; ``beside`` names a text that comes too.
+    Without a ``name`` there is no image; ``beside`` names a file that comes too: ``document``, or
+    else a text.
     """
     page.evaluate(
-        """([bytes, event, name, more, beside]) => { const transfer = new DataTransfer();
+        """([bytes, event, name, more, beside, document_]) => { const transfer = new DataTransfer();
         const parts = [new Uint8Array(bytes), new Uint8Array(more)];
         if (name) transfer.items.add(new File(parts, name, { type: "image/png" }));
-        if (beside) transfer.items.add(new File([`The ${beside} is read.`], beside));
+        const held = document_.length ? new Uint8Array(document_) : `The ${beside} is read.`;
+        if (beside) transfer.items.add(new File([held], beside));
         const made = event === "paste"
           ? new ClipboardEvent(event, { clipboardData: transfer, bubbles: true, cancelable: true })
           : new DragEvent(event, { dataTransfer: transfer, bubbles: true, cancelable: true });
         document.querySelector("#question").dispatchEvent(made); }""",
-        [list(RECEIPT), event, name, more, beside],
+        [list(RECEIPT), event, name, more, beside, list(document)],
     )
 
 
@@ -132,6 +137,12 @@ CLEAR_OF_BOX = """() => document.querySelector(".tray").getBoundingClientRect().
 """The tray stands above where the question box is when it keeps to the window's edge."""
 
 
+HELD = """([where]) => { const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(["text"], "plan.txt"));
+    document.querySelector(where).dispatchEvent(
+      new DragEvent("dragover", { dataTransfer, bubbles: true, cancelable: true })); }"""
+
+
 def _is_attachment(response: Response) -> bool:
     return response.request.method == "POST" and response.url.endswith("/attachments")
 
@@ -144,13 +155,13 @@ def test_any_other_file_is_put_to_the_conversation(
         expect(page.get_by_label("Ask about an image")).to_be_visible()
         page.fill("#question", "What about")
         own = page.get_by_role("group", name="Documents of this conversation alone")
-        for event, name, beside, title in (
-            ("drop", "", "plan.txt", "Plan"),
-            ("drop", "dropped.png", "rates.txt", "Rates"),
-            ("paste", "", "note.txt", "Note"),
+        for event, name, beside, title, document in (
+            ("drop", "", "plan.pdf", "Plan", drawn(lambda at: put(at, 60, 80, "The plan."))),
+            ("drop", "dropped.png", "rates.txt", "Rates", b""),
+            ("paste", "", "note.txt", "Note", b""),
         ):
             with page.expect_response(_is_attachment) as sent:
-                carry(page, event, name, beside=beside)
+                carry(page, event, name, beside=beside, document=document)
             assert sent.value.status == 202
             expect(own.locator(".attached", has_text=title)).to_be_visible()
             expect(page.locator(".composer .picture")).to_have_count(1 if name else 0)
@@ -158,6 +169,10 @@ def test_any_other_file_is_put_to_the_conversation(
                 page.get_by_label("Take the image away").click()
         expect(page.locator("#question")).to_have_value("What about")
         assert serious(page) == []
+        page.evaluate(HELD, ["main"])
+        expect(page.locator(".overlay")).to_contain_text("On the question box they are put to")
+        page.evaluate(HELD, ["#question"])
+        expect(page.locator(".overlay")).to_have_count(0)
         assert fits(page)
         page.goto(f"{url}/#/ask")
         page.get_by_role("button", name="Add the samples").click()

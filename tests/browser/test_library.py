@@ -103,9 +103,16 @@ DROP = """(names) => { const transfer = new DataTransfer();
 def test_files_are_dropped_on_any_view_and_a_bad_one_keeps_no_other_out(
     page: Page, desk: str
 ) -> None:
+    page.wait_for_selector(".overlay, link[href$='anywhere.css']", state="attached")
+    for place in ("library", "ask", "study", "evals"):
+        page.goto(f"{desk}/#/{place}")
+        expect(page.locator("h1")).to_be_visible()
+        page.evaluate(DROP, ["dragenter", "dragover"])
+        expect(page.locator(".overlay")).to_contain_text("Let go to add 2 items to the library")
+        page.evaluate(DROP, ["dragleave"])
+        expect(page.locator(".overlay")).to_have_count(0)
     page.goto(f"{desk}/#/privacy")
     expect(page.get_by_role("heading", name="What leaves this machine")).to_be_visible()
-    page.wait_for_selector(".overlay, link[href$='anywhere.css']", state="attached")
     page.evaluate(DROP, ["dragenter", "dragover"])
     expect(page.locator(".overlay")).to_contain_text("Let go to add 2 items to the library")
     page.screenshot(path=screenshots() / "drop.png")

@@ -6,34 +6,61 @@ from typing import Literal
 
 import httpx
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import serious, watched
+from tests.browser.conftest import fits, serious, watched
+from tests.browser.test_conversations import begun
 
 GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(28, 32, 34)"}
 VIEWS = {
-    "": ".welcome h1",
+    "#/ask": ".welcome h1",
     "#/library": ".document",
-    "#/evals": "h1",
+    "#/study": ".study h1",
+    "#/evals": ".plot",
     "#/privacy": ".seal",
+    "#/progress": ".heat button",
+    "#/prompts": ".prompts a",
+    "#/prompts/answering_style": "textarea",
     "#/nowhere": ".notice",
 }
+OPENED = {"c", "source", "answer"}
+"""Views of one conversation, document or answer."""
+
+
+def _is_accessible(page: Page) -> None:
+    """It has no serious fault, in either colours, and fits a phone."""
+    for colours in ("light", "dark"):
+        page.emulate_media(color_scheme=colours)
+        assert serious(page) == []
+    assert fits(page)
+    assert serious(page) == []
+
+
+def test_no_view_is_left_out(page: Page) -> None:
+    names = "import('/web/views/index.js').then(({ VIEWS }) => VIEWS.map(({ name }) => name))"
+    shown = {place.split("/")[1] for place in VIEWS} - {"nowhere"}
+    assert set(page.evaluate(names)) == shown | OPENED
 
 
 @pytest.mark.parametrize("place", VIEWS)
 def test_a_view_asks_no_other_host(context: BrowserContext, site: str, place: str) -> None:
     with watched(context, site, place) as page:  # at its end it fails where another was asked
         page.wait_for_selector(VIEWS[place])
+        _is_accessible(page)
 
 
 def test_a_document_and_an_answer_ask_no_other_host(context: BrowserContext, site: str) -> None:
-    asked = {"question": "How long do I have to request a refund?"}
-    answer = httpx.post(f"{site}/v1/query", json=asked, timeout=60).json()
+    asked = "How long do I have to request a refund?"
+    answer = httpx.post(f"{site}/v1/query", json={"question": asked}, timeout=60).json()
     document = answer["citations"][0]["document_id"]
-    with watched(context, site, f"#/source/{document}") as page:
-        page.wait_for_selector(".source-body")
-    with watched(context, site, f"#/answer/{answer['answer_id']}") as page:
-        page.wait_for_selector(".turn")
+    for place, what in (
+        (f"#/source/{document}", ".source-body"),
+        (f"#/answer/{answer['answer_id']}", ".turn .chip"),
+        (f"#/c/{begun(site, asked)}", ".turn .chip"),
+    ):
+        with watched(context, site, place) as page:
+            page.wait_for_selector(what)
+            _is_accessible(page)
 
 
 @pytest.mark.parametrize(("place", "colours"), [("docs", "light"), ("redoc", "dark")])

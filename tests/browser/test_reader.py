@@ -160,6 +160,8 @@ def test_places_are_said_as_people_say_them(page: Page, question: str, place: st
     expect(page.get_by_role("tooltip")).to_contain_text(place)
     page.locator(".chip:enabled").first.click()
     expect(page.locator(".source-place")).to_contain_text(place)
+    page.get_by_text("Why this answer").click()
+    expect(page.locator(".why .read")).to_contain_text(place)
 
 
 def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
@@ -259,10 +261,11 @@ def test_title_and_facts_are_put_right(page: Page, shelf: str) -> None:
     open_at(page, shelf, "travel.docx", "140 euros")
     page.get_by_label("Edit title, file name and facts").click()
     dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Title")).to_be_focused()
     dialog.get_by_label("Title").fill("Travel rules")
     dialog.get_by_label("Company").fill("Northwind")
     assert serious(page) == []
-    dialog.get_by_role("button", name="Save").click()
+    dialog.get_by_label("Company").press("Enter")
     expect(page.locator(".source-title")).to_contain_text("Travel rules")
     expect(page.locator(".source-title")).to_contain_text(re.compile(r"travel\.docx.*Northwind"))
     page.goto(f"{shelf}/#/library")

@@ -86,6 +86,7 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
     ask(page, QUESTION)
     expect(page.locator(".refusal")).to_contain_text("1 passage mentions Helix")
     expect(page.locator(".closest mark")).to_have_text("Refunds")
+    expect(page.locator(".closest button")).to_contain_text("page 12 (printed 9)")
     page.locator(".closest button").click()
     expect(page.locator(".source mark.quote")).to_have_text(SENTENCE)
     page.get_by_label("Close the source").click()

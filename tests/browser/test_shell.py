@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import ask, choose, fits, serious, watched
+from tests.support.repository import ROOT
 
 
 def focused(page: Page) -> str:
@@ -81,6 +84,41 @@ def test_the_palette_goes_to_views_and_documents(page: Page) -> None:
     expect(page.get_by_role("heading", name="Travel Handbook").first).to_be_visible()
 
 
+MAC = "Object.defineProperty(navigator, 'userAgentData', { value: { platform: 'macOS' } })"
+
+
+def test_on_a_mac_the_command_key_is_meant(context: BrowserContext, site: str) -> None:
+    context.add_init_script(MAC)
+    with watched(context, site) as page:
+        expect(page.get_by_role("button", name="Find anything")).to_contain_text("⌘")
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.keyboard.press("Meta+k")
+        expect(page.get_by_role("combobox", name="Command, view or document")).to_be_focused()
+
+
+def test_the_tab_is_called_what_it_shows(page: Page, site: str) -> None:
+    expect(page).to_have_title("Helix")
+    question = "How long do I have to request a refund?"
+    ask(page, question)
+    expect(page).to_have_title(f"{question} · Helix")
+    nav = page.get_by_role("navigation", name="Views")
+    for name in ("Library", "Study"):
+        nav.get_by_role("link", name=name).click()
+        expect(page).to_have_title(f"{name} · Helix")
+    nav.get_by_role("link", name="Ask").click()
+    expect(page.locator(".turn")).to_be_visible()
+    expect(page).to_have_title(f"{question} · Helix")
+    page.get_by_role("button", name="New conversation").click()
+    expect(page).to_have_title("Helix")
+    nav.get_by_role("link", name="Library").click()
+    page.get_by_role("link", name="Travel Handbook").first.click()
+    expect(page).to_have_title("Travel Handbook · Helix")
+    for name in ("Evals", "Privacy", "Progress", "Prompts"):
+        choose(page, name)
+        expect(page).to_have_title(f"{name} · Helix")
+
+
 def test_the_palette_asks_and_changes_the_theme(page: Page) -> None:
     page.keyboard.press("Control+k")
     page.keyboard.type("theme dark")
@@ -100,6 +138,15 @@ def test_the_palette_asks_and_changes_the_theme(page: Page) -> None:
     expect(page.locator("html")).not_to_have_attribute("data-theme", "dark")
 
 
+def _documented_keys() -> set[str]:
+    """The keys in the tables of docs/web.md, as the sheet writes them."""
+    tables = re.findall(r"^\| key.*\n(?:\|.*\n)+", (ROOT / "docs" / "web.md").read_text(), re.M)
+    cells = [line.split("|")[1] for table in tables for line in table.splitlines()[2:]]
+    keys = re.findall(r"`(.)`|(Enter|Space|Delete|Escape|F2|Ctrl)", " ".join(cells))
+    assert len(tables) == 4 and len(keys) > 20
+    return {(sign or name).replace("Escape", "Esc") for sign, name in keys}
+
+
 def test_every_shortcut_stands_in_a_sheet(page: Page) -> None:
     page.locator("#question").press("?")
     expect(page.locator("#question")).to_have_value("?")  # a question has question marks
@@ -108,6 +155,7 @@ def test_every_shortcut_stands_in_a_sheet(page: Page) -> None:
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     for group in ("Everywhere", "Asking", "The reader", "Dialogs and menus"):
         expect(sheet.get_by_role("region", name=group, exact=True)).to_be_visible()
+    assert _documented_keys() <= set(sheet.locator("kbd").all_text_contents())
     assert serious(page) == []
     assert fits(page)
     page.keyboard.press("Escape")

@@ -18,6 +18,7 @@ from helix.settings import HOW, load_settings
 from tests.support.cli_runner import helix
 from tests.support.fake_embedder import rows
 from tests.support.server_processes import served
+from tests.support.service_process import eventually
 
 OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 RUNS = "SELECT kind, status FROM runs"
@@ -86,11 +87,14 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path: Path) -> None:
             assert done.stderr.count("\n") == 1 and not database.exists()
 
 
-def test_up_migrates_and_serves(tmp_path: Path, bare_database_url: str) -> None:
-    values = {"DATABASE_URL": bare_database_url, **OFFLINE}
-    options = ("up", "--samples", "--no-browser")
-    with served(tmp_path / "log", *options, **values) as service:
+def test_up_migrates_serves_and_opens_the_page(tmp_path: Path, bare_database_url: str) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o700)
+    values = {"DATABASE_URL": bare_database_url, "BROWSER": str(browser), **OFFLINE}
+    with served(tmp_path / "log", "up", "--samples", **values) as service:
         assert service.get("/healthz").status_code == 200
+        assert eventually(lambda: opened.exists() and opened.read_text() == f"{service.url}\n")
         documents = httpx.get(f"{service.url}/v1/documents").json()["documents"]
         assert len(documents) == 7
         with psycopg.connect(bare_database_url) as connection:

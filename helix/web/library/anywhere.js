@@ -26,7 +26,7 @@ function Anywhere() {
   ]);
   return html`<input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-hidden="true"
       onChange=${(event) => { addFiles([...event.target.files], { tags }); event.target.value = ""; }} />
-    <${AddDialogs} />${held && html`<${Overlay} held=${held} tag=${tag} asking=${route.name === "ask"} />`}${route.name !== "library" && html`<${Tray} />`}`;
+    <${AddDialogs} />${held && html`<${Overlay} held=${held} tag=${tag} asking=${["ask", "c"].includes(route.name)} />`}${route.name !== "library" && html`<${Tray} />`}`;
 }
 
 function Overlay({ held: { files, box }, tag, asking }) {

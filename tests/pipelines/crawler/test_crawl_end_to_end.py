@@ -1,4 +1,4 @@
-"""`python -m pipelines.crawl` on a docs site: once, again, after a change, and what is cited."""
+"""`helix crawl` on a docs site: once, again, after a change, and what is cited."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def site() -> Iterator[Website]:
 def crawl(site: Website, url: str) -> CompletedProcess[str]:
     site.seen.clear()
     done = run(
-        "-m", "pipelines.crawl", site.url("/docs/"), "--allow-host", site.host, "--delay", "0",
+        "-m", "helix.cli", "crawl", site.url("/docs/"), "--allow-host", site.host, "--delay", "0",
         DATABASE_URL=url, **OFFLINE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
