@@ -153,7 +153,7 @@ class Answer:
                 n=citation["n"],
                 chunk_id=citation["chunk_id"],
                 document_title=citation["title"],
-                snippet=_first_of(contents[citation["chunk_id"]], citation["end"]),
+                snippet=short_snippet(contents[citation["chunk_id"]], citation["end"]),
             )
             for citation in self.citations
         ]
@@ -251,8 +251,8 @@ def _snippet_at(hit: Hit, support: Support) -> str:
     return snippet(hit.content, start=support.start - (hit.start_char or 0))
 
 
-def _first_of(hit: Hit, end: int | None) -> str:
-    """The beginning of a chunk, up to ``end`` in its document where that is not far."""
+def short_snippet(hit: Hit, end: int | None) -> str:
+    """The snippet of GET /ask: a chunk's beginning, up to ``end`` in its document where near."""
     reach = 0 if end is None else end - (hit.start_char or 0)
     return snippet(
         hit.content, max(reach, SNIPPET_CHARS) if reach <= LONGEST_SNIPPET_CHARS else SNIPPET_CHARS

@@ -99,3 +99,6 @@ def test_up_migrates_serves_and_opens_the_page(tmp_path: Path, bare_database_url
         assert len(documents) == 7
         with psycopg.connect(bare_database_url) as connection:
             assert connection.execute(RUNS).fetchall() == [("upload", "queued")]
+        # the samples are still to be read, and questions are answered already
+        asked = httpx.post(f"{service.url}/v1/query", json={"question": "Refunds?"}, timeout=60)
+        assert asked.status_code == 200 and asked.json()["answer"]

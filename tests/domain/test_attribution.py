@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from helix.answering.answer import long_citations
+from helix.answering.answer import long_citations, short_snippet
+from helix.contract import LONGEST_SNIPPET_CHARS
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import claims
 from helix.domain.context import sources_of
@@ -88,6 +89,18 @@ def test_a_snippet_begins_with_the_quote() -> None:
     assert citation["snippet"].lstrip("…").startswith("Gift cards cannot be refunded.")
     (hit,) = (hit for hit in sources[0].hits if hit.chunk_id == citation["chunk_id"])
     assert citation["snippet"].startswith("…") == (not hit.content.startswith("Gift cards"))
+
+
+@pytest.mark.parametrize(("lead", "whole"), [(0, True), (15, True), (21, False)])
+def test_a_snippet_of_ask_begins_with_its_chunk_and_has_the_sentence_where_it_reaches(
+    lead: int, whole: bool
+) -> None:
+    sentence = "Gift cards cannot be refunded."
+    text = "Bring a receipt. " + "Mind it. " * lead + sentence + " It is so." * 20
+    hit = Hit(1, 1, "Policy", "p.txt", 1, text, 40, 40 + len(text), "n1", 0.1)
+    told = short_snippet(hit, 40 + text.index(sentence) + len(sentence))
+    assert text.startswith(told.removesuffix("…"))
+    assert (sentence in told) == whole and len(told) <= LONGEST_SNIPPET_CHARS + 1
 
 
 def test_a_citation_that_no_statement_rests_on_has_no_quote() -> None:
