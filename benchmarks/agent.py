@@ -1,8 +1,9 @@
 """The agent: what its loop adds to a model and tools, how soon it is seen, how soon it stops.
 
 Helix with the offline embedder, over HTTP, and in a process of its own a model at Gemini's wire
-that calls tools at once (agent_model.py). Its clock is this process's, so that what passes between
-a turn's last byte and the next turn's first, less the tool's own seconds, is the loop's.
+that calls tools at once (agent_model.py). Its clock is this process's. What passes between a turn's
+last byte and the next turn's first, less the tool's own seconds, is the loop's and the model's
+client's. The client alone, asked turn after turn without a loop, is the floor.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from typing import Any
 
 import httpx
 import psutil
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.tools import FunctionTool
 
 from benchmarks import corpus
 from benchmarks.corpus import fill_embedded
@@ -29,8 +33,11 @@ from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, ms, p50, p99
 from benchmarks.processes import LineProcess, stopping
 from benchmarks.server import in_thread
+from helix.agent.tools import TOOLS
 from helix.app import create_app
-from helix.settings import load_settings
+from helix.prompts import prompt
+from helix.providers import build_llm
+from helix.settings import Settings, load_settings
 
 STEP_MS, FIRST_MS, STOP_MS, GROWTH = 10, 100, 300, 1.05
 STEPS, AT_ONCE = 5, 100
@@ -59,10 +66,11 @@ class Told:
 
 @dataclass(frozen=True)
 class Asking:
-    """A client of Helix, and one of the model."""
+    """A client of Helix, one of the model, and the settings of Helix."""
 
     helix: httpx.AsyncClient
     model: httpx.AsyncClient
+    settings: Settings
 
     async def ask(self, question: str, leave: bool = False) -> Told:
         """One answer by the agent; ``leave``: the stream is closed once the model falls silent."""
@@ -101,13 +109,14 @@ async def run(options: Options, report: Report) -> None:
     ):
         await fill_embedded(url, texts)
         child = LineProcess("benchmarks.agent_model", Path(folder) / "model.log")
-        with stopping(child.child), _served(url, int(child.hear())) as (helix, model):
+        with stopping(child.child), _served(url, int(child.hear())) as served:
+            helix, model, settings = served
             limits = httpx.Limits(max_connections=2 * AT_ONCE, max_keepalive_connections=0)
             async with (
                 httpx.AsyncClient(base_url=helix, timeout=120, limits=limits) as one,
                 httpx.AsyncClient(base_url=model, timeout=30) as other,
             ):
-                asking = Asking(one, other)
+                asking = Asking(one, other, settings)
                 count = QUICK_QUESTIONS if options.quick else QUESTIONS
                 await _steps(asking, texts, count, report)
                 await _stopped(asking, texts, count, report)
@@ -115,8 +124,8 @@ async def run(options: Options, report: Report) -> None:
 
 
 @contextmanager
-def _served(url: str, port: int) -> Iterator[tuple[str, str]]:
-    """The addresses of Helix and of the model."""
+def _served(url: str, port: int) -> Iterator[tuple[str, str, Settings]]:
+    """The addresses of Helix and of the model, and the settings of Helix."""
     model = f"http://127.0.0.1:{port}"
     before = os.environ.get("GOOGLE_GEMINI_BASE_URL")
     os.environ["GOOGLE_GEMINI_BASE_URL"] = model
@@ -126,7 +135,7 @@ def _served(url: str, port: int) -> Iterator[tuple[str, str]]:
             workers=0, log_level="error", answers=AT_ONCE, answers_waiting=AT_ONCE,
         )  # fmt: skip
         with in_thread(create_app(settings)) as helix:
-            yield helix, model
+            yield helix, model, settings
     finally:
         if before is None:
             del os.environ["GOOGLE_GEMINI_BASE_URL"]
@@ -157,8 +166,10 @@ async def _steps(asking: Asking, texts: Sequence[str], count: int, report: Repor
         before.append(turns[0]["received"] - began)
         behind.append(gaps[-1])
         first.append(told.seen - told.sent)
+    client = await _client_alone(asking, _question(0, texts, STEPS), count * STEPS)
     rows = {
-        "a step, beside the model and the tool": added,
+        "a step, beside the model's service and the tool": added,
+        "of it the model's client, asked without a loop": client,
         "first visible event after the model's first byte": first,
         "from the question to the model's first turn": before,
         "from the last turn to the turn that answers (gate, prompt)": behind,
@@ -168,8 +179,40 @@ async def _steps(asking: Asking, texts: Sequence[str], count: int, report: Repor
         ["what", "p50 ms", "p99 ms"],
         [[name, ms(p50(taken)), ms(p99(taken))] for name, taken in rows.items()],
     )
-    report.at_most("the loop adds to a step, p50 ms", p50(added) * 1000, STEP_MS)
+    loop = (p50(added) - p50(client)) * 1000
+    report.at_most("the loop adds to a step, p50 ms", loop, STEP_MS)
     report.at_most("first visible event, p50 ms", p50(first) * 1000, FIRST_MS)
+
+
+async def _client_alone(asking: Asking, question: str, count: int) -> list[float]:
+    """What passes between turns that the model's client asks one after another, in seconds.
+
+    Each is the first turn of an answer: those that follow carry more, so that this is a floor.
+    """
+
+    async def uncalled() -> str:
+        raise NotImplementedError
+
+    offered = [tool for tool in TOOLS if tool.name != "fetch_page"]
+    tools = [
+        FunctionTool.from_defaults(
+            async_fn=uncalled, name=tool.name, description=prompt(f"tool_{tool.name}"),
+            fn_schema=tool.arguments,
+        )
+        for tool in offered
+    ]  # fmt: skip
+    history = [
+        ChatMessage(role=MessageRole.SYSTEM, content=prompt("agent_gathering")),
+        ChatMessage(role=MessageRole.USER, content=question),
+    ]
+    llm = build_llm(asking.settings)
+    assert isinstance(llm.model, FunctionCallingLLM)
+    for _ in range(count):
+        async for _ in await llm.model.astream_chat_with_tools(tools, chat_history=history):
+            pass
+    await llm.aclose()
+    turns = sorted(await asking.turns(), key=lambda turn: float(turn["received"]))
+    return [later["received"] - turn["ended"] for turn, later in pairwise(turns)][5:]
 
 
 async def _stopped(asking: Asking, texts: Sequence[str], count: int, report: Report) -> None:
