@@ -25,9 +25,9 @@ from llama_index.core.tools import ToolOutput as Told
 from pydantic import PrivateAttr
 
 from helix.agent.asking import is_worth_thinking
+from helix.agent.rendering import tokens_of
 from helix.agent.run import Run
 from helix.agent.tool import AnyTool
-from helix.domain.context import count_tokens
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
 from helix.prompts import prompt
@@ -74,12 +74,12 @@ async def _choose(model: BaseLLM, run: Run) -> None:
     try:
         async for event in handler.stream_events():
             if isinstance(event, AgentInput):
-                run.spend(sum(count_tokens(message.content or "") for message in event.input))
+                run.spend(sum(tokens_of(message.content or "") for message in event.input))
             elif isinstance(event, AgentStream):
                 run.think(event.thinking_delta or "")
             elif isinstance(event, AgentOutput):
                 said = event.response.content or ""
-                run.spend(count_tokens(said))
+                run.spend(tokens_of(said))
                 if event.tool_calls:
                     run.think(said)
             elif isinstance(event, ToolCallResult) and event.tool_name not in offered:

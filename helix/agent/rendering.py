@@ -56,7 +56,7 @@ def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: in
             shown.add(part.chunk_id)
         else:
             line = part
-        cost = count_tokens(line)
+        cost = tokens_of(line)
         if cost > left:
             lines.append(_cut(line, left))
             break
@@ -67,9 +67,18 @@ def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: in
     return "\n".join(line for line in lines if line) or "Nothing was found."
 
 
+def tokens_of(text: str) -> int:
+    """About the tokens of ``text``: those of its lines, which are kept, and one a line end.
+
+    A turn's input is counted whole each time, and most of its lines were counted before.
+    """
+    lines = text.split("\n")
+    return sum(map(count_tokens, lines)) + len(lines) - 1
+
+
 def _cut(text: str, tokens: int) -> str:
     """The beginning of ``text`` that has about ``tokens``."""
-    share = tokens / max(count_tokens(text), 1)
+    share = tokens / max(tokens_of(text), 1)
     return text[: int(len(text) * share)].rstrip() + _CUT
 
 
