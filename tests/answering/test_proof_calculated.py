@@ -83,3 +83,16 @@ def test_a_calculation_that_does_not_hold_proves_nothing() -> None:
 def test_a_statement_that_a_source_says_needs_no_calculation() -> None:
     statement = _proved("Sales of lamps were 44.1 million in the years ended 2019")
     assert statement.problem is None and statement.calculation is None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Sales of lamps were told in 7 rows",
+        "Sales of lamps were 44.1 million on 3 March 2019",
+        "Sales of lamps fell for 365 days",
+        "Sales of lamps were 44.1 million in the years ended 2016",
+    ],
+)
+def test_a_count_or_a_date_that_stands_nowhere_is_marked(claim: str) -> None:
+    assert _proved(claim).problem == "number"
