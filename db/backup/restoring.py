@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ _OTHERS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND usesysid IS NOT NULL AND pid <> pg_backend_pid()
 """
+_CLOSING_SECONDS = 2.0
+"""How long the server may take to end a connection whose client has closed it."""
 _REFERENCES = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
@@ -79,10 +82,9 @@ def _check_version(manifest: Manifest, file: Path) -> None:
 def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> None:
     """Drop what Helix has in a database that nobody else uses: its rows only with ``replace``."""
     names = Names.of_this_helix()
-    row = connection.execute(_OTHERS).fetchone()
-    if row and row[0]:
+    if others := _other_connections(connection):
         raise DatabaseError(
-            f"{row[0]} other connections use the database at {place}: stop the servers and workers"
+            f"{others} other connections use the database at {place}: stop the servers and workers"
             " of Helix, then restore"
         )
     if not replace and (filled := tables_with_rows(connection, names)):
@@ -91,6 +93,18 @@ def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> 
             " DATABASE_URL an empty one, or restore with --replace, which deletes what is there"
         )
     drop_everything(connection, names)
+
+
+def _other_connections(connection: psycopg.Connection) -> int:
+    """How many stay; those that their clients have just closed are waited for."""
+    deadline = time.monotonic() + _CLOSING_SECONDS
+    while True:
+        row = connection.execute(_OTHERS).fetchone()
+        others: int = row[0] if row else 0
+        if not others or time.monotonic() > deadline:
+            return others
+        time.sleep(0.1)
+        connection.execute("SELECT pg_stat_clear_snapshot()")  # else it stays as first seen
 
 
 def _told(tables: list[str]) -> str:

@@ -205,14 +205,20 @@ AXE = Path(__file__).with_name("vendor") / "axe.min.js"
 
 
 def serious(page: Page) -> list[str]:
-    """What axe finds serious or critical on the page as it stands."""
+    """What axe finds serious or critical on the page, once its colours have stopped changing."""
     # past the page's own policy, as a tool of the tests; the page itself is what is looked at
     page.evaluate(AXE.read_text())
     return list(
         page.evaluate(
-            "async () => (await axe.run()).violations"
+            "async () => {"
+            " const ends = (a) => a.playState === 'running'"
+            " && a.effect.getTiming().iterations !== Infinity;"
+            " const moving = document.getAnimations().filter(ends);"
+            " await Promise.all(moving.map((a) => a.finished.catch(() => {})));"
+            " return (await axe.run()).violations"
             ".filter((v) => ['serious', 'critical'].includes(v.impact))"
-            ".map((v) => `${v.id}: ${v.nodes.map((n) => n.target + ' ' + n.failureSummary)}`)"
+            ".map((v) => `${v.id}: ${v.nodes.map((n) => n.target + ' ' + n.failureSummary)}`);"
+            "}"
         )
     )
 

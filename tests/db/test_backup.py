@@ -218,6 +218,15 @@ def test_a_database_in_use_is_left_alone(backup: Path, database_url: str) -> Non
         restore(database_url, backup)
 
 
+def test_a_connection_that_is_being_closed_is_waited_for(backup: Path, database_url: str) -> None:
+    leaving = psycopg.connect(database_url)
+    closing = threading.Timer(0.3, leaving.close)
+    closing.start()
+    restore(database_url, backup)
+    closing.join()
+    assert len(all_rows(database_url)["documents"]) > 0
+
+
 def test_what_is_not_helixs_stays(filled: str, backup: Path) -> None:
     with psycopg.connect(filled) as connection:
         connection.execute("CREATE TABLE somebodys (n integer)")
