@@ -34,6 +34,7 @@ function Leaf({ leaf, index, draw, watch, wanted, settle }) {
   useEffect(() => {
     let timer = 0;
     const stop = watch.add(element.current, (seen) => {
+      if (!element.current) return; // the leaf is gone, and its effect ends after it
       clearTimeout(timer);
       if (!seen) height.current = element.current.offsetHeight;
       timer = setTimeout(() => setNear(seen), seen && settle ? SETTLES : 0);
