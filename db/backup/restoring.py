@@ -96,7 +96,7 @@ def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> 
 
 
 def _other_connections(connection: psycopg.Connection) -> int:
-    """How many stay; those that their clients have just closed are waited for."""
+    """The number of other connections to the database; waits a little for those being closed."""
     deadline = time.monotonic() + _CLOSING_SECONDS
     while True:
         row = connection.execute(_OTHERS).fetchone()

@@ -115,7 +115,10 @@ class Units:
         return _scale(self.text[: excepted.start()] if excepted else self.text)
 
     def currency_of(self, label: str, column: str, value: Amount) -> str:
-        """`£` of a value that is scaled and of which the line alone says that it is in pounds."""
+        """The sign of a scaled value printed without one: `£` under `in thousands of pounds`.
+
+        '' where the value names its currency, is no sum of money, or the line names none.
+        """
         named = f"{label} {column}"
         if value.currency or _COUNTED.search(named) or not self.scale_of(label, column, value):
             return ""

@@ -28,7 +28,7 @@ _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
 """`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
 _MONTH = "|".join(" ".join(tables("periods")["months"]).split())
 _GOES_ON = re.compile(rf"\b(?:ended|ending|of|at|\d{{1,2}} (?:{_MONTH}))$", re.IGNORECASE)
-"""The end of a header that the next goes on without a comma: `ended`, and `31 December`."""
+"""The end of a header after which the next header follows without a comma: `31 December`."""
 _ENDED = re.compile(r"\b(?:Months|Weeks|Year|Quarter|Period) (?:Ended|Ending)\b|\bEnded\b")
 _ENOUGH_ASKED = 0.65
 """Share of what the question asks about that label, headers, caption and document have to have."""
