@@ -15,19 +15,18 @@ from functools import partial
 from typing import Any, TypeVar
 
 import psycopg
-from pgvector.psycopg import register_vector, register_vector_async
-from psycopg import AsyncConnection, Connection
-from psycopg.pq import PipelineStatus
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
-from psycopg_pool import AsyncConnectionPool, ConnectionPool, PoolClosed, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from helix.errors import StoreUnavailable
 from helix.storage.blocking import BlockingRunner
+from helix.storage.pool_upkeep import given_back, go_on_connecting
 from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
-from helix.storage.write_checks import check_to_write, used_now
+from helix.storage.write_pool import Connected as Connected
+from helix.storage.write_pool import WritePool
 
-Connected = Connection[TupleRow]
-"""A blocking connection whose rows are tuples."""
 AsyncConnected = AsyncConnection[TupleRow]
 Row = dict[str, Any]
 """A row by the names of its columns."""
@@ -35,11 +34,12 @@ _T = TypeVar("_T")
 
 CONNECT_TIMEOUT_SECONDS = 5
 _BLOCKING_POOL_SIZE = 4  # connections for the reads of code that cannot await
+_WRITE_POOL_SIZE = 4
 READ_SECONDS = 8  # longer than the pool may take to find that nobody is there
 PING_SECONDS = 2
 RECONNECT_SECONDS = 2
-"""How long a pool tries by itself to reach a database that is gone; after that each request does.
-psycopg's 300 would back off to minutes, and a restarted database stay unseen that long."""
+"""How long a pool tries by itself to reach a database that is gone; after that it does where
+a request waits. psycopg's 300 would back off to minutes, and a restarted database stay unseen."""
 
 ROLE = "helix_app"
 """The role of a tenant's transactions, which may see the tenant's rows only."""
@@ -77,6 +77,15 @@ def unavailable(error: psycopg.Error) -> StoreUnavailable:
     return StoreUnavailable(f"the database refused the statement ({state}): run `helix doctor`")
 
 
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise the driver's errors as StoreUnavailable."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise unavailable(error) from error
+
+
 class Connections:
     """The pools of one database. Errors of the database arrive as StoreUnavailable.
 
@@ -109,6 +118,7 @@ class Connections:
             pooled = url == pooler_url
             return AsyncConnectionPool(
                 url, min_size=1, max_size=most, name=name, reset=given_back,
+                reconnect_failed=go_on_connecting,
                 configure=register_vector_async if pooled else _ready_to_read,
                 **_pool_options(pooled=pooled),
             )  # fmt: skip
@@ -120,15 +130,12 @@ class Connections:
         self._identity: Identity | None = None  # asked for once there is a replica to compare
         self._pinging = AsyncConnectionPool[AsyncConnected](
             server, min_size=0, max_size=1, name="helix-ping", reset=given_back,
+            reconnect_failed=go_on_connecting,
             **_pool_options(pooled=self._pooled) | {"timeout": PING_SECONDS},
         )  # fmt: skip
         self._runner = BlockingRunner()
         self._checks: set[asyncio.Task[None]] = set()  # an event loop itself keeps no task alive
-        self._writing: ConnectionPool[Connected] = ConnectionPool(
-            server, min_size=0, max_size=4, configure=register_vector, name="helix-write",
-            check=check_to_write, reset=used_now,
-            **_pool_options(pooled=self._pooled),
-        )  # fmt: skip
+        self._writing = WritePool(server, _WRITE_POOL_SIZE, _pool_options(pooled=self._pooled))
 
     async def fetch(
         self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
@@ -244,17 +251,13 @@ class Connections:
 
         It sees every tenant: for the upkeep of the database, not for requests.
         """
-        try:
-            self._writing.open()
-            with self._writing.connection() as connection:
-                yield connection
-        except psycopg.Error as error:
-            raise unavailable(error) from error
+        with _translated(), self._writing.connection() as connection:
+            yield connection
 
     @contextmanager
     def transaction(self, tenant: str, settings: str = "") -> Iterator[Connected]:
         """A connection in one transaction as ``tenant``; an error rolls it back."""
-        with self.connection() as connection, connection.transaction():
+        with _translated(), self._writing.transaction() as connection:
             become(connection, tenant, settings)
             yield connection
 
@@ -265,7 +268,7 @@ class Connections:
         Postgres has no COPY under row-level security. What is written names its tenant, and every
         reference of a row carries it (db/schema.sql), so no row can hang on another tenant's.
         """
-        with self.connection() as connection, connection.transaction():
+        with _translated(), self._writing.transaction() as connection:
             connection.execute(_AS_TENANT, {"tenant": tenant})
             yield connection
 
@@ -302,7 +305,7 @@ class Connections:
         """By pool: psycopg's statistics of it."""
         return {
             "read": self._reading.get_stats(),
-            "write": self._writing.get_stats(),
+            "write": self._writing.stats(),
             **self._replicas.stats(),
         }
 
@@ -360,18 +363,3 @@ def become(connection: Connected, tenant: str, settings: str = "") -> None:
 async def _ready_to_read(connection: AsyncConnected) -> None:
     await register_vector_async(connection)
     await connection.execute(_READ_SETTINGS)
-
-
-async def given_back(connection: AsyncConnected) -> None:
-    """A ``reset`` for every pool of the event loop: without one, a pool loses connections.
-
-    Without one, psycopg_pool's ``putconn`` awaits the pool's lock in the task that gives the
-    connection back. A task that is cancelled there, because its client left or its time is over,
-    drops a connection that the pool still counts. With one, ``putconn`` awaits nothing: a task of
-    the pool, which nobody cancels, takes the connection back.
-
-    Raises:
-        OperationalError: a cancelled read left it in pipeline mode; the pool opens another.
-    """
-    if connection.pgconn.pipeline_status != PipelineStatus.OFF:
-        raise psycopg.OperationalError("the connection came back in pipeline mode")

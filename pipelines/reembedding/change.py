@@ -14,7 +14,8 @@ from psycopg_pool import AsyncConnectionPool
 
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
-from helix.storage.connections import given_back, unavailable
+from helix.storage.connections import unavailable
+from helix.storage.pool_upkeep import given_back
 from pipelines.reembedding import column
 from pipelines.reembedding.filling import Filling, Pool
 from pipelines.reembedding.settling import settle
