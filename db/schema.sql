@@ -794,6 +794,26 @@ CREATE TABLE message_events (
 ALTER TABLE message_events ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN message_events.data IS 'JSON on one line, as it was sent';
 
+-- Images that questions of a conversation are about, each once: `id` is SHA-256 of `data`, in hex.
+CREATE TABLE conversation_images (
+    tenant_id       text        NOT NULL CHECK (tenant_id <> '')
+                    DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    conversation_id text        NOT NULL,
+    id              text        NOT NULL CHECK (id ~ '^[0-9a-f]{64}$'),
+    name            text        NOT NULL,
+    media           text        NOT NULL CHECK (media LIKE 'image/%'),
+    data            bytea       NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, conversation_id, id),
+    FOREIGN KEY (tenant_id, conversation_id) REFERENCES conversations (tenant_id, id)
+        ON DELETE CASCADE
+);
+ALTER TABLE conversation_images ENABLE ROW LEVEL SECURITY;
+ALTER TABLE conversation_images ALTER data SET STORAGE EXTERNAL;
+COMMENT ON COLUMN conversation_images.media IS 'the MIME type, by its bytes';
+COMMENT ON COLUMN messages.attachments IS
+    'the images that the question is about: id, name, media and bytes of each';
+
 -- An answer of a conversation without the words of the documents `gone`.
 CREATE FUNCTION response_without(response jsonb, gone bigint[]) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$

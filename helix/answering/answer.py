@@ -16,6 +16,7 @@ from helix.answering.debug import debug_block
 from helix.answering.from_history import from_history
 from helix.answering.gathering import Mode
 from helix.answering.guardrails import Flag
+from helix.answering.images import UploadedImage
 from helix.answering.proof import Proof, Support, prove, with_relevance
 from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
@@ -62,7 +63,8 @@ class Question:
     ``top_k`` is the most chunks to answer from; None leaves that to the retriever. ``history`` is
     what came before in its conversation; None where it is asked outside of one. Both ids are 32
     hex characters; ``trace_id`` is the current request's, a random one outside of a request.
-    ``mode`` says who gathers the sources; ``time_zone`` is the asker's, an IANA name.
+    ``mode`` says who gathers the sources; ``time_zone`` is the asker's, an IANA name. A question
+    with ``images`` is about them alone: no document is searched.
     """
 
     text: str
@@ -73,6 +75,7 @@ class Question:
     trace_id: str = field(default_factory=lambda: request_trace_id() or secrets.token_hex(16))
     mode: Mode = "answer"
     time_zone: str = "UTC"
+    images: tuple[UploadedImage, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -15,6 +15,7 @@ from llama_index.core.schema import QueryBundle
 
 from helix.answering.gathering import Assignment, Event, Gathering
 from helix.answering.guardrails import Hygiene
+from helix.answering.images import ImagesNotSupported, UploadedImage, image_messages
 from helix.answering.numbering import KnownMarkers, rewritten
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.turns import TurnReader, clarified
@@ -77,20 +78,25 @@ class CitationQueryEngine(BaseQueryEngine):
         deep: bool = False,
         history: History | None = None,
         gathering: Gathering | None = None,
+        images: Sequence[UploadedImage] = (),
     ) -> AnswerStream:
         """Retrieve, gate, and start the answer; returns once its first delta has arrived.
 
         ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them. ``history`` is that
         of the question's conversation; None outside of one. With ``gathering`` its gatherer finds
-        the sources in place of one search, and the method returns with the first event.
+        the sources in place of one search, and the method returns with the first event. A question
+        with ``images`` is put to the model with them, and nothing is searched.
 
         Raises:
             UpstreamError: embedding or model failed before the first delta.
             StoreUnavailable, EmbedderMismatch: the search failed.
+            ImagesNotSupported: there are ``images``, and the model takes none.
         """
         follow_up, turn = FollowUp(question), None
         if history is not None:
             follow_up, turn = await self._turns.read(question, history)
+        if images:
+            return await self._of_images(question, images, turn)
         asked, within = follow_up.question, scope or Scope(self.retriever.store.tenant)
         intent = intent_of(asked)
         if intent is Intent.GREETING:
@@ -124,6 +130,23 @@ class CitationQueryEngine(BaseQueryEngine):
             turn,
             asked,
         )
+        await stream.prime()
+        return stream
+
+    async def _of_images(
+        self, question: str, images: Sequence[UploadedImage], turn: Turn | None
+    ) -> AnswerStream:
+        """What the model says of ``images``: nothing is searched, cited or proven."""
+        if not self._llm.sees:
+            raise ImagesNotSupported(self._llm.identity)
+        messages = image_messages(question, images, turn.memory.text if turn else "")
+        deltas, hygiene = self._model_deltas(messages), None
+        if self._hygienic:
+            hygiene = Hygiene(())  # no source has links
+            deltas = _filtered(deltas, hygiene)
+        retrieval = replace(bare_retrieval(self.retriever), is_reply=True)
+        turn = turn and replace(turn, kind="image", understood_as=None)
+        stream = AnswerStream(deltas, retrieval, hygiene, turn=turn, asked=question)
         await stream.prime()
         return stream
 

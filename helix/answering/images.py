@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
 
+from helix.domain.memory import IMAGE_HISTORY_RULES
 from helix.errors import HelixError, UpstreamError
 from helix.prompts import prompt
 from helix.providers.base import LanguageModel
@@ -35,6 +37,25 @@ class UploadedImage:
     type: str
 
 
+def image_messages(
+    question: str, images: Sequence[UploadedImage], before: str = ""
+) -> list[ChatMessage]:
+    """The messages of a question about ``images``: rules, the history if any, then the user turn.
+
+    ``before`` is the history as ``helix.domain.memory.Memory`` has it.
+    """
+    rules, told = prompt("image"), []
+    if before:
+        rules = f"{rules}\n{IMAGE_HISTORY_RULES}"
+        told = [ChatMessage(role=MessageRole.USER, content=before)]
+    shown = [ImageBlock(image=each.data, image_mimetype=each.type) for each in images]
+    return [
+        ChatMessage(role=MessageRole.SYSTEM, content=rules),
+        *told,
+        ChatMessage(role=MessageRole.USER, blocks=[*shown, TextBlock(text=question)]),
+    ]
+
+
 async def ask_about_image(llm: LanguageModel, question: str, image: UploadedImage) -> str:
     """The answer of the model about ``image``; the model is asked once, without documents.
 
@@ -44,13 +65,8 @@ async def ask_about_image(llm: LanguageModel, question: str, image: UploadedImag
     """
     if not llm.sees:
         raise ImagesNotSupported(llm.identity)
-    block = ImageBlock(image=image.data, image_mimetype=image.type)
-    messages = [
-        ChatMessage(role=MessageRole.SYSTEM, content=prompt("image")),
-        ChatMessage(role=MessageRole.USER, blocks=[block, TextBlock(text=question)]),
-    ]
     with model_failures(llm):
-        reply = await llm.model.achat(messages)
+        reply = await llm.model.achat(image_messages(question, [image]))
     text = reply.message.content or ""
     if not text.strip():
         raise UpstreamError("the model gave no answer: try again")

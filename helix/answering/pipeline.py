@@ -197,7 +197,7 @@ class AnswerRequest:
             with prompts.active():
                 stream = await self.pipeline.engine.ask(
                     asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history,
-                    gathering=self._gathering(),
+                    gathering=self._gathering(), images=asked.images,
                 )  # fmt: skip
         except BaseException as error:
             if self.recorded:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from helix.answering.answer import Question
 from helix.answering.gathering import Mode
+from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
 from helix.conversations.attachments import attached_space
+from helix.conversations.images import describe_images, images_of
 from helix.conversations.liveness import MessageRow
 from helix.conversations.production import Production
 from helix.conversations.tree import (
@@ -34,7 +37,7 @@ from helix.settings import Settings
 Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
 # An imported conversation has the ids of the one that was exported, and is younger.
 _ANSWERED = """
-SELECT conversation_id, parent_id FROM messages
+SELECT conversation_id, parent_id, attachments FROM messages
 WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
 """
 ReadScope = Callable[[dict[str, Any], str], Scope]
@@ -47,7 +50,8 @@ class Asking:
 
     ``add`` adds the message inside a transaction, and returns it. ``with_ids``: the response and
     the stream have the ids of conversation and message, as the routes of conversations need.
-    ``mode`` None is that of HELIX_MODE.
+    ``mode`` None is that of HELIX_MODE. ``images`` are ids of images of the conversation that the
+    question is about; None: it says nothing of them.
     """
 
     conversation_id: str
@@ -63,6 +67,7 @@ class Asking:
     named: str = ""
     mode: Mode | None = None
     time_zone: str = "UTC"
+    images: tuple[str, ...] | None = None
 
 
 def next_in(tenant: str, conversation_id: str) -> Add:
@@ -88,6 +93,7 @@ def in_place_of(tenant: str, conversation_id: str, message_id: int, *, keeps_que
             question=old["question"] if keeps_question else new.question,
             scope=old["scope"] if new.scope is None else new.scope,
             top_k=old["top_k"] if new.top_k is None else new.top_k,
+            attachments=old["attachments"] if new.attachments is None else new.attachments,
         )
         return new, add_message(connection, tenant, conversation_id, new, old["parent_id"])
 
@@ -96,10 +102,11 @@ def in_place_of(tenant: str, conversation_id: str, message_id: int, *, keeps_que
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The context of an answer's question: its history, and the space of attached documents."""
+    """The context of an answer's question: its history, the space of attached documents, images."""
 
     history: History
     attached: str | None
+    images: tuple[UploadedImage, ...] = ()
 
 
 async def before_answer(library: Library, answer_id: str) -> Before | None:
@@ -117,7 +124,9 @@ async def before_answer(library: Library, answer_id: str) -> Before | None:
             connection, library.tenant, conversation_id, found["parent_id"]
         )
     )
-    return Before(history, await attached_space(library, conversation_id))
+    space = await attached_space(library, conversation_id)
+    images = await images_of(library, conversation_id, found["attachments"])
+    return Before(history, space, images)
 
 
 async def space_of_answer(library: Library, answer_id: str) -> str | None:
@@ -150,20 +159,24 @@ class Conversing:
 
         Raises:
             Busy: another question of the conversation is being answered.
-            NotFound: there is no such conversation or message.
+            NotFound: there is no such conversation, message or image.
+            ImagesNotSupported: it is about an image, and the model takes none.
         """
+        if asking.images and not self.llm.sees:
+            raise ImagesNotSupported(self.llm.identity)
         mode = asking.mode or self.settings.mode
         question = Question(asking.question, mode=mode, time_zone=asking.time_zone)
         new = NewMessage(
             asking.question, question.answer_id, self.turns.owner, asking.scope, asking.top_k,
             self.llm.identity,
         )  # fmt: skip
-        new, begun = await library.change(lambda connection: asking.add(connection, new))
+        new, begun = await library.change(partial(_added, library.tenant, asking, new))
+        images = await images_of(library, asking.conversation_id, new.attachments or ())
         space = await attached_space(library, asking.conversation_id)
         scope = replace(read_scope(begun.scope, library.tenant), attached=space)
         question = replace(
             question, text=new.question, scope=scope,
-            top_k=new.top_k, history=begun.history,
+            top_k=new.top_k, history=begun.history, images=images,
         )  # fmt: skip
         turn = self._turn(library, asking, begun, question, leave)
         self.turns.start(turn)
@@ -203,6 +216,16 @@ class Conversing:
             after=sum_up,
             leave=leave,
         )
+
+
+def _added(
+    tenant: str, asking: Asking, new: NewMessage, connection: Connected
+) -> tuple[NewMessage, Begun]:
+    """Add the message with the images that the question names."""
+    if asking.images is not None:
+        named = describe_images(connection, tenant, asking.conversation_id, asking.images)
+        new = replace(new, attachments=named)
+    return asking.add(connection, new)
 
 
 def _is_half_full(history: History, settings: Settings) -> bool:

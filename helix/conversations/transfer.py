@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
+from dataclasses import replace
 from typing import Any
 
+from helix.answering.images import UploadedImage, image_type
+from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.names import new_id
 from helix.conversations.reading import all_messages, get_conversation
 from helix.conversations.tree import NewMessage, add_message, create, switch
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
+from helix.library.uploads import clean_name
 
 FORMAT = "helix-conversation-1"
 MOST_MESSAGES = 10_000
@@ -19,24 +25,30 @@ _ENDED = ("done", "failed", "stopped", "interrupted")
 _OURS = re.compile(r"^(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _TURN = re.compile(
-    r"^## Question\n\n((?:>[^\n]*\n)+)\n## Answer\n\n(.*?)(?=^\*Sources|^## Question\n|\Z)",
+    r"^## Question\n\n((?:>[^\n]*\n)+)\n(?:\*Image: [^\n]*\n\n)*"
+    r"## Answer\n\n(.*?)(?=^\*Sources|^## Question\n|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 
 
 async def export_json(library: Library, conversation_id: str) -> Row:
-    """The conversation with all its messages, parents before children.
+    """The conversation with all its messages, parents before children, and its images in Base64.
 
     Raises:
         NotFound: there is none of this id.
     """
     conversation = await get_conversation(library, conversation_id)
     messages = await all_messages(library, conversation_id)
+    images = [
+        {"name": row["name"], "data": base64.b64encode(row["data"]).decode()}
+        for row in await all_images(library, conversation_id)
+    ]
     return {
         "format": FORMAT,
         "title": conversation["title"],
         "scope": conversation["scope"],
         "messages": [row for row in messages if row["status"] in _ENDED],
+        "images": images,
     }
 
 
@@ -67,7 +79,8 @@ def _turn(row: Row) -> str:
     answer = _OURS.sub(r"\\\1", response.get("answer") or "")
     sources = [_source(citation) for citation in response.get("citations") or ()]
     cited = "*Sources:*\n\n" + "".join(sources) if sources else ""
-    return f"## Question\n\n{question}\n## Answer\n\n{answer}\n\n{cited}"
+    shown = "".join(f"*Image: {image['name']}*\n\n" for image in row["attachments"])
+    return f"## Question\n\n{question}\n{shown}## Answer\n\n{answer}\n\n{cited}"
 
 
 def _source(citation: dict[str, Any]) -> str:
@@ -112,11 +125,14 @@ async def import_json(library: Library, exported: Any) -> str:
     were, and are not linked to documents of this database.
 
     Raises:
-        BadRequest: it is no export, or its messages do not form a tree.
+        BadRequest: it is no export, its messages do not form a tree, or it has a file among its
+            images that is none.
+        NotFound: a message has an image that is not in the export.
     """
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise BadRequest(_NO_EXPORT)
     messages, title = exported.get("messages"), exported.get("title", "")
+    images = [_image(one) for one in _listed(exported.get("images"))]
     if not isinstance(messages, list) or not isinstance(title, str) or len(title) > 400:
         raise BadRequest(_NO_EXPORT)
     if len(messages) > MOST_MESSAGES:
@@ -125,10 +141,15 @@ async def import_json(library: Library, exported: Any) -> str:
 
     def add_all(connection: Connected) -> None:
         create(connection, library.tenant, conversation_id, title, {})
+        for image, name in images:
+            add_image(connection, library.tenant, conversation_id, image, name)
         ids: dict[int, int] = {}
         active = None
         for message in messages:
             new, old_id, parent = _checked(message, ids)
+            if shown := _shown(message):
+                named = describe_images(connection, library.tenant, conversation_id, shown)
+                new = replace(new, attachments=named)
             begun = add_message(connection, library.tenant, conversation_id, new, parent)
             ids[old_id] = begun.message_id
             active = begun.message_id if message.get("active") else active
@@ -156,3 +177,28 @@ def _checked(message: Any, ids: dict[int, int]) -> tuple[NewMessage, int, int | 
         error=str(kept.get("error") or "")[:1000],
     )  # fmt: skip
     return new, number, None if parent is None else ids[parent]
+
+
+def _listed(found: Any) -> list[Any]:
+    if found is not None and not isinstance(found, list):
+        raise BadRequest(_NO_EXPORT)
+    return found or []
+
+
+def _image(exported: Any) -> tuple[UploadedImage, str]:
+    """(image, its name) of an exported image; its type is told by its bytes."""
+    kept = exported if isinstance(exported, dict) else {}
+    try:
+        data = base64.b64decode(str(kept.get("data")), validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest("an image of it is not in Base64") from None
+    kind = image_type(data)
+    if kind is None:
+        raise BadRequest("an image of it is no PNG, JPEG, WebP, HEIC or HEIF")
+    return UploadedImage(data, kind), clean_name(str(kept.get("name") or "image"))
+
+
+def _shown(message: Any) -> list[str]:
+    """The ids of the images of an exported message."""
+    found = [one for one in _listed(message.get("attachments")) if isinstance(one, dict)]
+    return [str(one.get("id")) for one in found[:MOST_AT_ONCE]]

@@ -105,7 +105,8 @@ class NewMessage:
     """A question for a conversation.
 
     ``scope`` is as POST /v1/query takes it, None for the conversation's own. ``owner`` is the
-    process that answers it. The other fields are those of an imported turn, answered elsewhere.
+    process that answers it. ``attachments`` describe the images that the question is about; None:
+    it says nothing of them. The other fields are those of an imported turn, answered elsewhere.
     """
 
     question: str
@@ -114,7 +115,7 @@ class NewMessage:
     scope: dict[str, Any] | None = None
     top_k: int | None = None
     model: str = ""
-    attachments: list[dict[str, Any]] = field(default_factory=list)
+    attachments: list[dict[str, Any]] | None = None
     status: str = "answering"
     response: dict[str, Any] = field(default_factory=dict)
     document_ids: list[int] = field(default_factory=list)
@@ -175,7 +176,7 @@ def add_message(
 def _values(new: NewMessage, scope: dict[str, Any], parent_id: int | None) -> Row:
     return {
         "parent": parent_id, "question": storable(new.question), "scope": Jsonb(scope),
-        "top_k": new.top_k, "attachments": Jsonb(new.attachments), "model": new.model,
+        "top_k": new.top_k, "attachments": Jsonb(new.attachments or []), "model": new.model,
         "answer_id": new.answer_id, "owner": new.owner, "status": new.status,
         "response": storable_json(new.response), "documents": new.document_ids,
         "cited": Jsonb(new.cited), "error": storable(new.error), "created_at": new.created_at,

@@ -66,7 +66,8 @@ class Retrieval:
     reason: Reason | None = None
     named: list[tuple[int, str]] | None = None
     is_reply: bool = False
-    """Whether the answer is Helix's own word of itself or the library, which claims nothing."""
+    """Whether the answer rests on no source: Helix's own word of itself or the library, or what a
+    model says of an image."""
     calculations: tuple[Calculation, ...] = ()
     """What an agent's tools calculated of the sources."""
     gathered: Gathered | None = None

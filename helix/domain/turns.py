@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from helix.domain.memory import Memory
 
-TurnKind = Literal["standalone", "dependent", "underspecified", "conversational"]
+TurnKind = Literal["standalone", "dependent", "underspecified", "conversational", "image"]
 """Whether a turn can be understood alone, or from what came before, or not at all; conversational
-turns ask nothing of the documents."""
+turns ask nothing of the documents, and those about an image are answered from it alone."""
 
 
 @dataclass(frozen=True)

@@ -128,10 +128,10 @@ async def _ask_again(
     prompts: Prompts,
     before: Before | None,
 ) -> Answer:
-    scope, history = scope_of(receipt, tenant), None
+    question = Question(receipt["question"], scope_of(receipt, tenant), receipt["top_k"])
     if before is not None:
-        scope, history = replace(scope, attached=before.attached), before.history
-    question = Question(receipt["question"], scope, receipt["top_k"], history)
+        scope = replace(question.scope, attached=before.attached)
+        question = replace(question, scope=scope, history=before.history, images=before.images)
     gathered = receipt.get("agent")  # a receipt of an older release says nothing of it
     gatherer = pipeline.agent.again(gathered["calls"]) if gathered and pipeline.agent else None
     request = AnswerRequest(pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer)

@@ -61,6 +61,8 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("POST", "/v1/conversations/{conversation_id}/messages/{message_id}/regenerate"): "ask",
     ("GET", "/v1/conversations/{conversation_id}/messages/{message_id}/events"): "ask",
     ("POST", "/v1/conversations/{conversation_id}/messages/{message_id}/stop"): "ask",
+    ("POST", "/v1/conversations/{conversation_id}/images"): "ask",
+    ("GET", "/v1/conversations/{conversation_id}/images/{image_id}"): "ask",
     ("POST", "/v1/conversations/{conversation_id}/attachments"): "ask",
     ("GET", "/v1/conversations/{conversation_id}/attachments"): "ask",
     ("GET", "/v1/conversations/{conversation_id}/attachments/{document_id}"): "ask",

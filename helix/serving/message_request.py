@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.answering.gathering import Mode
+from helix.conversations.images import MOST_AT_ONCE
 from helix.serving.query_request import QueryRequest, TimeZone
+
+_ImageId = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class TurnOptions(BaseModel):
@@ -33,4 +38,7 @@ class MessageRequest(QueryRequest):
     )
     parent_id: int | None = Field(
         None, description="The message that it follows; the active leaf otherwise"
+    )
+    images: list[_ImageId] | None = Field(
+        None, max_length=MOST_AT_ONCE, description="What it is about: images of the conversation"
     )

@@ -43,6 +43,7 @@ _KINDS = {
     "id": "1 to 200 letters, digits or _ . : @ -, a letter or digit first",
     "active": "the id of a message, which is a whole number",
     "parent_id": "the id of a message, which is a whole number",
+    "images": "a list of at most 5 ids of images that were put to the conversation",
     "kind": "quiz, cards, workshop or map",
     "difficulty": "easy, normal or advanced",
     "count": "a whole number",

@@ -30,7 +30,8 @@ class QueryRoute(ApiRoute):
                 return await handler(request)
             except HelixError as error:
                 model_failed = isinstance(error, UpstreamError)
-                status = 502 if model_failed else min(error.status, 500)
+                known = error.status <= 501  # 501: the model takes no images
+                status = 502 if model_failed else error.status if known else 500
                 if status >= 500:
                     _logger.warning("no answer: %s", error)
                 return JSONResponse({"error": str(error)}, status_code=status)

@@ -27,7 +27,6 @@ _EMBEDDER = sql.SQL(
     "SELECT identity FROM embedding_space WHERE EXISTS (SELECT FROM chunks WHERE {own})"
 ).format(own=OWN)
 _LAST = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(%s, 'id')::regclass), 0)"
-_ROWS_AT_ONCE = 200
 
 
 def export_tenant(connection: Connected, tenant: str, folder: Path) -> Manifest:
@@ -77,7 +76,7 @@ def _rows(
         " ORDER BY {order}) r"
     ).format(named=named, table=sql.Identifier(table.name), own=OWN, order=listed(table.order))
     with connection.cursor(f"export_{table.name}") as cursor:
-        cursor.itersize = _ROWS_AT_ONCE
+        cursor.itersize = table.rows_at_once
         for (row,) in cursor.execute(statement, {"tenant": tenant}):
             yield row
 

@@ -18,6 +18,7 @@ class Table:
     ``numbered``: other rows refer to its ``id``, which is kept where it is free (importing.py).
     ``without`` are columns that an import fills anew. ``references`` are further REFERENCES that
     hold for this table's rows alone; ``keyed`` are columns of JSON whose keys are ids.
+    ``rows_at_once``: how many rows an export reads into memory.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Table:
     without: tuple[str, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
     keyed: Mapping[str, str] = field(default_factory=dict)
+    rows_at_once: int = 200
 
 
 TABLES = (
@@ -39,6 +41,7 @@ TABLES = (
     Table("answers", ("created_at", "id")),
     Table("feedback", ("id",), without=("id",)),
     Table("conversations", ("created_at", "id"), without=("messages",)),
+    Table("conversation_images", ("conversation_id", "id"), rows_at_once=2),
     Table("messages", ("conversation_id", "id"), keyed={"cited": "documents"}),
     Table("prompt_versions", ("name", "version")),
     Table("progress_sessions", ("learner", "started_at")),

@@ -93,7 +93,12 @@ async def test_a_path_comes_back_from_markdown(database_url: str) -> None:
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3))
 def test_markdown_is_read_back_whatever_it_says(turns: list[tuple[str, str]]) -> None:
-    path = [{"question": q, "response": {"answer": a, "citations": CITED}} for q, a in turns]
+    response = [{"answer": answer, "citations": CITED} for _, answer in turns]
+    images = [{"name": "## Answer"}, {"name": "a.png"}]
+    path = [
+        {"question": question, "response": told, "attachments": images[:n]}
+        for n, ((question, _), told) in enumerate(zip(turns, response, strict=True))
+    ]
     assert turns_of_markdown(markdown_of("T", path)) == ("T", turns)
 
 

@@ -27,8 +27,9 @@ FILLED = {
 
 
 ADDED = {
-    "audit_events", "conversations", "document_names", "document_pages", "document_sources",
-    "document_tables", "loose_objects", "message_events", "messages", "progress_counts",
+    "audit_events", "conversation_images", "conversations", "document_names", "document_pages",
+    "document_sources", "document_tables", "loose_objects", "message_events", "messages",
+    "progress_counts",
     "progress_days", "progress_sessions", "progress_totals", "prompt_versions", "schema_version",
     "study_attempts", "study_cards",
     "study_items", "study_reviews", "study_sets", "study_sources", "suggested_questions",

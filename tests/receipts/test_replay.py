@@ -7,7 +7,10 @@ from functools import partial
 import pytest
 
 from helix.answering.answer import Answer
+from helix.answering.images import UploadedImage
 from helix.conversations.asking import Asking, Conversing, next_in
+from helix.conversations.images import add_image
+from helix.conversations.tree import create
 from helix.conversations.tree import delete as delete_conversation
 from helix.domain.stored_scope import scope_of_stored
 from helix.receipts.receipt import Json
@@ -102,6 +105,25 @@ async def test_replay_asks_a_follow_up_after_what_came_before_it(database_url: s
         assert first.identical and first.causes == []
         assert second.causes[0].kind == "history changed"
         assert "its conversation is gone" in second.causes[0].told
+
+
+async def test_replay_asks_about_the_image_that_was_asked_about(database_url: str) -> None:
+    async with services(database_url, saying("It is a bill of 14.90 euros.")) as opened:
+        conversing = Conversing(opened.turns, opened.answering, opened.llm, opened.settings)
+        library = opened.library
+        await library.change(lambda connection: create(connection, "default", "talk", "", {}))
+        image = partial(
+            add_image, tenant="default", conversation_id="talk",
+            image=UploadedImage(b"an image", "image/png"), name="bill.png",
+        )  # fmt: skip
+        named = (await library.change(image))["id"]
+        asking = Asking("talk", next_in("default", "talk"), "What is it?", images=(named,))
+        turn = await conversing.begin(library, asking, scope_of_stored)
+        await turn.whole()
+        receipt = await read_receipt(library, turn.response["answer_id"], 30)
+        assert (receipt["turn"]["type"], receipt["prompt_sha256"]) == ("image", None)
+        done = await replay(opened.answering, library, receipt, opened.configuration)
+        assert done.identical and done.causes == [], (done.diff(), done.causes)
 
 
 async def test_replay_says_what_changed_in_model_and_settings(database_url: str) -> None:

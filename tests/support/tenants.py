@@ -118,6 +118,11 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", f"{MESSAGE}/regenerate"): lambda _: {"json": {"stream": False}},
     ("GET", f"{MESSAGE}/events"): lambda _: {},
     ("POST", f"{MESSAGE}/stop"): lambda _: {},
+    ("POST", "/v1/conversations/{conversation_id}/images"): lambda _: {
+        "files": {"image": b"none"},
+        "data": {},
+    },
+    ("GET", "/v1/conversations/{conversation_id}/images/{image_id}"): lambda _: {},
     ("POST", f"{ATTACHED}"): lambda _: {"files": {"file": ("n.txt", b"words")}, "data": {}},
     ("GET", f"{ATTACHED}"): lambda _: {},
     ("GET", f"{ATTACHED}/{{document_id}}"): lambda _: {},
@@ -234,7 +239,7 @@ def path_of(template: str, ids: Ids) -> str:
         document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
         number=1, conversation_id=ids.conversation, message_id=ids.message, name="search_terms",
         model="helix", day="2026-01-31", set_id=ids.study_set, item_id=ids.item,
-        attempt_id=ids.attempt,
+        attempt_id=ids.attempt, image_id="0" * 64,
     )  # fmt: skip
 
 

@@ -37,6 +37,8 @@ _FILLED = {
     " SELECT min(id), 'Which river?', true, '2' FROM documents",
     "feedback": "(answer_id, rating, note) SELECT min(id), 'up', 'süß ☃' FROM answers",
     "conversations": "(id, title) VALUES ('talk-1', 'Depots')",
+    "conversation_images": "(conversation_id, id, name, media, data)"
+    " VALUES ('talk-1', repeat('0', 64), 'süß.png', 'image/png', '\\x00ff')",
     "messages": "(conversation_id, branch, depth, question, answer_id, status, is_active,"
     " document_ids, cited, response) SELECT 'talk-1', 1, 0, 'Where?', 'a', 'done', true,"
     " array_agg(id), jsonb_object_agg(id, content_hash),"

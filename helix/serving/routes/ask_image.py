@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -23,7 +24,7 @@ from helix.serving.sse import TextJson
 MAX_IMAGE_MB = 10
 """Gemini takes requests of 20 MB, and an image grows by a third on its way there."""
 
-_LIMITS = FormLimits(
+IMAGE_LIMITS = FormLimits(
     file_bytes=MAX_IMAGE_MB * MEGABYTE,
     files=1,
     request_bytes=(MAX_IMAGE_MB + 1) * MEGABYTE,
@@ -36,6 +37,11 @@ _BODY = form_body(
     q={"type": "string"},
     tenant_id={"type": "string"},
 )
+IMAGE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    413: {"description": f"The image is larger than {MAX_IMAGE_MB} MB"},
+    415: {"description": "Its bytes are no PNG, JPEG, WebP, HEIC or HEIF image"},
+    501: {"description": "The model that answers cannot look at images"},
+}
 _TEXT = {"application/json": {"example": {"text": "A receipt of 12 May 2026 over 14.90 euros."}}}
 
 _logger = logging.getLogger(__name__)
@@ -51,19 +57,17 @@ router = APIRouter(route_class=FormRoute)
         200: {"description": "What the model says of the image", "content": _TEXT},
         "default": {"description": 'Any failure: `{"error": "one line"}`'},
         400: {"description": "No image came, or `q` is missing, blank or too long"},
-        413: {"description": f"The image is larger than {MAX_IMAGE_MB} MB"},
-        415: {"description": "Its bytes are no PNG, JPEG, WebP, HEIC or HEIF image"},
-        501: {"description": "The model that answers cannot look at images"},
+        **IMAGE_RESPONSES,
         503: {"description": "The model failed"},
     },
 )
 async def ask_image(request: Request, caller: CurrentCaller) -> Response:
     """Put the image and the question to the model. Neither is stored or logged."""
     services = caller.services
-    form = await read_form(request, _LIMITS)
+    form = await read_form(request, IMAGE_LIMITS)
     try:
         caller = caller.for_tenant(named_tenant(form))
-        image = await _image(form)
+        image = await image_of(form)
         question = _question(form, services.settings.max_question_chars)
     finally:
         await form.close()
@@ -87,11 +91,16 @@ def _question(form: FormData, limit: int) -> str:
     return question_of(text if isinstance(text, str) else None, limit)
 
 
-async def _image(form: FormData) -> UploadedImage:
-    """The form's image; its bytes decide what it is, not its name or declared type."""
+async def image_of(form: FormData) -> UploadedImage:
+    """The form's image; its bytes decide what it is, not its name or declared type.
+
+    Raises:
+        BadRequest: no image came.
+        UnsupportedMedia: it is no image that models take.
+    """
     image = form.get("image")
     if image is None:
-        raise BadRequest(f"no image came: send {_LIMITS.usage}")
+        raise BadRequest(f"no image came: send {IMAGE_LIMITS.usage}")
     # a field without a file name arrives as text, which is no image
     data = await image.read() if isinstance(image, UploadFile) else b""
     kind = image_type(data)

@@ -140,4 +140,5 @@ def _asking(conversation_id: str, add: Add, asked: MessageRequest | TurnOptions)
         return asking
     narrowed = asked.document_ids is not None or asked.filters is not None
     scope = stored_scope(asked.document_ids, asked.filters) if narrowed else None
-    return replace(asking, question=asked.question, scope=scope, top_k=asked.top_k)
+    images = None if asked.images is None else tuple(asked.images)
+    return replace(asking, question=asked.question, scope=scope, top_k=asked.top_k, images=images)

@@ -1,0 +1,70 @@
+"""/v1/conversations/{id}/images: images that questions of one conversation are about."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from helix.answering.images import ImagesNotSupported
+from helix.conversations.images import add_image, read_image
+from helix.conversations.reading import get_conversation
+from helix.library.uploads import clean_name
+from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.forms import form_body, named_tenant, read_form
+from helix.serving.limits import asker
+from helix.serving.routes.ask_image import IMAGE_LIMITS, IMAGE_RESPONSES, image_of
+from helix.serving.sse import TextJson
+
+_BODY = form_body(
+    "image", image={"type": "string", "format": "binary"}, tenant_id={"type": "string"}
+)
+
+router = APIRouter(
+    prefix="/v1/conversations/{conversation_id}/images",
+    tags=["conversations"],
+    route_class=FormRoute,
+    default_response_class=Response,
+)
+
+
+@router.post(
+    "", summary="Put an image to a conversation", status_code=201, openapi_extra=_BODY,
+    responses={404: {"description": "No such conversation of this tenant"}, **IMAGE_RESPONSES},
+)  # fmt: skip
+async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
+    """Kept with the conversation; a question names it by the `id` that is told."""
+    services = caller.services
+    form = await read_form(request, IMAGE_LIMITS)
+    try:
+        caller = caller.for_tenant(named_tenant(form))
+        await get_conversation(caller.library, conversation_id)
+        image, sent = await image_of(form), form.get("image")
+    finally:
+        await form.close()
+    if not services.llm.sees:
+        raise ImagesNotSupported(services.llm.identity)
+    name = clean_name(sent.filename or "") if isinstance(sent, UploadFile) else "image"
+    counted, size = asker(request, caller), len(image.data)
+    await counted.check_upload(size)
+    add = partial(
+        add_image, tenant=caller.tenant, conversation_id=conversation_id, image=image, name=name
+    )
+    kept = await caller.library.change(add)
+    counted.uploaded(size)
+    return TextJson(kept, 201)
+
+
+@router.get("/{image_id}", summary="Show an image of a conversation")
+async def show(caller: CurrentCaller, conversation_id: str, image_id: str) -> Response:
+    """Its bytes, of the type that they are."""
+    image = await read_image(caller.library, conversation_id, image_id)
+    headers = {
+        "Cache-Control": "private, no-cache",  # it may be deleted by then
+        "Vary": "Authorization",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+    }
+    return Response(image.data, media_type=image.type, headers=headers)
