@@ -305,6 +305,11 @@ def add_message(connection: psycopg.Connection, tenant: str, name: str) -> int:
     ).fetchone()
     assert row is not None
     connection.execute(
+        "INSERT INTO conversation_images (tenant_id, conversation_id, id, name, media, data)"
+        " VALUES (%s, %s, %s, 'vault.png', 'image/png', %s)",
+        (tenant, name, "0" * 64, marker(tenant).encode()),
+    )
+    connection.execute(
         "INSERT INTO message_events (tenant_id, conversation_id, message_id, n, event, data)"
         " VALUES (%s, %s, %s, 1, 'done', %s)",
         (tenant, name, row[0], f'{{"t":"{marker(tenant)}"}}'),
