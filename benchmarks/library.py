@@ -15,7 +15,13 @@ from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, percentiles
 from helix.library.access import Library
 from helix.library.batches import delete_documents, label_documents
-from helix.library.document_list import Page, Wanted, list_documents, matching_ids, summarise
+from helix.library.document_list import (
+    DocumentFilter,
+    Page,
+    list_documents,
+    matching_ids,
+    summarise,
+)
 from helix.library.watching import changes
 from helix.store import ChunkStore
 
@@ -73,19 +79,21 @@ def _fill(url: str, documents: int) -> None:
 
 async def _measure(library: Library, documents: int, rounds: int, report: Report) -> None:
     listed = partial(list_documents, library)
-    page = await listed(Wanted(), Page(sort="title", limit=50))
+    page = await listed(DocumentFilter(), Page(sort="title", limit=50))
     asked: dict[str, Callable[[], Awaitable[Any]]] = {
-        "newest first": lambda: listed(Wanted()),
-        "by title": lambda: listed(Wanted(), Page(sort="title")),
-        "by title, second page": lambda: listed(Wanted(), Page(sort="title", after=page["next"])),
-        "by kind": lambda: listed(Wanted(), Page(sort="kind")),
-        "largest first": lambda: listed(Wanted(), Page(sort="size")),
-        "search of a part": lambda: listed(Wanted(search="a1b")),
-        "of a label": lambda: listed(Wanted(tags=("label 7",))),
-        "of a kind": lambda: listed(Wanted(kind="kind 3")),
-        "PDFs that failed": lambda: listed(Wanted(formats=("pdf",), status="failed")),
+        "newest first": lambda: listed(DocumentFilter()),
+        "by title": lambda: listed(DocumentFilter(), Page(sort="title")),
+        "by title, second page": lambda: listed(
+            DocumentFilter(), Page(sort="title", after=page["next"])
+        ),
+        "by kind": lambda: listed(DocumentFilter(), Page(sort="kind")),
+        "largest first": lambda: listed(DocumentFilter(), Page(sort="size")),
+        "search of a part": lambda: listed(DocumentFilter(search="a1b")),
+        "of a label": lambda: listed(DocumentFilter(tags=("label 7",))),
+        "of a kind": lambda: listed(DocumentFilter(kind="kind 3")),
+        "PDFs that failed": lambda: listed(DocumentFilter(formats=("pdf",), status="failed")),
         "all counts": lambda: summarise(library),
-        "all ids": lambda: matching_ids(library, Wanted(), documents),
+        "all ids": lambda: matching_ids(library, DocumentFilter(), documents),
         "look for changes": lambda: _looked(library),
     }
     rows, slowest = [], 0.0
@@ -95,7 +103,7 @@ async def _measure(library: Library, documents: int, rounds: int, report: Report
         slowest = max(slowest, sorted(taken)[len(taken) // 2])
     report.table(f"{documents:,} documents", ["asked for", "p50, ms", "p99, ms"], rows)
     report.at_most("slowest of these, p50 in ms", slowest * 1000, LIST_MS)
-    ids = await matching_ids(library, Wanted(), 500)
+    ids = await matching_ids(library, DocumentFilter(), 500)
     labelled = await _timed(lambda: label_documents(library, ids, ["new"], ["label 7"]))
     deleted = await _timed(lambda: delete_documents(library, ids[:100]))
     report.table(

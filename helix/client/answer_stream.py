@@ -8,7 +8,7 @@ from typing import Any, Self
 import httpx
 
 from helix.client.answers import Answer, answer_of
-from helix.client.errors import CutShort, Silent
+from helix.client.errors import IncompleteStream, ServerTimeout
 from helix.client.frames import Frame, FrameParser
 from helix.client.reading import AnswerReader
 
@@ -39,7 +39,7 @@ class AsyncAnswerStream:
         """The events as the server sent them, with the ``error`` event of a failure.
 
         Raises:
-            CutShort, Silent: the connection broke off.
+            IncompleteStream, ServerTimeout: the connection broke off.
         """
         async for frame in self._frames:
             self._reader.take(frame)
@@ -49,20 +49,20 @@ class AsyncAnswerStream:
         """The whole answer, once the stream has ended.
 
         Raises:
-            CutShort, Silent: the stream broke off: the pieces so far are no answer.
+            IncompleteStream, ServerTimeout: the stream broke off: the pieces so far are no answer.
             Unavailable: the server says that the answer failed.
         """
-        return answer_of(await self.told())
+        return answer_of(await self.json())
 
-    async def told(self) -> dict[str, Any]:
+    async def json(self) -> dict[str, Any]:
         """The same as the JSON of POST /v1/query; raises as ``answer`` does."""
         async for _ in self:
             continue
-        return self._reader.told()
+        return self._reader.payload()
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the server has told that the answer was stopped: there is no whole one then."""
+        """Whether the server reported that the answer was stopped: there is no whole one then."""
         return self._reader.is_stopped
 
     async def aclose(self) -> None:
@@ -81,7 +81,7 @@ async def frames_of(response: httpx.Response) -> AsyncGenerator[Frame, None]:
     """The events of a stream.
 
     Raises:
-        CutShort, Silent: the connection broke off, or was silent for too long.
+        IncompleteStream, ServerTimeout: the connection broke off, or was silent for too long.
     """
     parser = FrameParser()
     try:
@@ -89,6 +89,8 @@ async def frames_of(response: httpx.Response) -> AsyncGenerator[Frame, None]:
             for frame in parser.feed(received):
                 yield frame
     except httpx.TimeoutException:
-        raise Silent("the server keeps silent in the middle of a stream") from None
+        raise ServerTimeout("the server keeps silent in the middle of a stream") from None
     except httpx.TransportError:
-        raise CutShort("the connection broke off in the middle of a stream: ask again") from None
+        raise IncompleteStream(
+            "the connection broke off in the middle of a stream: ask again"
+        ) from None

@@ -6,26 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-from helix.client.errors import NoHelix
+from helix.client.errors import InvalidResponse
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
 
 
-def read_as(cls: type[T], told: Json, **made: Any) -> T:
-    """An object of the dataclass ``cls`` from the JSON ``told`` and the fields already ``made``.
+def dataclass_of(cls: type[T], payload: Json, **values: Any) -> T:
+    """An object of the dataclass ``cls`` from the JSON ``payload`` and the fields of ``values``.
 
     Keys that the dataclass has no field for, as of a newer server, are passed over; the ``json``
     of the whole has them.
 
     Raises:
-        NoHelix: a field without a default is missing.
+        InvalidResponse: a field without a default is missing.
     """
     names = {each.name for each in fields(cls)}  # type: ignore[arg-type]  # T is a dataclass
     try:
-        return cls(**{**{name: told[name] for name in names & told.keys()}, **made})
+        return cls(**{**{name: payload[name] for name in names & payload.keys()}, **values})
     except TypeError:
-        raise NoHelix(f"the server sent no whole {cls.__name__.lower()}") from None
+        raise InvalidResponse(f"the server sent no whole {cls.__name__.lower()}") from None
 
 
 @dataclass(frozen=True)
@@ -106,28 +106,28 @@ class Answer:
     json: Json = field(default_factory=dict, repr=False, compare=False)
 
 
-def answer_of(told: Json) -> Answer:
+def answer_of(payload: Json) -> Answer:
     """The typed form of what POST /v1/query gives.
 
     Raises:
-        NoHelix: the JSON is no answer of Helix.
+        InvalidResponse: the JSON is no answer of Helix.
     """
     try:
         citations = tuple(
-            read_as(Citation, each, heading_path=tuple(each.get("heading_path") or ()))
-            for each in told["citations"]
+            dataclass_of(Citation, each, heading_path=tuple(each.get("heading_path") or ()))
+            for each in payload["citations"]
         )
-        support = told["support"]
+        support = payload["support"]
         statements = tuple(
-            read_as(
+            dataclass_of(
                 Statement,
                 each,
                 numbers=tuple(each.get("numbers", ())),
-                spans=tuple(read_as(Span, span) for span in each["spans"]),
+                spans=tuple(dataclass_of(Span, span) for span in each["spans"]),
             )
             for each in support["statements"]
         )
         proven = Support(support["ratio"], statements)
     except (LookupError, TypeError, AttributeError):
-        raise NoHelix("the server sent no whole answer") from None
-    return read_as(Answer, told, citations=citations, support=proven, json=told)
+        raise InvalidResponse("the server sent no whole answer") from None
+    return dataclass_of(Answer, payload, citations=citations, support=proven, json=payload)

@@ -14,8 +14,8 @@ import httpx
 from helix.client import calls
 from helix.client.answer_stream import AsyncAnswerStream, frames_of
 from helix.client.answers import Answer, answer_of
-from helix.client.calls import Asking, Call, File, Filing
-from helix.client.errors import CutShort, Silent
+from helix.client.calls import Call, File, QuestionOptions, UploadOptions
+from helix.client.errors import IncompleteStream, ServerTimeout
 from helix.client.frames import Frame
 from helix.client.library import (
     Document,
@@ -65,21 +65,21 @@ class AsyncHelix:
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         )
 
-    async def ask(self, question: str, **asking: Unpack[Asking]) -> AsyncAnswerStream:
+    async def ask(self, question: str, **options: Unpack[QuestionOptions]) -> AsyncAnswerStream:
         """An answer as it streams: ``async with await helix.ask(…) as stream``."""
-        return await self.stream(calls.query(question, asking, stream=True))
+        return await self.stream(calls.query(question, options, stream=True))
 
     async def stream(self, call: Call) -> AsyncAnswerStream:
         """The same of a request of your own that is answered with an answer's events."""
-        return AsyncAnswerStream(await self._opened(call), self._attempts.address)
+        return AsyncAnswerStream(await self._send(call), self._attempts.address)
 
-    async def query(self, question: str, **asking: Unpack[Asking]) -> Answer:
+    async def query(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer, once it is whole."""
-        return answer_of(await self.json(calls.query(question, asking)))
+        return answer_of(await self.json(calls.query(question, options)))
 
-    async def upload(self, *files: File, **filing: Unpack[Filing]) -> Upload:
+    async def upload(self, *files: File, **options: Unpack[UploadOptions]) -> Upload:
         """Upload files; the server reads them afterwards in a run: ``wait`` for it."""
-        call = await asyncio.to_thread(calls.upload, files, filing)
+        call = await asyncio.to_thread(calls.upload, files, options)
         return upload_of(await self.json(call))
 
     async def follow(self, run_id: int) -> AsyncGenerator[Run | RunFile, None]:
@@ -105,8 +105,8 @@ class AsyncHelix:
         after = None
         while True:
             page = await self.json(calls.get("/v1/documents", q=search, after=after, **params))
-            for told in page["documents"]:
-                yield document_of(told)
+            for row in page["documents"]:
+                yield document_of(row)
             if (after := page["next"]) is None:
                 return
 
@@ -120,11 +120,11 @@ class AsyncHelix:
         while not follower.has_ended:
             error = None
             try:
-                async with aclosing(await self._opened(follower.call())) as response:
+                async with aclosing(await self._send(follower.call())) as response:
                     async for frame in frames_of(response):
                         follower.take(frame)
                         yield frame
-            except (CutShort, Silent) as cut:
+            except (IncompleteStream, ServerTimeout) as cut:
                 error = cut
             if not follower.has_ended:
                 follower.broke_off(error)
@@ -134,24 +134,24 @@ class AsyncHelix:
         """The JSON of the response to any request."""
         content = await self.content(call)
         try:
-            found = json.loads(content) if content else {}
+            payload = json.loads(content) if content else {}
         except ValueError:
-            raise self._attempts.no_helix() from None
-        if not isinstance(found, dict):
-            raise self._attempts.no_helix()
-        return found
+            raise self._attempts.invalid_response() from None
+        if not isinstance(payload, dict):
+            raise self._attempts.invalid_response()
+        return payload
 
     async def content(self, call: Call) -> bytes:
         """The bytes of the response to any request, such as those of a file."""
-        async with aclosing(await self._opened(call)) as response:
+        async with aclosing(await self._send(call)) as response:
             try:
                 return await response.aread()
             except httpx.TransportError as error:
                 raise self._attempts.error(error) from None
 
-    async def _opened(self, call: Call) -> httpx.Response:
+    async def _send(self, call: Call) -> httpx.Response:
         """The response to a request, with its body still unread."""
-        for tried in itertools.count(1):
+        for attempt in itertools.count(1):
             outcome: Outcome
             try:
                 request = self._request(call.of(self._tenant))
@@ -162,7 +162,7 @@ class AsyncHelix:
                     await outcome.aread()
             except (httpx.TransportError, httpx.InvalidURL) as error:
                 outcome = error
-            await asyncio.sleep(self._attempts.pause(call, outcome, tried))
+            await asyncio.sleep(self._attempts.pause(call, outcome, attempt))
         raise AssertionError("unreachable")
 
     def _request(self, call: Call) -> httpx.Request:

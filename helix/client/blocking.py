@@ -8,7 +8,7 @@ from typing import Any, Self, Unpack
 from helix.client.answer_stream import AsyncAnswerStream
 from helix.client.answers import Answer
 from helix.client.asynchronous import AsyncHelix
-from helix.client.calls import Asking, Call, File, Filing
+from helix.client.calls import Call, File, QuestionOptions, UploadOptions
 from helix.client.event_loop import EventLoop
 from helix.client.frames import Frame
 from helix.client.library import Document, Run, RunFile, Upload
@@ -58,17 +58,17 @@ class Helix:
         self._helix = AsyncHelix(url, key, tenant=tenant, timeout=timeout, retries=retries)
         self._loop = EventLoop()
 
-    def ask(self, question: str, **asking: Unpack[Asking]) -> AnswerStream:
+    def ask(self, question: str, **options: Unpack[QuestionOptions]) -> AnswerStream:
         """An answer as it streams: ``with helix.ask(…) as stream``."""
-        return AnswerStream(self._loop.run(self._helix.ask(question, **asking)), self._loop)
+        return AnswerStream(self._loop.run(self._helix.ask(question, **options)), self._loop)
 
-    def query(self, question: str, **asking: Unpack[Asking]) -> Answer:
+    def query(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer, once it is whole."""
-        return self._loop.run(self._helix.query(question, **asking))
+        return self._loop.run(self._helix.query(question, **options))
 
-    def upload(self, *files: File, **filing: Unpack[Filing]) -> Upload:
+    def upload(self, *files: File, **options: Unpack[UploadOptions]) -> Upload:
         """Upload files; the server reads them afterwards in a run: ``wait`` for it."""
-        return self._loop.run(self._helix.upload(*files, **filing))
+        return self._loop.run(self._helix.upload(*files, **options))
 
     def follow(self, run_id: int) -> Iterator[Run | RunFile]:
         """Yield each change of a run and its files, until the run has ended."""

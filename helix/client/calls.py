@@ -12,7 +12,7 @@ File = str | Path | tuple[str, bytes]
 """A file to upload: its path, or a name and its bytes."""
 
 
-class Asking(TypedDict, total=False):
+class QuestionOptions(TypedDict, total=False):
     """The options of a question, as POST /v1/query has them; ``tags`` is a key of ``filters``."""
 
     document_ids: Sequence[int]
@@ -25,7 +25,7 @@ class Asking(TypedDict, total=False):
     mode: str
 
 
-class Filing(TypedDict, total=False):
+class UploadOptions(TypedDict, total=False):
     """The options of an upload, as POST /v1/documents has them."""
 
     title: str
@@ -54,12 +54,12 @@ class Call:
         """The same request for a tenant; None leaves the tenant to the key."""
         if tenant is None:
             return self
-        whose = {"tenant_id": tenant}
+        tenant_field = {"tenant_id": tenant}
         if self.form is not None:
-            return replace(self, form={**self.form, **whose})
+            return replace(self, form={**self.form, **tenant_field})
         if self.tenant_in_body:
-            return replace(self, json={**(self.json or {}), **whose})
-        return replace(self, params={**self.params, **whose})
+            return replace(self, json={**(self.json or {}), **tenant_field})
+        return replace(self, params={**self.params, **tenant_field})
 
 
 def get(path: str, **params: Any) -> Call:
@@ -67,30 +67,34 @@ def get(path: str, **params: Any) -> Call:
     return Call("GET", path, {key: it for key, it in params.items() if it}, repeatable=True)
 
 
-def query(question: str, asking: Asking, *, stream: bool = False) -> Call:
+def query(question: str, options: QuestionOptions, *, stream: bool = False) -> Call:
     """A question: POST /v1/query."""
-    body = _body(question, asking) | ({"stream": True} if stream else {})
+    body = _body(question, options) | ({"stream": True} if stream else {})
     return Call("POST", "/v1/query", json=body, tenant_in_body=True)
 
 
 def turn(
-    conversation_id: str, question: str, asking: Asking, in_place_of: int | None = None
+    conversation_id: str,
+    question: str,
+    options: QuestionOptions,
+    replaced_message: int | None = None,
 ) -> Call:
     """A question of a conversation, which waits for the one before it.
 
-    It is asked in the place of the message ``in_place_of``; without a question the message's own.
+    It replaces the message ``replaced_message``; without a question, that message's question is
+    asked again.
     """
     path = f"/v1/conversations/{conversation_id}/messages"
-    if in_place_of is not None:
-        path += f"/{in_place_of}/{'edit' if question else 'regenerate'}"
-    body = _body(question, asking) | {"wait": True}
+    if replaced_message is not None:
+        path += f"/{replaced_message}/{'edit' if question else 'regenerate'}"
+    body = _body(question, options) | {"wait": True}
     if not question:
         body = {name: body[name] for name in ("wait", "debug", "verdict", "mode") if name in body}
     return Call("POST", path, json=body, tenant_in_body=True)
 
 
-def _body(question: str, asking: Asking) -> dict[str, Any]:
-    body: dict[str, Any] = {"question": question, **asking}
+def _body(question: str, options: QuestionOptions) -> dict[str, Any]:
+    body: dict[str, Any] = {"question": question, **options}
     tags = body.pop("tags", None)
     if tags is not None:
         body["filters"] = {**(body.get("filters") or {}), "tags": list(tags)}
@@ -99,14 +103,14 @@ def _body(question: str, asking: Asking) -> dict[str, Any]:
     return body
 
 
-def upload(files: Sequence[File], filing: Filing) -> Call:
+def upload(files: Sequence[File], options: UploadOptions) -> Call:
     """An upload of files. The same bytes become one document, so it is repeatable.
 
     Raises:
         OSError: a file cannot be read.
     """
-    parts = [("file", _named(each)) for each in files]
-    return Call("POST", "/v1/documents", form=dict(filing), files=parts, repeatable=True)
+    parts = [("file", _name_and_bytes(each)) for each in files]
+    return Call("POST", "/v1/documents", form=dict(options), files=parts, repeatable=True)
 
 
 def run_events(run_id: int, after: str) -> Call:
@@ -115,7 +119,7 @@ def run_events(run_id: int, after: str) -> Call:
     return Call("GET", f"/v1/runs/{run_id}/events", headers=headers, repeatable=True)
 
 
-def _named(file: File) -> tuple[str, bytes]:
+def _name_and_bytes(file: File) -> tuple[str, bytes]:
     if isinstance(file, tuple):
         return file
     path = Path(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from helix.errors import HelixError, Unavailable
 
 
-class NeedsKey(HelixError):
+class Unauthorized(HelixError):
     """The server asks for an API key, and the request had none or an unknown one."""
 
     status = 401
@@ -23,7 +23,7 @@ class Conflict(HelixError):
     status = 409
 
 
-class TooMany(Unavailable):
+class RateLimited(Unavailable):
     """A limit of the server is reached, at every attempt."""
 
     status = 429
@@ -33,13 +33,13 @@ class Unreachable(Unavailable):
     """No server answers at the address."""
 
 
-class Silent(Unavailable):
+class ServerTimeout(Unavailable):
     """The server took longer than the client waits."""
 
 
-class CutShort(Unavailable):
+class IncompleteStream(Unavailable):
     """A stream ended before its last event: the answer is not whole."""
 
 
-class NoHelix(HelixError):
-    """The server at the address is no Helix server."""
+class InvalidResponse(HelixError):
+    """The response is not one of a Helix server."""

@@ -36,8 +36,8 @@ class EventLoop:
             return [item] if (item := await anext(generator, _END)) is not _END else []  # type: ignore[list-item]
 
         try:
-            while found := self.run(following()):
-                yield found[0]
+            while items := self.run(following()):
+                yield items[0]
         finally:
             self.run(_closed(generator))
 

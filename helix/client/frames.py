@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from helix.client.errors import NoHelix
+from helix.client.errors import InvalidResponse
 
 _LINE_END = re.compile(rb"\r\n|\n|\r(?=[\s\S])")
 """A carriage return that is the last byte so far may be half of a line's end."""
@@ -31,12 +31,12 @@ class Frame:
         """The data, which Helix writes as JSON.
 
         Raises:
-            NoHelix: it is none.
+            InvalidResponse: it is none.
         """
         try:
             return json.loads(self.data)
         except ValueError:
-            raise NoHelix("the server sent an event that is no JSON") from None
+            raise InvalidResponse("the server sent an event that is no JSON") from None
 
 
 class FrameParser:

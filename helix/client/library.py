@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from helix.client.answers import Json, read_as
-from helix.client.errors import NoHelix
+from helix.client.answers import Json, dataclass_of
+from helix.client.errors import InvalidResponse
 from helix.client.frames import Frame
 
 ENDED = ("done", "failed", "cancelled")
@@ -71,34 +71,34 @@ class Run:
         return self.status in ENDED
 
 
-def document_of(told: Json) -> Document:
+def document_of(payload: Json) -> Document:
     """The typed form of a document's JSON."""
-    chunks = told.get("chunks")
-    return read_as(
+    chunks = payload.get("chunks")
+    return dataclass_of(
         Document,
-        told,
-        tags=tuple(told.get("tags", ())),
+        payload,
+        tags=tuple(payload.get("tags", ())),
         chunks=len(chunks) if isinstance(chunks, list) else chunks,
-        json=told,
+        json=payload,
     )
 
 
-def upload_of(told: Json) -> Upload:
+def upload_of(payload: Json) -> Upload:
     """The typed form of what POST /v1/documents gives.
 
     Raises:
-        NoHelix: the JSON is no result of an upload.
+        InvalidResponse: the JSON is no result of an upload.
     """
-    return read_as(Upload, told, documents=tuple(told.get("documents", ())))
+    return dataclass_of(Upload, payload, documents=tuple(payload.get("documents", ())))
 
 
 def change_of(frame: Frame) -> Run | RunFile | None:
     """The typed form of an event of GET /v1/runs/{id}/events; None for an event of another kind."""
-    told = frame.json()
-    if not isinstance(told, dict):
-        raise NoHelix("the server sent an event of a run that is no object")
+    payload = frame.json()
+    if not isinstance(payload, dict):
+        raise InvalidResponse("the server sent an event of a run that is no object")
     if frame.event == "run":
-        return read_as(Run, told)
+        return dataclass_of(Run, payload)
     if frame.event == "file":
-        return read_as(RunFile, told, warnings=tuple(told.get("warnings", ())))
+        return dataclass_of(RunFile, payload, warnings=tuple(payload.get("warnings", ())))
     return None

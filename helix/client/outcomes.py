@@ -16,10 +16,10 @@ from helix.client.calls import Call
 from helix.client.errors import (
     Conflict,
     Forbidden,
-    NeedsKey,
-    NoHelix,
-    Silent,
-    TooMany,
+    InvalidResponse,
+    RateLimited,
+    ServerTimeout,
+    Unauthorized,
     Unreachable,
 )
 from helix.errors import BadRequest, HelixError, NotFound, Unavailable
@@ -30,7 +30,7 @@ LONGEST_PAUSE_SECONDS = 30.0
 _NO_ROUTE = "Not Found"
 """FastAPI's error for an address without a route, such as one with a mistake in it."""
 _REFUSED: dict[int, type[HelixError]] = {
-    401: NeedsKey, 403: Forbidden, 404: NotFound, 409: Conflict, 429: TooMany,
+    401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 429: RateLimited,
 }  # fmt: skip
 
 _BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
@@ -46,47 +46,47 @@ class Attempts:
     address: str
     retries: int
 
-    def pause(self, call: Call, outcome: Outcome, tried: int) -> float:
+    def pause(self, call: Call, outcome: Outcome, attempts: int) -> float:
         """Seconds to wait before the next attempt; ``tried`` failed, the last with ``outcome``.
 
         Raises:
             HelixError: the error of the request, where it is not to be tried again.
         """
-        seconds = _pause(call, outcome, tried)
-        if seconds is None or tried > self.retries:
+        seconds = _pause(call, outcome, attempts)
+        if seconds is None or attempts > self.retries:
             raise self.error(outcome) from None
         return seconds
 
     def error(self, outcome: Outcome) -> HelixError:
         """The error of an outcome that is no success."""
         if isinstance(outcome, httpx.TimeoutException):
-            return Silent(f"the server at {self.address} keeps silent")
+            return ServerTimeout(f"the server at {self.address} keeps silent")
         if not isinstance(outcome, httpx.Response):
             return Unreachable(f"no server answers at {self.address}")
         try:
             reason = str(json.loads(outcome.content)["error"])
         except (ValueError, LookupError, TypeError):
-            return self.no_helix()
+            return self.invalid_response()
         status = outcome.status_code
         if status == 404 and reason == _NO_ROUTE:
-            return self.no_helix()
+            return self.invalid_response()
         if status >= 500:
             return Unavailable(f"the server at {self.address} cannot answer: {reason}")
         return _REFUSED.get(status, BadRequest)(reason)
 
-    def no_helix(self) -> NoHelix:
+    def invalid_response(self) -> InvalidResponse:
         """The error for a response that is not Helix's."""
-        return NoHelix(f"what answers at {self.address} is no Helix server")
+        return InvalidResponse(f"what answers at {self.address} is no Helix server")
 
 
-def _pause(call: Call, outcome: Outcome, tried: int) -> float | None:
+def _pause(call: Call, outcome: Outcome, attempts: int) -> float | None:
     """Seconds to wait; None where another attempt could repeat an action, or cannot succeed."""
-    pause = FIRST_PAUSE_SECONDS * 2 ** (tried - 1)
+    pause = FIRST_PAUSE_SECONDS * 2 ** (attempts - 1)
     if isinstance(outcome, httpx.Response):
-        asked = outcome.headers.get("Retry-After", "")
-        if outcome.status_code not in (429, 503) or not asked.isdigit():
+        retry_after = outcome.headers.get("Retry-After", "")
+        if outcome.status_code not in (429, 503) or not retry_after.isdigit():
             return None
-        pause = max(float(asked), pause)
+        pause = max(float(retry_after), pause)
     elif not isinstance(outcome, _BROKEN if call.repeatable else httpx.ConnectError):
         return None
     return pause if pause <= LONGEST_PAUSE_SECONDS else None

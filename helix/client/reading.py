@@ -6,7 +6,7 @@ from typing import Any
 
 from helix.client import calls
 from helix.client.answers import Answer, answer_of
-from helix.client.errors import CutShort
+from helix.client.errors import IncompleteStream
 from helix.client.frames import Frame
 from helix.client.library import ENDED
 from helix.errors import HelixError, Unavailable
@@ -18,18 +18,18 @@ class AnswerReader:
     def __init__(self, address: str) -> None:
         self._address = address
         self._pieces: list[str] = []
-        self._told: dict[str, Any] = {}
+        self._fields: dict[str, Any] = {}
         self._failure = ""
 
     def take(self, frame: Frame) -> str | None:
         """The piece of the answer in the event; None for an event of another kind."""
-        told = frame.json()
+        payload = frame.json()
         if frame.event == "token":
-            self._pieces.append(told["t"])
+            self._pieces.append(payload["t"])
             return self._pieces[-1]
         if frame.event == "error":
-            self._failure = str(told["error"])
-        self._told |= told if frame.event == "done" else {frame.event: told}
+            self._failure = str(payload["error"])
+        self._fields |= payload if frame.event == "done" else {frame.event: payload}
         return None
 
     def check(self) -> None:
@@ -44,23 +44,23 @@ class AnswerReader:
     @property
     def is_stopped(self) -> bool:
         """Whether the answer was stopped, which the events of conversations tell."""
-        return "stopped" in self._told
+        return "stopped" in self._fields
 
-    def told(self) -> dict[str, Any]:
+    def payload(self) -> dict[str, Any]:
         """The JSON of the answer, as POST /v1/query gives it without a stream.
 
         Raises:
             Unavailable: as ``check`` does.
-            CutShort: the stream ended before its last event.
+            IncompleteStream: the stream ended before its last event.
         """
         self.check()
-        if "abstained" not in self._told:
-            raise CutShort(f"the server at {self._address} broke off: ask again")
-        return {"answer": "".join(self._pieces), **self._told}
+        if "abstained" not in self._fields:
+            raise IncompleteStream(f"the server at {self._address} broke off: ask again")
+        return {"answer": "".join(self._pieces), **self._fields}
 
     def answer(self) -> Answer:
-        """The same with types; raises as ``told`` does."""
-        return answer_of(self.told())
+        """The same with types; raises as ``payload`` does."""
+        return answer_of(self.payload())
 
 
 class RunFollower:
@@ -90,4 +90,4 @@ class RunFollower:
         """
         self._in_vain += 1
         if self._in_vain > self._retries:
-            raise error or CutShort(f"the events of run {self._run_id} broke off")
+            raise error or IncompleteStream(f"the events of run {self._run_id} broke off")

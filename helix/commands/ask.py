@@ -64,8 +64,8 @@ def ask(
         async with await answer_service(server, tenant_name(tenant)) as answers:
             query = Query(text, await _documents(answers, names), tags, mode=mode)
             if as_json:
-                told = await _answer(answers, query, tenant)
-                typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+                answer = await _answer(answers, query, tenant)
+                typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
             else:
                 _print(await _stream(answers, query, tenant), verbose=verbose)
 
@@ -91,26 +91,26 @@ async def _documents(answers: AnswerService, names: list[str]) -> tuple[int, ...
 
 
 async def _answer(answers: AnswerService, query: Query, tenant: str) -> Row:
-    told = await answers.answer(query)
-    await check_scope(answers, query, tenant, told)
-    return told
+    answer = await answers.answer(query)
+    await check_scope(answers, query, tenant, answer)
+    return answer
 
 
 async def _stream(answers: AnswerService, query: Query, tenant: str) -> Row:
     """Print the answer as it comes; returns its JSON."""
     printer = AnswerPrinter(markdown=draws_markdown())
-    told = await print_pieces(answers, query, printer) or {}
-    await check_scope(answers, query, tenant, told)
+    answer = await print_pieces(answers, query, printer) or {}
+    await check_scope(answers, query, tenant, answer)
     printer.end()
-    return told
+    return answer
 
 
-def _print(told: Row, *, verbose: bool) -> None:
-    for line in [*citation_lines(told, verbose=verbose), *doubt_lines(told)]:
+def _print(answer: Row, *, verbose: bool) -> None:
+    for line in [*citation_lines(answer, verbose=verbose), *doubt_lines(answer)]:
         typer.echo(line)
-    if told["abstained"] and (lines := refusal_lines(told)):
+    if answer["abstained"] and (lines := refusal_lines(answer)):
         typer.echo("\n".join(["", *lines]), err=True)
     if verbose:
-        for line in call_lines(told):
+        for line in call_lines(answer):
             typer.echo(line, err=True)
-        typer.echo(f"\nanswer {told['answer_id']}", err=True)
+        typer.echo(f"\nanswer {answer['answer_id']}", err=True)

@@ -11,7 +11,7 @@ import typer
 from helix.commands.console import in_database, one_line
 from helix.commands.periods import span_of
 from helix.domain.scope import tenant_name
-from helix.library.audit import Recorded, list_events
+from helix.library.audit import StoredEvent, list_events
 
 
 def audit(
@@ -42,11 +42,11 @@ def audit(
         typer.echo(_line(event))
 
 
-def _line(event: Recorded) -> str:
+def _line(event: StoredEvent) -> str:
     key = f"key {event.key_id}" if event.key_id else ""
     times = f"{event.n} times" if event.n > 1 else ""
     who = [event.tenant, key, event.address]
-    what = [event.action, event.object and f"({event.object})", times]
+    subject = [event.action, event.object and f"({event.object})", times]
     kind = " ".join(filter(None, [event.kind.replace("_", " "), str(event.status or "")]))
-    words = [f"{event.at:%Y-%m-%d %H:%M:%S}", f"{kind:<11}", *who, *what]
-    return "  ".join(one_line(word) if word.strip() == word else word for word in words if word)
+    columns = [f"{event.at:%Y-%m-%d %H:%M:%S}", f"{kind:<11}", *who, *subject]
+    return "  ".join(one_line(word) if word.strip() == word else word for word in columns if word)

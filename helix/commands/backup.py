@@ -41,7 +41,7 @@ def backup(
     from db.migrate import migrate
     from db.url import is_embedded
 
-    with database_errors_told():
+    with database_errors_as_helix():
         if check:
             typer.echo(f"{file} is whole: {_described(checked(file))}")
             return
@@ -69,7 +69,7 @@ def restore(
     from db.backup.restoring import restore as put_back
     from db.url import redact
 
-    with database_errors_told():
+    with database_errors_as_helix():
         if replace and not yes:
             typer.confirm("Delete all that the database holds of Helix?", abort=True)
         with configured_database() as (configured, url):
@@ -78,7 +78,7 @@ def restore(
 
 
 @contextmanager
-def database_errors_told() -> Iterator[None]:
+def database_errors_as_helix() -> Iterator[None]:
     """Errors of the database's own modules as Helix's, which are told in one line."""
     try:
         yield
@@ -99,7 +99,7 @@ def configured_database() -> Iterator[tuple[str, str]]:
 
 def _described(manifest: Manifest) -> str:
     counts = ", ".join(f"{table} {manifest.rows(table):,}" for table in _COUNTED)
-    made = f"made {manifest.made_at} by {manifest.made_by}, schema {manifest.schema_version}"
+    origin = f"made {manifest.made_at} by {manifest.made_by}, schema {manifest.schema_version}"
     if not manifest.files_elsewhere:
-        return f"{counts}; {made}"
-    return f"{counts}; {manifest.files_elsewhere:,} original files are in the bucket; {made}"
+        return f"{counts}; {origin}"
+    return f"{counts}; {manifest.files_elsewhere:,} original files are in the bucket; {origin}"

@@ -38,9 +38,9 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Forget the vectors kept; documents and answers stay as they are."""
-    what = f"the vectors kept of {model}" if model else "all vectors kept"
+    subject = f"the vectors kept of {model}" if model else "all vectors kept"
     if not yes:
-        typer.confirm(f"Forget {what}? Making them again costs what they cost.", abort=True)
+        typer.confirm(f"Forget {subject}? Making them again costs what they cost.", abort=True)
     entries = in_database(lambda connection: clear_cache(connection, model))
     typer.echo(f"{entries:,} entries removed")
 

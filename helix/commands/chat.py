@@ -58,10 +58,10 @@ def chat(
 
     async def connected() -> str:
         async with await answer_service(server, tenant_name(tenant)) as answers:
-            found = await find_documents(answers, document) if document else None
-            ids = None if found is None else tuple(row["id"] for row in found)
-            begun = Query("", ids, tags, checked_id(conversation or new_id()), mode)
-            return await _talk(answers, begun)
+            documents = await find_documents(answers, document) if document else None
+            ids = None if documents is None else tuple(row["id"] for row in documents)
+            query = Query("", ids, tags, checked_id(conversation or new_id()), mode)
+            return await _talk(answers, query)
 
     last = asyncio.run(connected())
     typer.echo(f"\nconversation {last}: go on with `helix chat -c {last}`", err=True)
@@ -74,11 +74,11 @@ async def _talk(answers: AnswerService, query: Query) -> str:
         typer.echo(HELP, err=True)
     with interrupts() as pressed:
         while True:
-            line = await _read(pressed, asks=asks)
+            line = await _read_line(pressed, asks=asks)
             if not line:
                 return query.conversation_id
-            asked = chat_line(line)
-            match asked.kind:
+            command = chat_line(line)
+            match command.kind:
                 case "quit":
                     return query.conversation_id
                 case "new":
@@ -86,15 +86,15 @@ async def _talk(answers: AnswerService, query: Query) -> str:
                 case "help":
                     typer.echo(HELP, err=True)
                 case "unknown":
-                    typer.echo(f"helix: no such command: {printable(asked.text)}", err=True)
+                    typer.echo(f"helix: no such command: {printable(command.text)}", err=True)
                     typer.echo(HELP, err=True)
                 case "nothing":
                     continue
                 case _:
-                    await _carry_out(answers, query, asked, pressed)
+                    await _carry_out(answers, query, command, pressed)
 
 
-async def _read(pressed: asyncio.Event, *, asks: bool) -> str:
+async def _read_line(pressed: asyncio.Event, *, asks: bool) -> str:
     """The next line, empty at the end; Ctrl-C begins it anew at a terminal.
 
     Raises:
@@ -116,23 +116,23 @@ async def _read(pressed: asyncio.Event, *, asks: bool) -> str:
 
 
 async def _carry_out(
-    answers: AnswerService, query: Query, asked: ChatLine, pressed: asyncio.Event
+    answers: AnswerService, query: Query, command: ChatLine, pressed: asyncio.Event
 ) -> None:
     """Ask, or do what the command says; tell what went wrong."""
     try:
-        if asked.kind == "ask":
-            await _answer(answers, replace(query, question=asked.text), pressed)
+        if command.kind == "ask":
+            await _answer(answers, replace(query, question=command.text), pressed)
             return
         path = await answers.path(query.conversation_id)
-        if asked.kind == "list":
+        if command.kind == "list":
             for n, row in enumerate(path, 1):
                 typer.echo(f"#{n} {one_line(row['question'])}{_among_siblings(row)}")
             return
-        row = _named(path, asked.number)
-        if asked.kind == "switch":
+        row = _message_of(path, command.number)
+        if command.kind == "switch":
             await _switch(answers, query.conversation_id, row)
         else:
-            query = replace(query, question=asked.text, in_place_of=row["id"])
+            query = replace(query, question=command.text, replaced_message=row["id"])
             await _answer(answers, query, pressed)
     except NotFound:  # nothing was asked in it yet
         typer.echo("helix: nothing was asked yet", err=True)
@@ -140,7 +140,7 @@ async def _carry_out(
         typer.echo(f"helix: {error}", err=True)
 
 
-def _named(path: list[Row], number: int | None) -> Row:
+def _message_of(path: list[Row], number: int | None) -> Row:
     """The message of this number; the last where there is none.
 
     Raises:
@@ -171,14 +171,14 @@ async def _switch(answers: AnswerService, conversation_id: str, row: Row) -> Non
     other = siblings[(siblings.index(row["id"]) + 1) % len(siblings)]
     await answers.show(conversation_id, other)
     path = await answers.path(conversation_id)
-    shown = next(one for one in path if one["id"] == other)
-    typer.echo(f"> {printable(shown['question'])}{_among_siblings(shown)}")
-    told = shown["response"] or {}
+    message = next(one for one in path if one["id"] == other)
+    typer.echo(f"> {printable(message['question'])}{_among_siblings(message)}")
+    response = message["response"] or {}
     printer = AnswerPrinter(markdown=draws_markdown())
-    printer.feed(told.get("answer") or shown["error"] or "(there is no answer)")
+    printer.feed(response.get("answer") or message["error"] or "(there is no answer)")
     printer.end()
-    if "support" in told:
-        _print_proof(told)
+    if "support" in response:
+        _print_proof(response)
 
 
 async def _answer(answers: AnswerService, query: Query, pressed: asyncio.Event) -> None:
@@ -225,19 +225,19 @@ async def _stop(
 
 async def _print_answer(answers: AnswerService, query: Query) -> None:
     printer = AnswerPrinter(markdown=draws_markdown())
-    told = await print_pieces(answers, query, printer)
+    answer = await print_pieces(answers, query, printer)
     printer.end()
-    if told is None:
+    if answer is None:
         typer.echo("Stopped: this is not the whole answer.", err=True)
     else:
-        _print_proof(told)
+        _print_proof(answer)
 
 
-def _print_proof(told: Row) -> None:
+def _print_proof(answer: Row) -> None:
     """Print an answer's citations, how its question was understood, and why it was refused."""
-    for line in [*citation_lines(told, verbose=False), *doubt_lines(told)]:
+    for line in [*citation_lines(answer, verbose=False), *doubt_lines(answer)]:
         typer.echo(line)
-    if understood := (told.get("turn") or {}).get("understood_as"):
+    if understood := (answer.get("turn") or {}).get("understood_as"):
         typer.echo(f"understood as: {understood}", err=True)
-    if told.get("abstained") and (lines := refusal_lines(told)):
+    if answer.get("abstained") and (lines := refusal_lines(answer)):
         typer.echo("\n".join(["", *lines]), err=True)

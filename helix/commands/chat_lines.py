@@ -50,8 +50,8 @@ def chat_line(line: str) -> ChatLine:
     if kind is None:
         return ChatLine("unknown" if re.fullmatch(r"/[a-z]+", name) else "ask", text)
     rest, number = rest.strip(), None
-    if kind in ("again", "edit", "switch") and (found := _NUMBER.match(rest)):
-        rest, number = rest[found.end() :], int(found[1])
+    if kind in ("again", "edit", "switch") and (match := _NUMBER.match(rest)):
+        rest, number = rest[match.end() :], int(match[1])
     if bool(rest) != (kind == "edit"):
         return ChatLine("unknown", text)
     return ChatLine(kind, rest, number)

@@ -59,8 +59,8 @@ def demo() -> None:
 
 def _command() -> str:
     """``helix`` as the reader has to write it: a path where it is not the one on PATH."""
-    called = sys.argv[0]
-    return "helix" if shutil.which("helix") == str(Path(called).absolute()) else called
+    program = sys.argv[0]
+    return "helix" if shutil.which("helix") == str(Path(program).absolute()) else program
 
 
 def _environment(folder: str) -> dict[str, str]:
@@ -125,9 +125,9 @@ def _ask(address: str, question: str) -> str:
 
     url = httpx.URL(f"{address}/ask", params={"q": question})
     _step(f'curl -N "{url}"')
-    seen = []
+    lines = []
     with httpx.stream("GET", url, timeout=120, trust_env=False) as response:
         for line in response.iter_lines():
             typer.echo(line)
-            seen.append(line)
-    return "\n".join(seen)
+            lines.append(line)
+    return "\n".join(lines)

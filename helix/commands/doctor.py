@@ -121,28 +121,28 @@ async def examine() -> AsyncGenerator[Check, None]:
 
 async def _surroundings() -> list[Check]:
     """Where the settings come from, and whether the server of HELIX_SERVER answers."""
-    found = _sources()
+    checks = _sources()
     try:
         server = named_server(None)
         if server is None:
-            return found
+            return checks
         async with server_answers(server, DEFAULT_TENANT, _SERVER_SECONDS) as answers:
             await answers.summary()
     except HelixError as error:
-        return [*found, Check("server", False, f"HELIX_SERVER: {error}")]
-    return [*found, Check("server", True, f"{server.address} answers: commands ask it")]
+        return [*checks, Check("server", False, f"HELIX_SERVER: {error}")]
+    return [*checks, Check("server", True, f"{server.address} answers: commands ask it")]
 
 
 def _sources() -> list[Check]:
     """Where the settings come from; a name that is none is a mistake worth a look."""
     try:
         sources = setting_sources()
-    except DatabaseError:  # told by the settings themselves
+    except DatabaseError:  # the check of the settings reports it
         return []
-    found = [Check(f"from {each.place}", not each.unknown, each.told()) for each in sources]
+    checks = [Check(f"from {each.place}", not each.unknown, each.summary()) for each in sources]
     if missing := missing_files():
-        found.append(Check("no settings file", True, " and ".join(map(str, missing))))
-    return found
+        checks.append(Check("no settings file", True, " and ".join(map(str, missing))))
+    return checks
 
 
 def _database(url: str, settings: Settings) -> list[Check]:
@@ -151,13 +151,13 @@ def _database(url: str, settings: Settings) -> list[Check]:
         with psycopg.connect(url, connect_timeout=5) as connection:
             version = connection.info.server_version // 10_000
             checks = _schema(connection, embedded=embedded)
-            found = [Check("database", True, f"Postgres {version}"), *checks]
+            all_checks = [Check("database", True, f"Postgres {version}"), *checks]
             if settings.files and schema_ready(connection):
-                found.append(bucket_check(connection, settings.files))
+                all_checks.append(bucket_check(connection, settings.files))
     except psycopg.Error as error:
         raise explain(url, error) from None
     replicas = [each.get_secret_value() for each in settings.database_replica_urls]
-    return found + replica_checks(url, replicas)
+    return all_checks + replica_checks(url, replicas)
 
 
 def replica_checks(url: str, replicas: Sequence[str]) -> list[Check]:
@@ -185,8 +185,8 @@ def replica_checks(url: str, replicas: Sequence[str]) -> list[Check]:
 def _replica(name: str, url: str, identity: tuple[str, str], now: dict[str, str]) -> Check:
     try:
         with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
-            found = connection.execute(IDENTITY).fetchone()
-            if problem := problem_of(found, identity, connection.info.backend_pid):
+            row = connection.execute(IDENTITY).fetchone()
+            if problem := problem_of(row, identity, connection.info.backend_pid):
                 return Check(name, False, f"{problem}: mend DATABASE_REPLICA_URLS", needed=False)
             lag = connection.execute(LAG, now).fetchone()
     except psycopg.Error as error:
@@ -197,16 +197,18 @@ def _replica(name: str, url: str, identity: tuple[str, str], now: dict[str, str]
 
 def bucket_check(connection: psycopg.Connection, address: str) -> Check:
     """Whether the bucket of HELIX_FILES can be written, read and deleted from."""
-    found = counts(connection)
-    told = f"{found['moved']} files there, {found['waiting']} wait, {found['loose']} to be deleted"
+    files = counts(connection)
+    summary = (
+        f"{files['moved']} files there, {files['waiting']} wait, {files['loose']} to be deleted"
+    )
     probe = f"{address}/helix-doctor-{token_hex(8)}"
     try:
         put_object(probe, _PROBE.encode())
         whole = read_object(probe, len(_PROBE)) == _PROBE.encode()
         delete_objects([probe])
     except HelixError as error:
-        return Check("files", False, f"{address}: {error}; {told}", needed=False)
-    return Check("files", whole, f"{address}: {told}", needed=False)
+        return Check("files", False, f"{address}: {error}; {summary}", needed=False)
+    return Check("files", whole, f"{address}: {summary}", needed=False)
 
 
 def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:
@@ -216,8 +218,8 @@ def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:
     if row is None and embedded:
         return [Check("schema", True, "none yet: the first command that needs it makes it")]
     if row is None or not schema_ready(connection):
-        seen = f"pgvector {row[0]}" if row else "no pgvector in this database"
-        return [Check("schema", False, f"missing or old ({seen}): run `python -m db.migrate`")]
+        version = f"pgvector {row[0]}" if row else "no pgvector in this database"
+        return [Check("schema", False, f"missing or old ({version}): run `python -m db.migrate`")]
     index = connection.execute("SELECT to_regclass(%s)", (INDEX_NAME,)).fetchone()
     counts = connection.execute(
         "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
@@ -236,10 +238,10 @@ async def _embedding(embedder: Embedder) -> Check:
     vector = await embedder.model.aget_query_embedding(_PROBE)
     norm = math.hypot(*vector)
     raw = embedder.raw_norm()
-    came = "" if raw is None else f"; it came with norm {raw:.3f}"
+    original = "" if raw is None else f"; it came with norm {raw:.3f}"
     finding = (
-        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{came}. Helix normalises to 1:"
-        " a model's shortened vectors keep their direction but not their length, and a dot product"
+        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{original}. Helix"
+        " normalises to 1:a model's shortened vectors keep their direction but not their length, and a dot product"
         " would rank by both"
     )
     ok = len(vector) == EMBEDDING_DIMENSIONS and abs(norm - 1) < _NORM_TOLERANCE

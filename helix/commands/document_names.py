@@ -10,7 +10,7 @@ from helix.commands.console import one_line
 from helix.commands.service.base import LibraryService
 from helix.errors import HelixError
 from helix.library.access import Row
-from helix.library.document_list import Page, Wanted
+from helix.library.document_list import DocumentFilter, Page
 from helix.library.errors import NotFound
 
 _MOST = 200
@@ -31,14 +31,14 @@ async def find_document(library: LibraryService, name: str) -> Row:
     if name.isascii() and name.isdigit() and int(name) <= _LARGEST_ID:
         with contextlib.suppress(NotFound):  # a title may be a number
             return await library.get_document(int(name), with_text=False)
-    page = await library.list_documents(Wanted(search=name), Page(_MOST))
-    found: list[Row] = page["documents"]
-    exact = [row for row in found if name.casefold() in _names(row)]
-    if len(exact) == 1 or len(found) == 1:
-        return (exact or found)[0]
-    if found:
-        shown = [_shown(row) for row in (exact or found)]
-        raise NoSuchDocument(f'several documents are called "{name}": {_some(shown)}; say more')
+    page = await library.list_documents(DocumentFilter(search=name), Page(_MOST))
+    matches: list[Row] = page["documents"]
+    exact = [row for row in matches if name.casefold() in _names(row)]
+    if len(exact) == 1 or len(matches) == 1:
+        return (exact or matches)[0]
+    if matches:
+        labels = [_label(row) for row in (exact or matches)]
+        raise NoSuchDocument(f'several documents are called "{name}": {_some(labels)}; say more')
     raise NoSuchDocument(
         f'there is no document "{one_line(name)}"{await _near(library, name)}:'
         " `helix documents` lists them"
@@ -47,19 +47,19 @@ async def find_document(library: LibraryService, name: str) -> Row:
 
 async def find_documents(library: LibraryService, names: Iterable[str]) -> list[Row]:
     """``find_document`` of each name, each document once."""
-    found: dict[int, Row] = {}
+    matches: dict[int, Row] = {}
     for name in names:
         row = await find_document(library, name)
-        found[row["id"]] = row
-    return list(found.values())
+        matches[row["id"]] = row
+    return list(matches.values())
 
 
 async def _near(library: LibraryService, name: str) -> str:
     """The name that may have been meant, among the newest documents."""
-    rows = (await library.list_documents(Wanted(), Page(_MOST)))["documents"]
+    rows = (await library.list_documents(DocumentFilter(), Page(_MOST)))["documents"]
     by_name = {key: row for row in rows for key in _names(row)}
     close = difflib.get_close_matches(name.casefold(), by_name, n=1)
-    return f" (is it {_shown(by_name[close[0]])}?)" if close else ""
+    return f" (is it {_label(by_name[close[0]])}?)" if close else ""
 
 
 def _names(row: Row) -> set[str]:
@@ -67,7 +67,7 @@ def _names(row: Row) -> set[str]:
     return {each.casefold() for each in (*names, row["source_uri"].rpartition("/")[2]) if each}
 
 
-def _shown(row: Row) -> str:
+def _label(row: Row) -> str:
     return one_line(f'"{row["title"]}" ({row["source_uri"]})')
 
 

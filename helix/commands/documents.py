@@ -18,7 +18,7 @@ from helix.commands.service.choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
-from helix.library.document_list import Order, Page, Sort, Status, Wanted
+from helix.library.document_list import DocumentFilter, Order, Page, Sort, Status
 from helix.telemetry.logs import configure_logging
 
 documents = typer.Typer(
@@ -57,18 +57,18 @@ def list_(
     server: ServerOption = None,
 ) -> None:
     """List the documents, newest first; `helix documents` alone does that too."""
-    wanted = Wanted(search, status, checked_tags(tag) if tag else None, company, kind)
+    filters = DocumentFilter(search, status, checked_tags(tag) if tag else None, company, kind)
     first = Page(min(limit, _PAGE), None, sort, order)
-    found = _run(lambda library: _pages(library, wanted, first, limit), server, tenant)
+    listing = _run(lambda library: _pages(library, filters, first, limit), server, tenant)
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(listing, ensure_ascii=False, indent=2))
         return
-    if not found["documents"]:
-        typer.echo(_nothing(wanted, tenant), err=True)
+    if not listing["documents"]:
+        typer.echo(_nothing_found(filters, tenant), err=True)
         return
-    _print_documents(found["documents"], verbose=verbose)
-    if (left := found["total"] - len(found["documents"])) > 0:
-        typer.echo(f"… and {left:,} more: --limit {found['total']} shows all", err=True)
+    _print_documents(listing["documents"], verbose=verbose)
+    if (remaining := listing["total"] - len(listing["documents"])) > 0:
+        typer.echo(f"… and {remaining:,} more: --limit {listing['total']} shows all", err=True)
 
 
 @documents.command()
@@ -83,18 +83,18 @@ def show(
 ) -> None:
     """Tell what is known of one document, or print its text."""
 
-    async def read(library: LibraryService) -> Row:
-        found = await find_document(library, name)
-        return await library.get_document(found["id"], with_text=text)
+    async def fetch(library: LibraryService) -> Row:
+        match = await find_document(library, name)
+        return await library.get_document(match["id"], with_text=text)
 
-    document = _run(read, server, tenant)
+    document = _run(fetch, server, tenant)
     if as_json:
         typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
     elif text:
         typer.echo(printable(document["text"] or ""))
     else:
-        for key, told in _told(document):
-            typer.echo(f"{key:<9} {one_line(told)}")
+        for key, value in _fields(document):
+            typer.echo(f"{key:<9} {one_line(value)}")
 
 
 @documents.command()
@@ -107,15 +107,15 @@ def rm(
     """Delete documents, with their text, vectors and stored files. It asks first."""
 
     async def remove(library: LibraryService) -> None:
-        found = await find_documents(library, names)
+        matches = await find_documents(library, names)
         if not yes:
-            for document in found:
-                typer.echo(f"  {_called(document)}", err=True)
-            what = "this document" if len(found) == 1 else f"these {len(found)} documents"
-            typer.confirm(f"Delete {what}? It cannot be undone.", abort=True, err=True)
-        for document in found:
+            for document in matches:
+                typer.echo(f"  {_label(document)}", err=True)
+            subject = "this document" if len(matches) == 1 else f"these {len(matches)} documents"
+            typer.confirm(f"Delete {subject}? It cannot be undone.", abort=True, err=True)
+        for document in matches:
             await library.remove_document(document["id"])
-            typer.echo(f"deleted {_called(document)}")
+            typer.echo(f"deleted {_label(document)}")
 
     _run(remove, server, tenant)
 
@@ -139,29 +139,29 @@ def tag(
 
     async def change(library: LibraryService) -> None:
         for document in await find_documents(library, names):
-            kept = [tag for tag in document["tags"] if tag not in removed]
+            remaining = [tag for tag in document["tags"] if tag not in removed]
             if missing := [tag for tag in removed if tag not in document["tags"]]:
-                raise HelixError(f"{_called(document)} has no label {missing[0]}")
-            tags = list(checked_tags([*kept, *added]))
+                raise HelixError(f"{_label(document)} has no label {missing[0]}")
+            tags = list(checked_tags([*remaining, *added]))
             await library.edit_document(document["id"], {"tags": tags})
-            typer.echo(f"{_called(document)}: {', '.join(tags) or 'no label'}")
+            typer.echo(f"{_label(document)}: {', '.join(tags) or 'no label'}")
 
     _run(change, server, tenant)
 
 
-async def _pages(library: LibraryService, wanted: Wanted, page: Page, limit: int) -> Row:
+async def _pages(library: LibraryService, filters: DocumentFilter, page: Page, limit: int) -> Row:
     """The first ``limit`` documents and the total, whatever a page may hold."""
-    found = await library.list_documents(wanted, page)
-    rows, after = found["documents"], found["next"]
+    first_page = await library.list_documents(filters, page)
+    rows, after = first_page["documents"], first_page["next"]
     while after and len(rows) < limit:
         following = Page(min(limit - len(rows), _PAGE), after, page.sort, page.order)
-        more = await library.list_documents(wanted, following)
+        more = await library.list_documents(filters, following)
         rows, after = rows + more["documents"], more["next"]
-    return {"documents": rows, "next": after, "total": found["total"]}
+    return {"documents": rows, "next": after, "total": first_page["total"]}
 
 
-def _nothing(wanted: Wanted, tenant: str) -> str:
-    if wanted != Wanted():
+def _nothing_found(filters: DocumentFilter, tenant: str) -> str:
+    if filters != DocumentFilter():
         return "no document fits"
     whose = "" if tenant == DEFAULT_TENANT else f" --tenant {tenant}"
     return f"nothing is ingested yet: `helix ingest{whose} PATH` brings files in"
@@ -202,9 +202,9 @@ def _cell(row: Row, column: str) -> object:
             return "" if row[column] is None else row[column]
 
 
-def _told(document: Row) -> list[tuple[str, str]]:
+def _fields(document: Row) -> list[tuple[str, str]]:
     facts = {name: fact for name, fact in document["facts"].items() if isinstance(fact, str)}
-    told = {
+    fields = {
         "title": document["title"],
         "file": _file_name(document),
         "path": document["source_uri"],
@@ -219,14 +219,14 @@ def _told(document: Row) -> list[tuple[str, str]]:
         "warnings": "; ".join(document["warnings"]),
         "number": str(document["id"]),
     }
-    return [(name, text) for name, text in told.items() if text]
+    return [(name, text) for name, text in fields.items() if text]
 
 
 def _file_name(row: Row) -> str:
     return str(row["file_name"] or row["source_uri"].rpartition("/")[2])
 
 
-def _called(row: Row) -> str:
+def _label(row: Row) -> str:
     return one_line(f"{row['title']} ({_file_name(row)})")
 
 

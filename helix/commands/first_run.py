@@ -32,34 +32,38 @@ def settings_of_first_run() -> Settings:
         SettingsError: as load_settings does, or the user's file cannot be written.
     """
     try:
-        known = {**read_env_files(), **os.environ}
+        variables = {**read_env_files(), **os.environ}
     except DatabaseError as error:
         raise SettingsError(str(error)) from None
-    if known.get("DATABASE_URL"):
+    if variables.get("DATABASE_URL"):
         return load_settings()
-    chosen = {"DATABASE_URL": "embedded"}
-    if not (known.get("GEMINI_API_KEY") or known.get("HELIX_LLM") or known.get("HELIX_EMBEDDER")):
-        chosen |= {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
-    _keep(chosen)
+    values = {"DATABASE_URL": "embedded"}
+    if not (
+        variables.get("GEMINI_API_KEY")
+        or variables.get("HELIX_LLM")
+        or variables.get("HELIX_EMBEDDER")
+    ):
+        values |= {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
+    _save(values)
     return load_settings()
 
 
-def _keep(chosen: dict[str, str]) -> None:
+def _save(values: dict[str, str]) -> None:
     """Add ``chosen`` to the user's settings file, and say so."""
     file = user_file()
-    lines = "".join(f"{name}={value}\n" for name, value in chosen.items())
+    lines = "".join(f"{name}={value}\n" for name, value in values.items())
     if file is None:
         raise SettingsError(f"there is no home folder to keep settings in: set {lines.split()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a") as kept:
-            kept.write(f"\n# chosen by `helix up`, where nothing was set\n{lines}")
+        with file.open("a") as stream:
+            stream.write(f"\n# chosen by `helix up`, where nothing was set\n{lines}")
     except OSError as error:
         raise SettingsError(f"{file} cannot be written: {error.strerror}") from None
-    told = "the bundled Postgres"
-    if "HELIX_LLM" in chosen:
-        told += ", answers and search offline, without a key"
-    typer.echo(f"First run: {told}. Kept in {file}; change it there.", err=True)
+    summary = "the bundled Postgres"
+    if "HELIX_LLM" in values:
+        summary += ", answers and search offline, without a key"
+    typer.echo(f"First run: {summary}. Kept in {file}; change it there.", err=True)
 
 
 @contextmanager
@@ -82,7 +86,7 @@ def prepared(settings: Settings, samples: bool | None) -> Iterator[None]:
         with open_database(settings.database_url) as url:
             migrate(url)
             with psycopg.connect(url) as connection:
-                if _is_empty(connection) and _are_wanted(samples):
+                if _is_empty(connection) and _wants_samples(samples):
                     store_uploads(connection, sample_uploads(), DEFAULT_TENANT)
                     typer.echo("The samples are brought in while the page opens.", err=True)
             yield
@@ -95,7 +99,7 @@ def _is_empty(connection: Connected) -> bool:
     return bool(row and row[0])
 
 
-def _are_wanted(samples: bool | None) -> bool:
+def _wants_samples(samples: bool | None) -> bool:
     if samples is None and sys.stdin.isatty():
         return typer.confirm("The library is empty. Bring in the sample documents?", default=True)
     return bool(samples)

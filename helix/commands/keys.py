@@ -47,12 +47,12 @@ def create(
     expires: Annotated[str, typer.Option(help=_EXPIRES)] = "never",
 ) -> None:
     """Make a key and print it, once: nobody can read it again."""
-    allowed, life = _names(scopes), span_or_never(expires)
+    key_scopes, life = _names(scopes), span_or_never(expires)
 
     def make(connection: Connected) -> tuple[int, str]:
-        made = create_key(connection, tenant, name, allowed, life)
-        record_command(connection, "helix keys create", tenant, f"key {made[0]}")
-        return made
+        key = create_key(connection, tenant, name, key_scopes, life)
+        record_command(connection, "helix keys create", tenant, f"key {key[0]}")
+        return key
 
     key_id, secret = in_database(make)
     typer.echo(f"key {key_id} of {tenant}, shown this once:", err=True)
@@ -68,10 +68,10 @@ def list_(
         tenant_name(tenant)
     rows = []
     for key in in_database(lambda connection: list_keys(connection, tenant)):
-        used = f"{key.used_at:%Y-%m-%d %H:%M}" if key.used_at else ""
+        last_used = f"{key.used_at:%Y-%m-%d %H:%M}" if key.used_at else ""
         rows.append(
             [key.id, key.tenant, key.name, f"{key.hint}…", ",".join(key.scopes),
-             f"{key.created_at:%Y-%m-%d}", used, _end(key)]
+             f"{key.created_at:%Y-%m-%d}", last_used, _end(key)]
         )  # fmt: skip
     print_table(["key", "tenant", "name", "begins", "scopes", "created", "used", "ends"], rows)
 
@@ -85,22 +85,22 @@ def set_(
     """Change what a key may do, or until when, from its next request on."""
     if scopes is None and expires is None:
         raise typer.BadParameter("give --scopes, --expires, or both")
-    allowed = None if scopes is None else _names(scopes)
+    key_scopes = None if scopes is None else _names(scopes)
     life = span_or_never(expires) if expires is not None else None
 
     def change(connection: Connected) -> bool:
-        return (allowed is None or set_scopes(connection, key_id, allowed)) and (
+        return (key_scopes is None or set_scopes(connection, key_id, key_scopes)) and (
             expires is None or set_end(connection, key_id, life)
         )
 
-    _changed("set", key_id, change)
+    _apply("set", key_id, change)
     typer.echo(f"key {key_id} is changed")
 
 
 @keys.command()
 def revoke(key_id: KeyId) -> None:
     """Refuse a key from now on."""
-    _changed("revoke", key_id, lambda connection: revoke_key(connection, key_id))
+    _apply("revoke", key_id, lambda connection: revoke_key(connection, key_id))
     typer.echo(f"key {key_id} is revoked")
 
 
@@ -118,7 +118,7 @@ def _names(text: str) -> list[str]:
     return [name.strip().lower() for name in text.split(",") if name.strip()]
 
 
-def _changed(command: str, key_id: int, change: Callable[[Connected], bool]) -> None:
+def _apply(command: str, key_id: int, change: Callable[[Connected], bool]) -> None:
     """Make the change, which the audit log tells of; end the command where there is no such key."""
 
     def change_and_record(connection: Connected) -> bool:

@@ -31,12 +31,12 @@ class LazyCommand:
     def load(self, name: str) -> Any:
         """The command itself, under ``name``."""
         module, _, attribute = self.where.partition(":")
-        found = getattr(import_module(module), attribute)
-        if isinstance(found, typer.Typer):
-            found.rich_markup_mode = None
-            return typer.main.get_group(found)
+        command = getattr(import_module(module), attribute)
+        if isinstance(command, typer.Typer):
+            command.rich_markup_mode = None
+            return typer.main.get_group(command)
         alone = plain_typer()
-        alone.command(name)(found)
+        alone.command(name)(command)
         return typer.main.get_command(alone)
 
 
@@ -67,22 +67,22 @@ class LazyGroup(TyperGroup):
             raise typer.Exit(130) from None
 
 
-def plain_typer(**given: Any) -> typer.Typer:
+def plain_typer(**options: Any) -> typer.Typer:
     """A ``typer.Typer`` whose help and errors are plain text: rich takes 0.3 s to load."""
     return typer.Typer(
-        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **given
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **options
     )
 
 
-def lazy_typer(commands: Mapping[str, LazyCommand], **given: Any) -> typer.Typer:
+def lazy_typer(commands: Mapping[str, LazyCommand], **options: Any) -> typer.Typer:
     """The root command of ``commands``, in their order."""
-    cli = plain_typer(cls=type("Commands", (LazyGroup,), {"table": commands}), **given)
+    cli = plain_typer(cls=type("Commands", (LazyGroup,), {"table": commands}), **options)
     for name, command in commands.items():
-        cli.command(name, help=command.help)(_never_called)
+        cli.command(name, help=command.help)(_placeholder)
     return cli
 
 
-def _never_called() -> None:
+def _placeholder() -> None:
     """Stands in the root's list of commands for one that is not loaded yet."""
     raise NotImplementedError
 

@@ -72,5 +72,5 @@ def _stanza(kind: str, tenant: str, settings: Settings) -> str:
     return _json({"mcpServers": {"helix": local}})
 
 
-def _json(told: dict[str, Any]) -> str:
-    return json.dumps(told, indent=2)
+def _json(payload: dict[str, Any]) -> str:
+    return json.dumps(payload, indent=2)

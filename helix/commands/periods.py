@@ -17,10 +17,10 @@ def span_of(text: str) -> timedelta:
     Raises:
         BadParameter: it is none, or nothing.
     """
-    found = _SPAN.fullmatch(text.strip().lower())
-    if not found or not int(found[1]):
+    match = _SPAN.fullmatch(text.strip().lower())
+    if not match or not int(match[1]):
         raise typer.BadParameter("a span of time is a number and m, h, d or w, such as 90d")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def span_or_never(text: str) -> timedelta | None:

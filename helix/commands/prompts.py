@@ -32,8 +32,10 @@ def list_(tenant: Tenant = DEFAULT_TENANT) -> None:
     rows = in_database(lambda connection: prompts_in(connection, whose))
     for row in rows:
         if row["broken"]:
-            told = f"version {row['version']} of {row['name']} is broken, the shipped one is used"
-            typer.echo(f"helix: {told}: {row['broken']}", err=True)
+            message = (
+                f"version {row['version']} of {row['name']} is broken, the shipped one is used"
+            )
+            typer.echo(f"helix: {message}: {row['broken']}", err=True)
     print_table(
         ("name", "version", "what it is for"),
         ((row["name"], row["version"] or "shipped", row["use"]) for row in rows),
@@ -44,8 +46,8 @@ def list_(tenant: Tenant = DEFAULT_TENANT) -> None:
 def show(name: Name, tenant: Tenant = DEFAULT_TENANT) -> None:
     """Print a whole prompt, with its placeholders."""
     whose = tenant_name(tenant)
-    found = in_database(lambda connection: prompt_in(connection, whose, name))
-    parts = (found["before"], found["text"], found["after"])
+    prompt_row = in_database(lambda connection: prompt_in(connection, whose, name))
+    parts = (prompt_row["before"], prompt_row["text"], prompt_row["after"])
     typer.echo(printable("\n".join(part for part in parts if part)))
 
 
@@ -62,14 +64,14 @@ def edit(
     The fixed parts of a prompt, such as the form of the reply, are not part of the text.
     """
     whose = tenant_name(tenant)
-    found = in_database(lambda connection: prompt_in(connection, whose, name))
-    text = _edited(found["text"]) if file is None else _read(file)
-    if text is None or text.strip("\n") == found["text"]:
+    prompt_row = in_database(lambda connection: prompt_in(connection, whose, name))
+    text = _edited(prompt_row["text"]) if file is None else _read_text(file)
+    if text is None or text.strip("\n") == prompt_row["text"]:
         typer.echo(f"{name} stays as it is")
         return
 
     def save(connection: Connected) -> int:
-        number = write(connection, whose, name, text, "helix prompts", found["last_version"])
+        number = write(connection, whose, name, text, "helix prompts", prompt_row["last_version"])
         record_command(connection, "helix prompts edit", whose, f"prompt {name}")
         return number
 
@@ -86,8 +88,10 @@ def edit(
 def diff(name: Name, tenant: Tenant = DEFAULT_TENANT) -> None:
     """Show what the tenant changed of the shipped prompt."""
     whose = tenant_name(tenant)
-    found = in_database(lambda connection: prompt_in(connection, whose, name))
-    typer.echo(printable("\n".join(found["diff"])) if found["diff"] else f"{name} is as shipped")
+    prompt_row = in_database(lambda connection: prompt_in(connection, whose, name))
+    typer.echo(
+        printable("\n".join(prompt_row["diff"])) if prompt_row["diff"] else f"{name} is as shipped"
+    )
 
 
 @prompts.command()
@@ -101,7 +105,7 @@ def reset(
     """Use the shipped prompt again, or an earlier version; every version is kept."""
     whose = tenant_name(tenant)
 
-    def put_back(connection: Connected) -> int:
+    def restore(connection: Connected) -> int:
         author = "helix prompts"
         number = (
             write(connection, whose, name, None, author)
@@ -111,7 +115,7 @@ def reset(
         record_command(connection, "helix prompts reset", whose, f"prompt {name}")
         return number
 
-    number = in_database(put_back)
+    number = in_database(restore)
     back = "the shipped one" if to is None else f"that of version {to}"
     typer.echo(f"{name} is {back} again (version {number} of {whose})")
 
@@ -121,7 +125,7 @@ def _edited(text: str) -> str | None:
     return click.edit(text + "\n", extension=".md")
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

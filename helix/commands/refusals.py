@@ -23,21 +23,21 @@ class NothingToAsk(HelixError):
 
 
 async def check_scope(
-    library: AnswerService, query: Query, tenant: str, told: Mapping[str, Any]
+    library: AnswerService, query: Query, tenant: str, answer: Mapping[str, Any]
 ) -> None:
     """Return where a refusal is about the documents, not about what the question names.
 
     Raises:
         NothingToAsk: the library is empty, or there is no such label, document or tenant.
     """
-    if told["reason"] == "no_documents":
+    if answer["reason"] == "no_documents":
         if tenant == DEFAULT_TENANT:
             raise NothingToAsk("the library is empty: `helix ingest PATH` brings documents in")
         raise NothingToAsk(
             f"the tenant {tenant} has no documents: `helix ingest --tenant {tenant} PATH` brings"
             " some in"
         )
-    if told["reason"] != "filtered_empty":
+    if answer["reason"] != "filtered_empty":
         return
     if query.tags:
         await _check_labels(library, query.tags)
@@ -57,27 +57,27 @@ async def _check_labels(library: AnswerService, tags: tuple[str, ...]) -> None:
             continue
         close = difflib.get_close_matches(tag, labels, n=1)
         if close:
-            known = f"is it {close[0]}?"
+            hint = f"is it {close[0]}?"
         elif labels:
-            known = f"there are {', '.join(labels[:_LABELS])}"
+            hint = f"there are {', '.join(labels[:_LABELS])}"
         else:
-            known = "none has a label; `helix documents tag NAME --add TAG` puts one on"
-        raise NothingToAsk(f"no document has the label {one_line(tag)}: {one_line(known)}")
+            hint = "none has a label; `helix documents tag NAME --add TAG` puts one on"
+        raise NothingToAsk(f"no document has the label {one_line(tag)}: {one_line(hint)}")
     if len(tags) > 1:
         raise NothingToAsk(f"no document has all of the labels {', '.join(tags)}")
 
 
-def refusal_lines(told: Mapping[str, Any]) -> list[str]:
+def refusal_lines(answer: Mapping[str, Any]) -> list[str]:
     """What is known of a refusal, and what may help; none of a reply that is an answer."""
-    if told["reason"] == "no_documents":
+    if answer["reason"] == "no_documents":
         return ["Nothing is ingested yet: `helix ingest PATH` brings files in."]
-    lines = [one_line(told["reason_text"])] if told["reason_text"] else []
-    if told["clarifying_question"]:
-        lines.append(one_line(told["clarifying_question"]))
-    if scope := told["suggested_scope"]:
-        named = " ".join(f'--document "{one_line(each["title"])}"' for each in scope)
-        lines.append(f"Ask only what it names: helix ask {named} …")
-    if closest := (told["closest"] or [])[:_CLOSEST]:
+    lines = [one_line(answer["reason_text"])] if answer["reason_text"] else []
+    if answer["clarifying_question"]:
+        lines.append(one_line(answer["clarifying_question"]))
+    if scope := answer["suggested_scope"]:
+        options = " ".join(f'--document "{one_line(each["title"])}"' for each in scope)
+        lines.append(f"Ask only what it names: helix ask {options} …")
+    if closest := (answer["closest"] or [])[:_CLOSEST]:
         lines.append("Closest:")
     for passage in closest:
         where = place_of(passage["title"], passage["heading_path"], passage["label"])

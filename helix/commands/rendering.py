@@ -61,14 +61,14 @@ class AnswerPrinter:
 
 async def print_pieces(answers: AnswerService, query: Query, printer: AnswerPrinter) -> Row | None:
     """Feed the pieces of an answer to ``printer``; the answer's JSON, None where it was stopped."""
-    told: Row | None = None
+    answer: Row | None = None
     async with aclosing(answers.stream(query)) as pieces:
         async for piece in pieces:
             if isinstance(piece, str):
                 printer.feed(piece)
             else:
-                told = piece
-    return told
+                answer = piece
+    return answer
 
 
 def _whole_blocks(text: str, start: int) -> int:
@@ -91,48 +91,48 @@ def _print_markdown(text: str) -> None:
     Console(highlight=False).print(Markdown(text, hyperlinks=False))
 
 
-def citation_lines(told: Mapping[str, Any], *, verbose: bool) -> list[str]:
+def citation_lines(answer: Mapping[str, Any], *, verbose: bool) -> list[str]:
     """Each source that an answer cites: its place, and every quote that a statement rests on."""
     lines: list[str] = []
-    for citation in told["citations"]:
+    for citation in answer["citations"]:
         where = place_of(citation["title"], citation["heading_path"], citation["label"])
         number = f" (chunk {citation['chunk_id']})" if verbose else ""
         lines += ["", f"[{citation['n']}] {one_line(where)}{number}"]
-        lines += [f"    {one_line(quote)}" for quote in _quotes(told, citation)]
+        lines += [f"    {one_line(quote)}" for quote in _quotes(answer, citation)]
     return lines
 
 
-def _quotes(told: Mapping[str, Any], citation: Mapping[str, Any]) -> list[str]:
+def _quotes(answer: Mapping[str, Any], citation: Mapping[str, Any]) -> list[str]:
     quotes = [
         str(span["quote"])
-        for statement in told["support"]["statements"]
+        for statement in answer["support"]["statements"]
         for span in statement["spans"]
         if span["n"] == citation["n"] and span["quote"]
     ]
     return list(dict.fromkeys(quotes)) or [str(citation["snippet"])]
 
 
-def doubt_lines(told: Mapping[str, Any]) -> list[str]:
+def doubt_lines(answer: Mapping[str, Any]) -> list[str]:
     """The statements that their sources do not bear out, and what a judge says of the whole."""
     lines: list[str] = []
-    unsupported = [each for each in told["support"]["statements"] if each["problem"]]
+    unsupported = [each for each in answer["support"]["statements"] if each["problem"]]
     if unsupported:
         lines += ["", "Not borne out by what it cites:"]
-        lines += [f"    {one_line(told['answer'][s['start'] : s['end']])}" for s in unsupported]
-    if verdict := told.get("verdict"):
+        lines += [f"    {one_line(answer['answer'][s['start'] : s['end']])}" for s in unsupported]
+    if verdict := answer.get("verdict"):
         lines += ["", f"The judge finds it {'' if verdict['grounded'] else 'not '}grounded."]
     return lines
 
 
-def call_lines(told: Mapping[str, Any]) -> list[str]:
+def call_lines(answer: Mapping[str, Any]) -> list[str]:
     """What an agent called for an answer, a line each; none where one search was made."""
-    calls = (told.get("agent") or {}).get("calls") or []
+    calls = (answer.get("agent") or {}).get("calls") or []
     lines = [""] if calls else []
     for call in calls:
         arguments = ", ".join(
             f"{name}={value}" for name, value in (call["arguments"] or {}).items()
         )
-        found = call["failure"] or f"{len(call['sources'])} passages"
+        outcome = call["failure"] or f"{len(call['sources'])} passages"
         seconds = f"{call['seconds'] * 1000:.0f} ms"
-        lines.append(one_line(f"{call['call']}. {call['name']}({arguments}): {found}, {seconds}"))
+        lines.append(one_line(f"{call['call']}. {call['name']}({arguments}): {outcome}, {seconds}"))
     return lines

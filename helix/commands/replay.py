@@ -29,12 +29,12 @@ def replay(
     """
     configure_logging("error")
     try:
-        done = asyncio.run(_replay(load_settings(), answer_id, tenant_name(tenant)))
+        outcome = asyncio.run(_replay(load_settings(), answer_id, tenant_name(tenant)))
     except HelixError as error:
         typer.echo(f"helix: {error}", err=True)
         raise typer.Exit(2) from None
-    typer.echo(json.dumps(done.to_json(), indent=2) if as_json else printable(_report(done)))
-    raise typer.Exit(0 if done.identical else 1)
+    typer.echo(json.dumps(outcome.to_json(), indent=2) if as_json else printable(_report(outcome)))
+    raise typer.Exit(0 if outcome.identical else 1)
 
 
 async def _replay(settings: Settings, answer_id: str, tenant: str) -> Replay:
@@ -48,13 +48,15 @@ async def _replay(settings: Settings, answer_id: str, tenant: str) -> Replay:
         return await replay(services.answering, library, receipt, services.configuration)
 
 
-def _report(done: Replay) -> str:
-    lines = ["identical: the same text, the same citations"] if done.identical else done.diff()
-    if not done.identical:
+def _report(outcome: Replay) -> str:
+    lines = (
+        ["identical: the same text, the same citations"] if outcome.identical else outcome.diff()
+    )
+    if not outcome.identical:
         if not lines:
             lines = ["another answer: of the old one only a hash is left, or its quotes differ"]
-        lines += ["", *(f"{cause.kind}: {cause.told}" for cause in done.causes)]
-    if done.same_from_old_prompt is not None:
-        same = "as it did then" if done.same_from_old_prompt else "in another way too"
+        lines += ["", *(f"{cause.kind}: {cause.told}" for cause in outcome.causes)]
+    if outcome.same_from_old_prompt is not None:
+        same = "as it did then" if outcome.same_from_old_prompt else "in another way too"
         lines.append(f"The prompt of then is answered {same}.")
     return "\n".join(lines)

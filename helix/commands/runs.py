@@ -48,9 +48,9 @@ def _list(
 ) -> None:
     context.obj = {"tenant": tenant, "server": server}  # for a subcommand that names none itself
     if context.invoked_subcommand is None:
-        found = _in_library(context, lambda library: library.list_runs(limit))["runs"]
-        if found:
-            _print_runs(found, verbose=verbose)
+        newest = _in_library(context, lambda library: library.list_runs(limit))["runs"]
+        if newest:
+            _print_runs(newest, verbose=verbose)
         else:
             typer.echo("nothing was brought in yet: `helix ingest PATH` does that", err=True)
 
@@ -68,13 +68,13 @@ def show(
 ) -> None:
     """One run and its files, failed ones first; ends with 1 when it failed in whole or in part."""
 
-    async def read(library: LibraryService) -> Row:
+    async def fetch(library: LibraryService) -> Row:
         run = await _find(library, name)
         if follow_it:
             return await _follow(library, run)
         return await library.get_run(run["id"], _SHOWN_FILES)
 
-    run = _in_library(context, read, tenant, server)
+    run = _in_library(context, fetch, tenant, server)
     if not follow_it:
         _print_runs([run], verbose=verbose)
         _print_files(run)
@@ -95,8 +95,8 @@ def cancel(
         return run, await library.stop_run(run["id"])
 
     run, status = _in_library(context, stop, tenant, server)
-    told = {"cancelled": "is cancelled", "cancelling": "stops as soon as its worker sees it"}
-    typer.echo(f"{_called(run)} {told.get(status, f'had ended already: {status}')}")
+    messages = {"cancelled": "is cancelled", "cancelling": "stops as soon as its worker sees it"}
+    typer.echo(f"{_label(run)} {messages.get(status, f'had ended already: {status}')}")
 
 
 async def _find(library: LibraryService, name: str | None) -> Row:
@@ -124,7 +124,7 @@ async def _follow(library: LibraryService, run: Row) -> Row:
         async for event in changes:
             if event.name == "run":
                 run = event.data
-                typer.echo(f"{_called(run)}  {run['status']}  {_counts(run)}".rstrip())
+                typer.echo(f"{_label(run)}  {run['status']}  {_counts(run)}".rstrip())
             else:
                 typer.echo(f"  {one_line(event.data['source_uri'])}  {_outcome(event.data)}")
     return run
@@ -144,14 +144,14 @@ def _file_name(uri: str) -> str:
     return uri.partition("/")[2] if uri.startswith(UPLOADED) else uri
 
 
-def _called(run: Row) -> str:
+def _label(run: Row) -> str:
     names = _names(run)
     if not names:
         return _DATABASE_WORDS.get(run["kind"], str(run["kind"]))
-    shown = ", ".join(one_line(name) for name in names[:_NAMED_FILES])
+    listed = ", ".join(one_line(name) for name in names[:_NAMED_FILES])
     whole = len(run["paths"]) or (1 if run["url"] else run["total"])
     more = whole - min(len(names), _NAMED_FILES)
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _print_runs(found: list[Row], *, verbose: bool) -> None:
@@ -160,7 +160,7 @@ def _print_runs(found: list[Row], *, verbose: bool) -> None:
         status = f"{run['status']} {run['stage'] or ''}"
         created = str(run["created_at"])[:16].replace("T", " ")
         number = [run["id"]] if verbose else []
-        rows.append([*number, _called(run), run["kind"], status, _counts(run), created])
+        rows.append([*number, _label(run), run["kind"], status, _counts(run), created])
     numbered = ["number"] if verbose else []
     print_table([*numbered, "what", "kind", "state", "files", "started"], rows)
 
@@ -177,11 +177,11 @@ def _counts(run: Row) -> str:
 
 
 def _outcome(file: Row) -> str:
-    told = file["stage"] or file["status"]
+    words = file["stage"] or file["status"]
     if file["chunks"]:
-        told += f", {file['chunks']} chunks"
+        words += f", {file['chunks']} chunks"
     reasons = [reason for reason in (file["reason"], *file["warnings"]) if reason]
-    return one_line("; ".join([told, *reasons]))
+    return one_line("; ".join([words, *reasons]))
 
 
 def _in_library(

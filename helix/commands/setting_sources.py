@@ -30,7 +30,7 @@ class SettingSource:
     overridden: tuple[str, ...]
     unknown: tuple[str, ...]
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """One line for people."""
         parts = [", ".join(self.settings) or "nothing"]
         parts += [f"{name} is overridden" for name in self.overridden]
@@ -46,21 +46,21 @@ def setting_sources() -> list[SettingSource]:
     """
     places: list[tuple[str, Mapping[str, str]]] = [("the environment", os.environ)]
     places += [(str(file.absolute()), read_env_file(file)) for file in reversed(env_files())]
-    found: list[SettingSource] = []
-    taken: set[str] = set()
+    sources: list[SettingSource] = []
+    seen_settings: set[str] = set()
     for place, variables in places:
-        here = {name.upper() for name, value in variables.items() if value}
-        known = [name for name in HOW if name in here]
-        found.append(
+        names = {name.upper() for name, value in variables.items() if value}
+        settings = [name for name in HOW if name in names]
+        sources.append(
             SettingSource(
                 place,
-                settings=tuple(name for name in known if name not in taken),
-                overridden=tuple(name for name in known if name in taken),
-                unknown=tuple(sorted(n for n in here if n.startswith(_OURS) and n not in HOW)),
+                settings=tuple(name for name in settings if name not in seen_settings),
+                overridden=tuple(name for name in settings if name in seen_settings),
+                unknown=tuple(sorted(n for n in names if n.startswith(_OURS) and n not in HOW)),
             )
         )
-        taken.update(known)
-    return [source for source in found if source.settings or source.overridden or source.unknown]
+        seen_settings.update(settings)
+    return [source for source in sources if source.settings or source.overridden or source.unknown]
 
 
 def missing_files() -> list[Path]:

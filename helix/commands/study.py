@@ -92,9 +92,9 @@ def due(
     server: ServerOption = None,
 ) -> None:
     """List the cards that are due, then new ones."""
-    told = run_study(lambda study: study.due(limit), server, tenant)
-    typer.echo(f"{told['due']} due, {told['new']} new")
-    for card in told["cards"]:
+    page = run_study(lambda study: study.due(limit), server, tenant)
+    typer.echo(f"{page['due']} due, {page['new']} new")
+    for card in page["cards"]:
         typer.echo(f"  {card['id']}  {one_line(card['body']['front'])}")
 
 
@@ -128,7 +128,7 @@ def _make(
         raise BadRequest(f"--difficulty is one of {', '.join(get_args(Difficulty))}")
     level = cast("Difficulty", difficulty)
 
-    async def made(study: StudyService) -> Row:
+    async def create(study: StudyService) -> Row:
         scope = await _scope(study, document, tag)
         ordered = await study.order(kind, title, scope, level, count)
         async with aclosing(study.follow(ordered["run_id"])) as changes:
@@ -137,20 +137,21 @@ def _make(
                     typer.echo(change.data["stage"], err=True)
         return await study.read_set(ordered["id"])
 
-    told = run_study(made, server, tenant)
-    dropped = sum(told["dropped"].values())
-    left = f"; {dropped} dropped, which proved nothing" if dropped else ""
-    typer.echo(f"{kind} {told['id']}: {told['made']} items of {one_line(told['title'])}{left}")
-    if told["status"] == "failed":
-        raise HelixError(f"it is not whole: {told['error']}")
+    study_set = run_study(create, server, tenant)
+    dropped = sum(study_set["dropped"].values())
+    dropped_note = f"; {dropped} dropped, which proved nothing" if dropped else ""
+    title = one_line(study_set["title"])
+    typer.echo(f"{kind} {study_set['id']}: {study_set['made']} items of {title}{dropped_note}")
+    if study_set["status"] == "failed":
+        raise HelixError(f"it is not whole: {study_set['error']}")
 
 
 async def _scope(study: StudyService, document: list[str] | None, tag: list[str] | None) -> Row:
     """The scope of the options, as the body of POST /v1/study has it."""
     scope: Row = {}
     if document:
-        found = await find_documents(study.documents, document)
-        scope["document_ids"] = [row["id"] for row in found]
+        matches = await find_documents(study.documents, document)
+        scope["document_ids"] = [row["id"] for row in matches]
     if tag:
         scope["filters"] = {"tags": list(checked_tags(tag))}
     return scope

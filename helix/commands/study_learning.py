@@ -61,28 +61,28 @@ def run_study(
 
 
 async def _take(study: StudyService, number: int) -> None:
-    found = await study.read_set(number)
-    if found["kind"] != "quiz":
-        raise BadRequest(f"set {number} is of kind {found['kind']}: `helix study list` has quizzes")
+    quiz = await study.read_set(number)
+    if quiz["kind"] != "quiz":
+        raise BadRequest(f"set {number} is of kind {quiz['kind']}: `helix study list` has quizzes")
     attempt = await study.open_attempt(number)
-    items = [item for item in found["items"] if str(item["id"]) not in attempt["answers"]]
-    for place, item in enumerate(items, len(found["items"]) - len(items) + 1):
-        typer.echo(f"\n{place} of {len(found['items'])}  {_question(item['body'])}")
+    items = [item for item in quiz["items"] if str(item["id"]) not in attempt["answers"]]
+    for place, item in enumerate(items, len(quiz["items"]) - len(items) + 1):
+        typer.echo(f"\n{place} of {len(quiz['items'])}  {_question(item['body'])}")
         answers = _answers(item)
         for key, text, _ in answers:
             typer.echo(f"  {key}  {text}")
-        given = _asked({key: value for key, _, value in answers})
-        if given is None:
+        choice = _ask_choice({key: value for key, _, value in answers})
+        if choice is None:
             typer.echo(f"`helix study take {number}` goes on here")
             return
-        _tell(await study.answer(attempt["id"], item["id"], given[0]), answers)
+        _print_review(await study.answer(attempt["id"], item["id"], choice[0]), answers)
     scored = await study.finish(attempt["id"])
     typer.echo(f"\n{scored['right']} of {scored['of']} right")
 
 
 async def _review(study: StudyService, limit: int) -> None:
-    told = await study.due(limit)
-    cards, place = told["cards"], 0
+    page = await study.due(limit)
+    cards, place = page["cards"], 0
     if not cards:
         typer.echo("no card is due")
     while place < len(cards):
@@ -91,16 +91,16 @@ async def _review(study: StudyService, limit: int) -> None:
         if _line("Enter turns it, q ends: ") in (None, _END):
             return
         typer.echo(f"  {one_line(card['body']['back'])}")
-        _tell_sources(card["sources"], card["body"]["back"])
-        came = {rating: _interval(card["intervals"][rating]) for rating in _RATINGS.values()}
-        shown = "  ".join(f"{key} {name} ({came[name]})" for key, name in _RATINGS.items())
-        given = _asked({**_RATINGS, _UNDO: _UNDO}, f"  {shown}  u undo  q end: ")
-        if given is None:
+        _print_sources(card["sources"], card["body"]["back"])
+        intervals = {rating: _interval(card["intervals"][rating]) for rating in _RATINGS.values()}
+        buttons = "  ".join(f"{key} {name} ({intervals[name]})" for key, name in _RATINGS.items())
+        choice = _ask_choice({**_RATINGS, _UNDO: _UNDO}, f"  {buttons}  u undo  q end: ")
+        if choice is None:
             return
-        if given[0] == _UNDO:
+        if choice[0] == _UNDO:
             place = await _undone(study, place)
         else:
-            await study.review(card["id"], given[0])
+            await study.review(card["id"], choice[0])
             place += 1
 
 
@@ -125,20 +125,22 @@ def _answers(item: Row) -> list[tuple[str, str, Any]]:
     return [(str(n), one_line(option), n - 1) for n, option in enumerate(options, 1)]
 
 
-def _tell(reviewed: Row, answers: list[tuple[str, str, Any]]) -> None:
+def _print_review(reviewed: Row, answers: list[tuple[str, str, Any]]) -> None:
     right = next(text for _, text, value in answers if value == reviewed["key"])
     typer.echo("  right" if reviewed["right"] else f"  not right: {right}")
-    _tell_sources(reviewed["sources"])
+    _print_sources(reviewed["sources"])
 
 
-def _tell_sources(sources: list[Row], said: str = "") -> None:
+def _print_sources(sources: list[Row], previous: str = "") -> None:
     for source in sources:
         quote = one_line(source["quote"])
         where = ", ".join(filter(None, (source["title"], source.get("label") or "")))
-        typer.echo(f"  {one_line(where)}" + ("" if quote == one_line(said) else f": {quote}"))
+        typer.echo(f"  {one_line(where)}" + ("" if quote == one_line(previous) else f": {quote}"))
 
 
-def _asked(choices: Mapping[str, Any], text: str = "  your answer, q ends: ") -> tuple[Any] | None:
+def _ask_choice(
+    choices: Mapping[str, Any], text: str = "  your answer, q ends: "
+) -> tuple[Any] | None:
     """The chosen value, as a tuple of one; None: the learner ends."""
     while (line := _line(text)) not in (None, _END):
         if line in choices:

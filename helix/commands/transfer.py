@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from helix.commands.backup import configured_database, database_errors_told
+from helix.commands.backup import configured_database, database_errors_as_helix
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest
 
@@ -112,8 +112,8 @@ async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Resu
     async with aclosing(build_embedder(load_settings(), patient=True)) as embedder:
 
         def embed(texts: list[str]) -> list[list[float]]:
-            made = embedder.model.aget_text_embedding_batch(texts)
-            return asyncio.run_coroutine_threadsafe(made, loop).result()
+            vectors = embedder.model.aget_text_embedding_batch(texts)
+            return asyncio.run_coroutine_threadsafe(vectors, loop).result()
 
         anew = NewVectors(embedder.identity, embedder.max_batch, embed)
         return await asyncio.to_thread(work, anew)
@@ -174,7 +174,7 @@ def _in_database(action: Callable[[Connected], Result]) -> Result:
     from db.url import is_embedded
     from helix.storage.connections import unavailable
 
-    with database_errors_told(), configured_database() as (configured, url):
+    with database_errors_as_helix(), configured_database() as (configured, url):
         (migrate if is_embedded(configured) else check_schema)(url)
         try:
             with psycopg.connect(url, autocommit=True) as connection:

@@ -15,9 +15,9 @@ from psycopg.types.json import Jsonb
 from helix.conversations.tree import hold
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
-from helix.library.document_list import Page, Wanted, list_documents
+from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.documents import file_parts, get_file, remove_document
-from helix.library.uploads import Stored, Upload, clean_name, store_uploads
+from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 
 MOST = 5
 """The most documents of one conversation."""
@@ -53,11 +53,11 @@ async def attached_space(library: Library, conversation_id: str) -> str | None:
 async def list_attached(library: Library, conversation_id: str) -> list[Row]:
     """The conversation's documents, as GET /v1/documents has them."""
     space = library.of(space_of(library.tenant, conversation_id))
-    listed = await list_documents(space, Wanted(), Page(MOST))
+    listed = await list_documents(space, DocumentFilter(), Page(MOST))
     return list(listed["documents"])
 
 
-async def attach(library: Library, conversation_id: str, uploads: Sequence[Upload]) -> Stored:
+async def attach(library: Library, conversation_id: str, uploads: Sequence[Upload]) -> UploadResult:
     """Store ``uploads`` for the conversation, and start the run that reads them.
 
     Raises:
@@ -67,7 +67,7 @@ async def attach(library: Library, conversation_id: str, uploads: Sequence[Uploa
     await library.change(partial(hold, tenant=library.tenant, conversation_id=conversation_id))
     space = space_of(library.tenant, conversation_id)
 
-    def store(connection: Connected) -> Stored:
+    def store(connection: Connected) -> UploadResult:
         known = {row[0] for row in connection.execute(_HASHES, (space,)).fetchall()}
         if len(known | {upload.content_hash for upload in uploads}) > MOST:
             raise BadRequest(f"a conversation takes {MOST} documents: remove one, or add to the"
@@ -99,7 +99,7 @@ async def detach_all(library: Library, conversation_id: str) -> None:
         await space.change(partial(remove_document, document_id=row["id"], tenant=space.tenant))
 
 
-async def add_to_library(library: Library, conversation_id: str, document_id: int) -> Stored:
+async def add_to_library(library: Library, conversation_id: str, document_id: int) -> UploadResult:
     """Move a document of the conversation into the library.
 
     Answers that cite it stay as they are.

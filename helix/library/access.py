@@ -88,18 +88,18 @@ class Library:
 
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """The rows of a read whose one column is JSON, such as ``SELECT row_to_json(x) …``."""
-        found = await self._store.fetch(statement, {"tenant": self.tenant, **values})
-        return [value for row in found for value in row.values()]
+        fetched = await self._store.fetch(statement, {"tenant": self.tenant, **values})
+        return [value for row in fetched for value in row.values()]
 
     async def row(self, statement: str, values: Mapping[str, Any]) -> Row | None:
         """The first of ``rows``."""
-        found = await self.rows(statement, values)
-        return found[0] if found else None
+        rows = await self.rows(statement, values)
+        return rows[0] if rows else None
 
     async def data(self, statement: str, values: Mapping[str, Any]) -> Row | None:
         """The first row of a read, by the names of its columns."""
-        found = await self.all_data(statement, values)
-        return found[0] if found else None
+        rows = await self.all_data(statement, values)
+        return rows[0] if rows else None
 
     async def all_data(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """The rows of a read, by the names of their columns."""

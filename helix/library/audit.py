@@ -65,7 +65,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class StoredEvent:
     """An event as it was stored, ``n`` times within the same seconds from ``at`` on."""
 
     id: int
@@ -96,7 +96,7 @@ class AuditLog:
     ) -> None:
         self._most, self._on_dropped = most, on_dropped
         self._waiting: dict[Event, tuple[datetime, int]] = {}
-        self._seen: OrderedDict[tuple[int, str], float] = OrderedDict()
+        self._recorded_at: OrderedDict[tuple[int, str], float] = OrderedDict()
         self._untold = 0  # of the dropped, those that no row tells of yet
 
     def record(self, event: Event, at: datetime | None = None, n: int = 1) -> None:
@@ -108,29 +108,29 @@ class AuditLog:
             return
         self._waiting[event] = (first, count + n)
 
-    def key_used(self, key_id: int, tenant: str, address: str) -> None:
+    def record_key_use(self, key_id: int, tenant: str, address: str) -> None:
         """Record the first use of the key from ``address`` in an hour."""
         now, pair = time.monotonic(), (key_id, address)
-        if now - self._seen.get(pair, -_HOUR) < _HOUR:
+        if now - self._recorded_at.get(pair, -_HOUR) < _HOUR:
             return
-        self._seen[pair] = now
-        self._seen.move_to_end(pair)
-        if len(self._seen) > _MOST_SEEN:
-            self._seen.popitem(last=False)
+        self._recorded_at[pair] = now
+        self._recorded_at.move_to_end(pair)
+        if len(self._recorded_at) > _MOST_SEEN:
+            self._recorded_at.popitem(last=False)
         self.record(Event("key_use", "key used", tenant, key_id, address))
 
     def take(self) -> list[Waiting]:
         """All that waits, which waits no longer; with a count of what was dropped before."""
-        taken = [(event, at, n) for event, (at, n) in self._waiting.items()]
+        events = [(event, at, n) for event, (at, n) in self._waiting.items()]
         self._waiting.clear()
         if self._untold:
-            taken.append((Event("dropped", "events not kept"), datetime.now(UTC), self._untold))
+            events.append((Event("dropped", "events not kept"), datetime.now(UTC), self._untold))
             self._untold = 0
-        return taken
+        return events
 
-    def put_back(self, taken: Iterable[Waiting]) -> None:
-        """Let what was taken, and could not be written, wait again."""
-        for event, at, n in taken:
+    def requeue(self, events: Iterable[Waiting]) -> None:
+        """Queue again what ``take`` returned and the caller could not write."""
+        for event, at, n in events:
             if event.kind == "dropped":
                 self._untold += n
             else:
@@ -156,18 +156,18 @@ def record_command(connection: Connected, action: str, tenant: str, about: str =
 
 def list_events(
     connection: Connected, since: timedelta, tenant: str | None = None, most: int = 1000
-) -> list[Recorded]:
+) -> list[StoredEvent]:
     """The latest ``most`` events of the last ``since``, of ``tenant`` or all; oldest first."""
     values = {"since": datetime.now(UTC) - since, "tenant": tenant, "most": most}
-    with connection.cursor(row_factory=class_row(Recorded)) as cursor:
+    with connection.cursor(row_factory=class_row(StoredEvent)) as cursor:
         return cursor.execute(_LIST, values).fetchall()
 
 
 def delete_old_events(connection: Connected, days: int) -> int:
     """Delete the events older than ``days``, of all tenants; returns how many."""
-    gone = 0
+    deleted = 0
     while True:
         batch = connection.execute(_DELETE_EXPIRED, {"days": days, "most": _BATCH}).rowcount
-        gone += batch
+        deleted += batch
         if batch < _BATCH:
-            return gone
+            return deleted

@@ -14,7 +14,7 @@ from helix.errors import HelixError
 from helix.library.access import Library
 from helix.library.document_edits import edit_document
 from helix.library.documents import no_document, remove_document, tag_document
-from helix.library.rereading import read_all_again
+from helix.library.rereading import reread_all
 from helix.storage.connections import Connected
 
 MOST = 1000
@@ -32,8 +32,8 @@ class Report:
     @classmethod
     def of(cls, ids: Sequence[int], outcomes: Sequence[HelixError | None]) -> Report:
         """From the outcomes of ``Library.change_each``."""
-        told = zip(ids, outcomes, strict=True)
-        return cls({number: None if error is None else str(error) for number, error in told})
+        pairs = zip(ids, outcomes, strict=True)
+        return cls({number: None if error is None else str(error) for number, error in pairs})
 
 
 async def delete_documents(library: Library, ids: Sequence[int]) -> Report:
@@ -58,13 +58,13 @@ async def rename_documents(library: Library, titles: Mapping[int, str]) -> Repor
 
 async def reread_documents(library: Library, ids: Sequence[int], web_imports: bool) -> Report:
     """Start a run that reads those whose bytes are kept, and one that fetches pages of the web."""
-    told = await library.change(
-        lambda connection: read_all_again(connection, ids, library.tenant, web_imports)
+    rereading = await library.change(
+        lambda connection: reread_all(connection, ids, library.tenant, web_imports)
     )
-    errors = {number: told.problems.get(number) for number in ids}
+    errors = {number: rereading.problems.get(number) for number in ids}
     return Report(
         {number: None if error is None else str(error) for number, error in errors.items()},
-        sorted(told.runs),
+        sorted(rereading.runs),
     )
 
 
@@ -83,8 +83,8 @@ def _relabel(
     row = connection.execute(_TAGS, (tenant, document_id)).fetchone()
     if row is None:
         raise no_document(document_id)
-    kept = [tag for tag in row[0] if tag not in remove]
-    tags = checked_tags([*kept, *add])
+    remaining = [tag for tag in row[0] if tag not in remove]
+    tags = checked_tags([*remaining, *add])
     if list(tags) != row[0]:
         tag_document(connection, document_id, tags, tenant)
 

@@ -70,7 +70,7 @@ _MOST_GROUPS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DocumentFilter:
     """Which documents a list is of; what is empty or None leaves none out.
 
     ``tags``: documents that have all of these. ``company`` and ``kind``: those whose facts say so,
@@ -122,24 +122,24 @@ class Page:
         return self.sort if self.order in (None, _SORTS[self.sort][3]) else f"{self.sort} reversed"
 
 
-async def list_documents(library: Library, wanted: Wanted, page: Page = Page()) -> Row:
+async def list_documents(library: Library, filters: DocumentFilter, page: Page = Page()) -> Row:
     """``{"documents": […], "next": cursor or None, "total": all that match}``.
 
     Raises:
         BadRequest: the cursor is none of this order.
     """
     key, key_type, *_ = _SORTS[page.sort]
-    values = wanted.values() | {"limit": page.limit + 1} | _last(page)
+    values = filters.values() | {"limit": page.limit + 1} | _last(page)
     statement = compose(
         _LIST, fields=FIELDS, filter=_FILTER, key=key, type=key_type,
         beyond="<" if page.descending else ">", order="DESC" if page.descending else "ASC",
     )  # fmt: skip
-    found = await library.rows(statement, values)
-    counted = await library.data(_COUNT, values)
-    keys = [row.pop("sort_key") for row in found]
-    shown, more = found[: page.limit], len(found) > page.limit
-    cursor = encode_cursor(page.name, keys[len(shown) - 1], shown[-1]["id"]) if more else None
-    return {"documents": shown, "next": cursor, "total": counted["total"] if counted else 0}
+    rows = await library.rows(statement, values)
+    count = await library.data(_COUNT, values)
+    keys = [row.pop("sort_key") for row in rows]
+    listed, more = rows[: page.limit], len(rows) > page.limit
+    cursor = encode_cursor(page.name, keys[len(listed) - 1], listed[-1]["id"]) if more else None
+    return {"documents": listed, "next": cursor, "total": count["total"] if count else 0}
 
 
 def _last(page: Page) -> Row:
@@ -151,10 +151,10 @@ def _last(page: Page) -> Row:
     return {"last_key": last_key, "last_id": last_id}
 
 
-async def matching_ids(library: Library, wanted: Wanted, most: int) -> list[int]:
+async def matching_ids(library: Library, filters: DocumentFilter, most: int) -> list[int]:
     """The ids of the first ``most`` documents that match, in their order."""
-    found = await library.all_data(_IDS, wanted.values() | {"limit": most})
-    return [row["id"] for row in found]
+    rows = await library.all_data(_IDS, filters.values() | {"limit": most})
+    return [row["id"] for row in rows]
 
 
 async def summarise(library: Library) -> Row:
@@ -168,5 +168,5 @@ async def summarise(library: Library) -> Row:
         "formats": ("media", "documents"),
     }
     parts = {part: compose(_GROUP, name=name, of=of) for part, (name, of) in groups.items()}
-    found = await library.row(compose(_SUMMARY, **parts), {"most": _MOST_GROUPS})
-    return found or {}
+    summary = await library.row(compose(_SUMMARY, **parts), {"most": _MOST_GROUPS})
+    return summary or {}

@@ -75,15 +75,15 @@ async def get_document(library: Library, document_id: int, with_text: bool = Tru
     Raises:
         NotFound: there is none of this id.
     """
-    found = await library.row(
+    row = await library.row(
         compose(_DOCUMENT, fields=FIELDS, marks=_MARKS), {"id": document_id, "text": with_text}
     )
-    if found is None:
+    if row is None:
         raise no_document(document_id)
-    found["chunks"] = found.pop("chunk_list")
+    row["chunks"] = row.pop("chunk_list")
     if not with_text:
-        del found["text"]
-    return found
+        del row["text"]
+    return row
 
 
 async def get_chunk(library: Library, chunk_id: int) -> Row:
@@ -92,14 +92,14 @@ async def get_chunk(library: Library, chunk_id: int) -> Row:
     Raises:
         NotFound: there is none of this id.
     """
-    found = await library.row(compose(_CHUNK, marks=_MARKS), {"id": chunk_id})
-    if found is None:
+    row = await library.row(compose(_CHUNK, marks=_MARKS), {"id": chunk_id})
+    if row is None:
         raise NotFound(f"there is no chunk {chunk_id}: its document was changed or deleted")
-    return found
+    return row
 
 
 @dataclass(frozen=True)
-class KeptFile:
+class OriginalFile:
     """A document's file as it was uploaded: ``size`` bytes, stored under their SHA-256 in hex."""
 
     source_uri: str
@@ -108,22 +108,22 @@ class KeptFile:
     size: int
 
 
-async def get_file(library: Library, document_id: int) -> KeptFile:
+async def get_file(library: Library, document_id: int) -> OriginalFile:
     """The file of a document whose source is kept; ``file_parts`` gives its bytes.
 
     Raises:
         NotFound: no such document, or its source is not kept.
     """
-    found = await library.data(_FILE, {"id": document_id})
-    if found is None:
+    row = await library.data(_FILE, {"id": document_id})
+    if row is None:
         raise NotFound(
             f"no file is kept for document {document_id}: uploads are, and what was ingested with"
             " --keep-files"
         )
-    return KeptFile(**found)
+    return OriginalFile(**row)
 
 
-async def file_parts(library: Library, file: KeptFile) -> AsyncGenerator[bytes, None]:
+async def file_parts(library: Library, file: OriginalFile) -> AsyncGenerator[bytes, None]:
     """The bytes of ``file``, a part at a time, read when it is asked for.
 
     They are those of one version, for they lie under their hash.
@@ -132,14 +132,14 @@ async def file_parts(library: Library, file: KeptFile) -> AsyncGenerator[bytes, 
         NotFound: the document was deleted meanwhile.
     """
     for start in range(0, file.size, PART_BYTES):
-        wanted = {"content_hash": file.content_hash, "start": start, "most": PART_BYTES}
-        found = await library.data(_PART, wanted)
-        if found is None:
+        values = {"content_hash": file.content_hash, "start": start, "most": PART_BYTES}
+        row = await library.data(_PART, values)
+        if row is None:
             raise NotFound(DELETED)
-        if found["place"] is None:
-            yield bytes(found["part"])
+        if row["place"] is None:
+            yield bytes(row["part"])
         else:
-            yield await asyncio.to_thread(read_part, found["place"], start, PART_BYTES)
+            yield await asyncio.to_thread(read_part, row["place"], start, PART_BYTES)
 
 
 def tag_document(connection: Connected, document_id: int, tags: Sequence[str], tenant: str) -> None:
@@ -148,9 +148,9 @@ def tag_document(connection: Connected, document_id: int, tags: Sequence[str], t
     Raises:
         NotFound: there is none of this id.
     """
-    which = (list(tags), tenant, document_id)
-    connection.execute(_TAG_COMING, (*which, list(OPEN_FILE)))
-    if connection.execute(_TAG, which).rowcount == 0:
+    values = (list(tags), tenant, document_id)
+    connection.execute(_TAG_COMING, (*values, list(OPEN_FILE)))
+    if connection.execute(_TAG, values).rowcount == 0:
         raise no_document(document_id)
 
 

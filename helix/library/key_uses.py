@@ -20,26 +20,26 @@ class KeyUses:
     """The uses of keys that are still to be written, one a minute for each key at most."""
 
     def __init__(self) -> None:
-        self._noted: dict[int, float] = {}
+        self._last_use: dict[int, float] = {}
         self._waiting: dict[int, datetime] = {}
 
     def note(self, key_id: int) -> bool:
         """Note that the key is used now; whether there is something new to write."""
         now = time.monotonic()
-        if now - self._noted.get(key_id, -_SECONDS) < _SECONDS:
+        if now - self._last_use.get(key_id, -_SECONDS) < _SECONDS:
             return False
-        self._noted[key_id] = now
+        self._last_use[key_id] = now
         self._waiting[key_id] = datetime.now(UTC)
         return True
 
     def take(self) -> dict[int, datetime]:
         """The uses that wait, which wait no longer."""
-        taken, self._waiting = self._waiting, {}
-        return taken
+        uses, self._waiting = self._waiting, {}
+        return uses
 
-    def put_back(self, taken: dict[int, datetime]) -> None:
-        """Let what was taken, and could not be written, wait again."""
-        self._waiting = taken | self._waiting
+    def requeue(self, uses: dict[int, datetime]) -> None:
+        """Queue again what ``take`` returned and the caller could not write."""
+        self._waiting = uses | self._waiting
 
 
 def store_key_uses(connection: Connected, uses: dict[int, datetime]) -> None:

@@ -70,7 +70,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class KeyAccess:
     """What a key opens: the documents of ``tenant``, for what its ``scopes`` allow.
 
     ``name`` is the key's, which may name a person; empty where it has none.
@@ -114,10 +114,10 @@ def checked_scopes(names: Iterable[str]) -> list[KeyScope]:
     Raises:
         BadRequest: there is none, or one is no scope.
     """
-    named = set(names)
-    if not named or named - set(KEY_SCOPES):
+    chosen = set(names)
+    if not chosen or chosen - set(KEY_SCOPES):
         raise BadRequest(f"the scopes of a key are some of {', '.join(KEY_SCOPES)}")
-    return [scope for scope in KEY_SCOPES if scope in named]
+    return [scope for scope in KEY_SCOPES if scope in chosen]
 
 
 def _checked_life(life: timedelta | None) -> timedelta | None:
@@ -154,7 +154,7 @@ def tenant_of_id(connection: Connected, key_id: int) -> str:
     return str(row[0])
 
 
-async def opened_by(store: TenantStore, secret: str) -> Opened | None:
+async def access_of_key(store: TenantStore, secret: str) -> KeyAccess | None:
     """What the key opens now; None: it is no key, was revoked, or has expired.
 
     Raises:
@@ -166,7 +166,7 @@ async def opened_by(store: TenantStore, secret: str) -> Opened | None:
     if not rows:
         return None
     row = rows[0]
-    return Opened(int(row["id"]), str(row["tenant"]), frozenset(row["scopes"]), str(row["name"]))
+    return KeyAccess(int(row["id"]), str(row["tenant"]), frozenset(row["scopes"]), str(row["name"]))
 
 
 def _hashed(secret: str) -> str:

@@ -78,10 +78,10 @@ async def list_tables(library: Library, document_id: int) -> list[Row]:
 
 
 async def _of_document(library: Library, statement: str, document_id: int) -> list[Row]:
-    found = await library.rows(statement, {"id": document_id})
-    if not found:
+    rows = await library.rows(statement, {"id": document_id})
+    if not rows:
         await _check_document(library, document_id)
-    return found
+    return rows
 
 
 async def _check_document(library: Library, document_id: int) -> None:
@@ -101,10 +101,10 @@ async def boxes_of_range(library: Library, document_id: int, start: int, end: in
     if end - start > MOST_CHARACTERS:
         raise BadRequest(f"the range is longer than {MOST_CHARACTERS} characters: ask in parts")
     values = {"id": document_id, "start": start, "end": end}
-    found = await library.all_data(_WORDS_OF_RANGE, values)
-    if not found:
+    rows = await library.all_data(_WORDS_OF_RANGE, values)
+    if not rows:
         await _check_document(library, document_id)
-    return await asyncio.to_thread(_boxes, found, start, end)
+    return await asyncio.to_thread(_boxes, rows, start, end)
 
 
 def _boxes(pages: Sequence[Row], start: int, end: int) -> list[PageBox]:
@@ -123,11 +123,11 @@ async def text_in_box(library: Library, document_id: int, number: int, box: Box)
     Raises:
         NotFound: there is no such document or page.
     """
-    found = await library.data(_WORDS_OF_PAGE, {"id": document_id, "number": number})
-    if found is None:
+    row = await library.data(_WORDS_OF_PAGE, {"id": document_id, "number": number})
+    if row is None:
         await _check_document(library, document_id)
         raise _no_page(document_id, number)
-    spans = await asyncio.to_thread(spans_in, stored_words(found["words"]), box)
+    spans = await asyncio.to_thread(spans_in, stored_words(row["words"]), box)
     start, end = (spans[0][0], spans[-1][1]) if spans else (None, None)
     return {"start": start, "end": end, "spans": spans}
 
@@ -138,28 +138,28 @@ async def file_of_page(library: Library, document_id: int, number: int) -> str:
     Raises:
         NotFound: there is no such document or page, or the file's bytes are not kept.
     """
-    found = await library.data(_FILE_OF_PAGE, {"id": document_id, "number": number})
-    if found is None:
+    row = await library.data(_FILE_OF_PAGE, {"id": document_id, "number": number})
+    if row is None:
         raise no_document(document_id)
-    if found["media"] != "pdf":
-        kind = KINDS[found["media"]].name if found["media"] in KINDS else "no"
+    if row["media"] != "pdf":
+        kind = KINDS[row["media"]].name if row["media"] in KINDS else "no"
         raise NotFound(f"document {document_id} has no printed pages: it is a {kind} file")
-    if found["file_hash"] is None:
-        raise not_kept(document_id, found["source_uri"])
-    if found["number"] is None:
+    if row["file_hash"] is None:
+        raise file_not_kept(document_id, row["source_uri"])
+    if row["number"] is None:
         raise _no_page(document_id, number)
-    return str(found["file_hash"])
+    return str(row["file_hash"])
 
 
 async def bytes_of_file(library: Library, file_hash: str) -> bytes:
     """The bytes of a kept file; NotFound where it was deleted meanwhile."""
-    found = await library.data(_BYTES, {"file_hash": file_hash})
-    if found is None:
+    row = await library.data(_BYTES, {"file_hash": file_hash})
+    if row is None:
         raise NotFound("the file was deleted meanwhile")
-    return await library.aside(StoredFile(**found).read)
+    return await library.aside(StoredFile(**row).read)
 
 
-def not_kept(document_id: int, source_uri: str) -> NotFound:
+def file_not_kept(document_id: int, source_uri: str) -> NotFound:
     """The error for a document whose source's bytes are not stored."""
     return NotFound(
         f"the file of document {document_id} is not kept, so its pages cannot be shown: run"

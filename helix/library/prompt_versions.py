@@ -52,17 +52,17 @@ class PromptBook:
         rows = await self._store.of(tenant).fetch(_CURRENT, {"tenant": tenant})
         return Prompts(_overrides(rows))
 
-    async def at(self, tenant: str, used: Sequence[Mapping[str, Any]]) -> Prompts:
+    async def at(self, tenant: str, references: Sequence[Mapping[str, Any]]) -> Prompts:
         """The prompts that a receipt names, each of the version that it names.
 
         Raises:
             StoreUnavailable: the database did not answer.
         """
-        own = [each for each in used if each["version"] is not None]
+        tenant_versions = [each for each in references if each["version"] is not None]
         values = {
             "tenant": tenant,
-            "names": [each["name"] for each in own],
-            "versions": [each["version"] for each in own],
+            "names": [each["name"] for each in tenant_versions],
+            "versions": [each["version"] for each in tenant_versions],
         }
         return Prompts(_overrides(await self._store.of(tenant).fetch(_NAMED, values)))
 
@@ -77,20 +77,20 @@ def _overrides(rows: Sequence[Row]) -> dict[str, Override]:
 
 async def list_prompts(library: Library) -> list[Row]:
     """Every prompt by its name, with the tenant's version where it has one."""
-    return _listed(await library.all_data(_CURRENT, {}))
+    return _summaries(await library.all_data(_CURRENT, {}))
 
 
 def prompts_in(connection: Connected, tenant: str) -> list[Row]:
     """``list_prompts`` over a connection."""
-    return _listed(_read(connection, _CURRENT, {"tenant": tenant}))
+    return _summaries(_fetch_rows(connection, _CURRENT, {"tenant": tenant}))
 
 
-def _listed(rows: Sequence[Row]) -> list[Row]:
+def _summaries(rows: Sequence[Row]) -> list[Row]:
     current = {row["name"]: row for row in rows}
-    return [_told(shipped, current.get(shipped.name)) for shipped in templates().values()]
+    return [_summary(shipped, current.get(shipped.name)) for shipped in templates().values()]
 
 
-def _read(connection: Connected, statement: str, values: Row) -> list[Row]:
+def _fetch_rows(connection: Connected, statement: str, values: Row) -> list[Row]:
     return connection.cursor(row_factory=dict_row).execute(statement, values).fetchall()
 
 
@@ -100,19 +100,21 @@ async def get_prompt(library: Library, name: str) -> Row:
     Raises:
         NoSuchPrompt: there is none of this name.
     """
-    return _whole(template(name), await library.all_data(_VERSIONS, {"name": name}))
+    return _details(template(name), await library.all_data(_VERSIONS, {"name": name}))
 
 
 def prompt_in(connection: Connected, tenant: str, name: str) -> Row:
     """``get_prompt`` over a connection."""
-    return _whole(template(name), _read(connection, _VERSIONS, {"tenant": tenant, "name": name}))
+    return _details(
+        template(name), _fetch_rows(connection, _VERSIONS, {"tenant": tenant, "name": name})
+    )
 
 
-def _whole(shipped: Template, versions: Sequence[Row]) -> Row:
+def _details(shipped: Template, versions: Sequence[Row]) -> Row:
     current = versions[0] if versions else None
     text = shipped.text if current is None or current["text"] is None else current["text"]
     return {
-        **_told(shipped, current),
+        **_summary(shipped, current),
         "before": shipped.before, "text": text, "after": shipped.after, "shipped": shipped.text,
         "diff": difference(shipped.text, text),
         "versions": [
@@ -123,14 +125,14 @@ def _whole(shipped: Template, versions: Sequence[Row]) -> Row:
     }  # fmt: skip
 
 
-def _told(shipped: Template, row: Row | None) -> Row:
-    own = row is not None and row["text"] is not None
+def _summary(shipped: Template, row: Row | None) -> Row:
+    tenant_versions = row is not None and row["text"] is not None
     return {
         "name": shipped.name, "title": shipped.title, "use": shipped.use,
         "placeholders": list(shipped.placeholders),
-        "version": row["version"] if own and row else None,
+        "version": row["version"] if tenant_versions and row else None,
         "last_version": row["version"] if row else 0,
-        "broken": _problem(shipped, row["text"]) if own and row else None,
+        "broken": _problem(shipped, row["text"]) if tenant_versions and row else None,
     }  # fmt: skip
 
 
@@ -198,7 +200,7 @@ def roll_back(connection: Connected, tenant: str, name: str, version: int, autho
         BrokenPrompt: its text cannot be used any more.
     """
     template(name)
-    for row in _read(connection, _VERSIONS, {"tenant": tenant, "name": name}):
+    for row in _fetch_rows(connection, _VERSIONS, {"tenant": tenant, "name": name}):
         if row["version"] == version:
             return write(connection, tenant, name, row["text"], author)
     raise NotFound(f"the prompt {name} has no version {version}")

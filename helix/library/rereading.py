@@ -45,7 +45,7 @@ class Rereading:
     problems: dict[int, HelixError] = field(default_factory=dict)
 
 
-def read_again(connection: Connected, document_id: int, tenant: str) -> int:
+def reread(connection: Connected, document_id: int, tenant: str) -> int:
     """A run that reads the kept bytes of the tenant's document anew, though they have not changed.
 
     The one under way, if there is one.
@@ -54,32 +54,34 @@ def read_again(connection: Connected, document_id: int, tenant: str) -> int:
         NotFound: there is no such document.
         Conflict: its bytes are not kept.
     """
-    told = _read_files(connection, _documents(connection, [document_id], tenant), tenant)
-    if document_id in told.problems:
-        raise told.problems[document_id]
-    if not told.runs:
+    result = _start_files(connection, _documents(connection, [document_id], tenant), tenant)
+    if document_id in result.problems:
+        raise result.problems[document_id]
+    if not result.runs:
         raise no_document(document_id)
-    return told.runs.pop()
+    return result.runs.pop()
 
 
-def read_all_again(
+def reread_all(
     connection: Connected, document_ids: Sequence[int], tenant: str, web_imports: bool
 ) -> Rereading:
     """One run for all kept bytes, one for all pages of the web; in the caller's transaction.
 
     Without ``web_imports`` a page of the web is a problem, unless its bytes are kept.
     """
-    found = _documents(connection, document_ids, tenant)
-    pages = [row for row in found if is_web(row["source_uri"])]
-    told = _read_files(connection, [row for row in found if row not in pages], tenant)
-    told.problems.update((n, no_document(n)) for n in set(document_ids) - {r["id"] for r in found})
+    rows = _documents(connection, document_ids, tenant)
+    pages = [row for row in rows if is_web(row["source_uri"])]
+    rereading = _start_files(connection, [row for row in rows if row not in pages], tenant)
+    rereading.problems.update(
+        (n, no_document(n)) for n in set(document_ids) - {r["id"] for r in rows}
+    )
     if pages and web_imports:
         urls = [row["source_uri"] for row in pages]
         options = {"url": urls[0]} if len(urls) == 1 else {"urls": urls}
-        told.runs.add(start_import(connection, "url", options, tenant))
+        rereading.runs.add(start_import(connection, "url", options, tenant))
     elif pages:
-        told.problems.update((row["id"], WebImportsOff()) for row in pages)
-    return told
+        rereading.problems.update((row["id"], WebImportsOff()) for row in pages)
+    return rereading
 
 
 def _documents(connection: Connected, document_ids: Sequence[int], tenant: str) -> list[Row]:
@@ -87,12 +89,14 @@ def _documents(connection: Connected, document_ids: Sequence[int], tenant: str) 
         return cursor.execute(_AGAIN, {"tenant": tenant, "ids": list(document_ids)}).fetchall()
 
 
-def _read_files(connection: Connected, documents: Sequence[Row], tenant: str) -> Rereading:
+def _start_files(connection: Connected, documents: Sequence[Row], tenant: str) -> Rereading:
     """One run for those that are kept and not under way; the runs that these are part of."""
     under_way = {row["id"]: row["run_id"] for row in documents if row["run_id"] is not None}
     idle = [row for row in documents if row["id"] not in under_way]
     unkept = [row for row in idle if row["file_hash"] is None]
-    told = Rereading(set(under_way.values()), {row["id"]: _not_kept(row) for row in unkept})
+    rereading = Rereading(
+        set(under_way.values()), {row["id"]: _bytes_not_kept(row) for row in unkept}
+    )
     kept = [row for row in idle if row["file_hash"] is not None]
     if kept:
         ids = [row["id"] for row in kept]
@@ -100,11 +104,11 @@ def _read_files(connection: Connected, documents: Sequence[Row], tenant: str) ->
         options = {"document_ids": ids, "force": True}
         run_id = create_run(connection, "upload", options, tenant=tenant)
         add_files(connection, run_id, [_file(row) for row in kept])
-        told.runs.add(run_id)
-    return told
+        rereading.runs.add(run_id)
+    return rereading
 
 
-def _not_kept(document: Row) -> Conflict:
+def _bytes_not_kept(document: Row) -> Conflict:
     return Conflict(
         f"document {document['id']} was not uploaded:"
         f" ingest {document['source_uri']} again where it lies"

@@ -238,9 +238,9 @@ def end_files(
     with connection.transaction():
         if fails:
             connection.execute(_LOCK_DOCUMENTS, values)
-        ended = connection.execute(_END_FILES_OF_RUN, values).fetchall()
-        drop_bytes(connection, ended)
-    return len(ended)
+        rows = connection.execute(_END_FILES_OF_RUN, values).fetchall()
+        drop_bytes(connection, rows)
+    return len(rows)
 
 
 def cancel_document(

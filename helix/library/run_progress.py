@@ -84,10 +84,10 @@ async def list_runs(
         BadRequest: the cursor is none of this list.
     """
     last = decode_cursor(after, int)[0] if after is not None else None
-    found = await library.rows(
+    rows = await library.rows(
         compose(_LIST, run=_RUN), {"status": status, "last": last, "limit": limit + 1}
     )
-    page, more = found[:limit], len(found) > limit
+    page, more = rows[:limit], len(rows) > limit
     return {"runs": page, "next": encode_cursor(page[-1]["id"]) if more else None}
 
 
@@ -103,8 +103,8 @@ async def get_run(library: Library, run_id: int, limit: int = 100, after: str | 
     if run is None:
         raise no_run(run_id)
     values = {"id": run_id, "last_rank": last_rank, "last_n": last_n, "limit": limit + 1}
-    found = [file_state(row) for row in await library.rows(compose(_FILES, file=_FILE), values)]
-    page, more = found[:limit], len(found) > limit
+    rows = [file_state(row) for row in await library.rows(compose(_FILES, file=_FILE), values)]
+    page, more = rows[:limit], len(rows) > limit
     cursor = None
     if more:
         cursor = encode_cursor(int(page[-1]["status"] != "failed"), page[-1]["n"])
@@ -150,7 +150,7 @@ class Follower:
 
     def __init__(self, after: int = 0) -> None:
         self.horizon = after
-        self._told: dict[int, int] = {}  # version of each file told beyond the horizon
+        self._sent_versions: dict[int, int] = {}  # version of each file told beyond the horizon
         self._run_version = after
         self._waiting: list[tuple[int, int]] = []  # (largest version seen, xmax of its snapshot)
 
@@ -159,9 +159,11 @@ class Follower:
 
         Files come before the run, whose event closes them.
         """
-        files = [row for row in changes["files"] if self._told.get(row["n"], 0) < row["version"]]
+        files = [
+            row for row in changes["files"] if self._sent_versions.get(row["n"], 0) < row["version"]
+        ]
         news = bool(files) or changes["version"] > self._run_version
-        self._told.update((row["n"], row["version"]) for row in files)
+        self._sent_versions.update((row["n"], row["version"]) for row in files)
         self._run_version = max(self._run_version, changes["version"])
         largest = max([changes["version"], *(row["version"] for row in changes["files"])])
         self._advance(largest, changes["xmin"], changes["xmax"])
@@ -175,7 +177,9 @@ class Follower:
             self._waiting.append((largest, xmax))
         while self._waiting and self._waiting[0][1] <= xmin:
             self.horizon = max(self.horizon, self._waiting.pop(0)[0])
-        self._told = {n: version for n, version in self._told.items() if version > self.horizon}
+        self._sent_versions = {
+            n: version for n, version in self._sent_versions.items() if version > self.horizon
+        }
 
     def _file(self, row: Row) -> Event:
         data = file_state({key: value for key, value in row.items() if key != "version"})

@@ -139,7 +139,7 @@ def any_open_run(connection: Connected, host: str | None = None) -> bool:
 
 def queued_runs(connection: Connected, host: str) -> list[tuple[int, str | None]]:
     """(id, host) of the runs that wait for a worker of this machine, oldest first."""
-    return [(run_id, bound) for run_id, bound in connection.execute(_QUEUED, (host,))]
+    return [(run_id, run_host) for run_id, run_host in connection.execute(_QUEUED, (host,))]
 
 
 def stopping_runs(connection: Connected) -> list[tuple[int, str]]:
@@ -239,7 +239,7 @@ def _any_worker(connection: Connected) -> bool:
     return row is not None
 
 
-def stop_wanted(connection: Connected, run_id: int) -> bool:
+def should_stop(connection: Connected, run_id: int) -> bool:
     """Whether the run is to stop: it is being cancelled, has ended, or is gone."""
     row = connection.execute("SELECT status FROM runs WHERE id = %s", (run_id,)).fetchone()
     return row is None or row[0] not in GOING_RUN

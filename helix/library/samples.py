@@ -25,15 +25,15 @@ def sample_files() -> list[Path]:
 
 def sample_uploads() -> list[Upload]:
     """The samples under the names that ``helix ingest samples`` gives them; raises as above."""
-    found = []
+    uploads = []
     for path in sample_files():
         data = path.read_bytes()
         media = sniff(data, path.name)
         if media is not None:
-            found.append(
+            uploads.append(
                 Upload(
                     path.name, media, len(data), hashlib.sha256(data).hexdigest(), path.read_bytes,
                     source_uri=f"samples/{path.name}",
                 )
             )  # fmt: skip
-    return found
+    return uploads

@@ -100,13 +100,13 @@ async def list_suggestions(
 
 
 async def store_suggestions(
-    library: Library, asked: Sequence[tuple[Suggestion, bool]], changed: str
+    library: Library, suggestions: Sequence[tuple[Suggestion, bool]], changed: str
 ) -> None:
     """Replace the tenant's suggestions by these, each with whether its answer was supported."""
 
     def replace(connection: Connected) -> None:
         connection.execute(_FORGET, (library.tenant,))
-        for one, is_supported in asked:
+        for one, is_supported in suggestions:
             connection.execute(
                 _STORE,
                 {

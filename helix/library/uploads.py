@@ -93,16 +93,16 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class UploadResult:
     """What became of the uploads of one request: the run that brings them in, if one does."""
 
     run_id: int | None
     documents: list[Row]
 
 
-def clean_name(sent: str) -> str:
+def clean_name(file_name: str) -> str:
     """The last part of a file name, without what could steer a terminal, in 255 characters."""
-    name = re.split(r"[/\\]", sent)[-1]
+    name = re.split(r"[/\\]", file_name)[-1]
     name = "".join(c for c in name if unicodedata.category(c)[0] != "C").strip()
     if name.strip(".") == "":
         return "file"
@@ -112,7 +112,7 @@ def clean_name(sent: str) -> str:
     return stem[: _LONGEST_NAME - len(suffix) - 1] + dot + suffix
 
 
-def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str) -> Stored:
+def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str) -> UploadResult:
     """Store what is new of ``uploads`` and start one run for it, in the caller's transaction.
 
     Bytes that are a document already, or on the way to be one, are that document, wherever it came
@@ -128,32 +128,32 @@ def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str)
     documents: list[Row] = []
     with connection.cursor(row_factory=dict_row) as cursor:
         for upload in uploads:
-            known = _known_document(cursor, upload, tenant)
-            if known is None:
+            document = _existing_document(cursor, upload, tenant)
+            if document is None:
                 created = created or create_run(connection, "upload", tenant=tenant)
-                known = _announce(cursor, upload, created, tenant)
-            elif (run_id := known.pop("run_id", None)) not in (None, created):
+                document = _announce(cursor, upload, created, tenant)
+            elif (run_id := document.pop("run_id", None)) not in (None, created):
                 under_way.append(run_id)
-            documents.append(known)
-    return Stored(created or max(under_way, default=None), documents)
+            documents.append(document)
+    return UploadResult(created or max(under_way, default=None), documents)
 
 
-def _known_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row | None:
+def _existing_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row | None:
     """The document that these bytes are already, with the ``run_id`` that is bringing it in."""
     values = {
         "tenant": tenant, "content_hash": upload.content_hash, "asked": upload.source_uri
     }  # fmt: skip
-    found = cursor.execute(_UNDER_WAY, values).fetchone()
-    if found is None:
-        found = cursor.execute(_STORED, values).fetchone()
-        if found is None or found["status"] != "ready":
+    row = cursor.execute(_UNDER_WAY, values).fetchone()
+    if row is None:
+        row = cursor.execute(_STORED, values).fetchone()
+        if row is None or row["status"] != "ready":
             return None
         # an upload of other bytes that waits to replace it came before this one
-        cancel_document(cursor.connection, found["id"], REPLACED, tenant)
-        _keep(cursor, upload, found, tenant)
+        cancel_document(cursor.connection, row["id"], REPLACED, tenant)
+        _keep(cursor, upload, row, tenant)
     if upload.tags is not None:
-        tag_document(cursor.connection, found["id"], upload.tags, tenant)
-    return {**found, "duplicate": True}
+        tag_document(cursor.connection, row["id"], upload.tags, tenant)
+    return {**row, "duplicate": True}
 
 
 def _keep(cursor: Cursor[Row], upload: Upload, document: Row, tenant: str) -> None:

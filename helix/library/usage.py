@@ -75,7 +75,7 @@ class Usage:
     """What one process knows of the counts, and what it has not written of them yet."""
 
     def __init__(self) -> None:
-        self._known: dict[Account, tuple[int, float]] = {}
+        self._totals: dict[Account, tuple[int, float]] = {}
         self._waiting: Counter[Account] = Counter()
 
     def add(self, subjects: Iterable[Subject], kind: Kind, n: int) -> None:
@@ -85,31 +85,31 @@ class Usage:
 
     def total(self, account: Account) -> int | None:
         """What the account has used; None where ``stored_count`` is to be asked first."""
-        n, at = self._known.get(account, (0, -_FRESH_SECONDS))
+        n, at = self._totals.get(account, (0, -_FRESH_SECONDS))
         if time.monotonic() - at >= _FRESH_SECONDS:
             return None
         return n + self._waiting[account]
 
     def take(self) -> Counter[Account]:
         """The counts that wait to be written, which wait no longer."""
-        taken, self._waiting = self._waiting, Counter()
-        for account, n in taken.items():
-            if account in self._known:
-                known, at = self._known[account]
-                self._known[account] = (known + n, at)
-        for account in [known for known in self._known if known.day != today()]:
-            del self._known[account]
-        return taken
+        counts, self._waiting = self._waiting, Counter()
+        for account, n in counts.items():
+            if account in self._totals:
+                total, at = self._totals[account]
+                self._totals[account] = (total + n, at)
+        for account in [total for total in self._totals if total.day != today()]:
+            del self._totals[account]
+        return counts
 
     def learn(self, account: Account, total: int) -> None:
-        """The database has ``total`` now, with all that was taken."""
-        self._known[account] = (total, time.monotonic())
+        """The database has ``total`` now, with all counts that ``take`` returned."""
+        self._totals[account] = (total, time.monotonic())
 
-    def put_back(self, taken: Counter[Account]) -> None:
-        """Let what was taken, and could not be written, wait again."""
-        self._waiting += taken
-        for account in taken:
-            self._known.pop(account, None)  # it counts them already
+    def requeue(self, counts: Counter[Account]) -> None:
+        """Queue again what ``take`` returned and the caller could not write."""
+        self._waiting += counts
+        for account in counts:
+            self._totals.pop(account, None)  # it counts them already
 
 
 def stored_count(connection: Connected, account: Account) -> int:

@@ -46,16 +46,16 @@ async def changes(library: Library, pause: float = PAUSE_SECONDS) -> AsyncGenera
     watch.followers += 1
     if watch.task is None:
         watch.task = asyncio.create_task(_look(library, watch, pause))
-    told: Row | None = None
+    sent: Row | None = None
     try:
         while True:
             async with watch.changed:
-                while watch.error is None and watch.state == told:
+                while watch.error is None and watch.state == sent:
                     await watch.changed.wait()
                 if watch.error:
                     raise watch.error
-                told = watch.state
-            yield dict(told or {})
+                sent = watch.state
+            yield dict(sent or {})
     finally:
         watch.followers -= 1
         if not watch.followers:
@@ -69,13 +69,13 @@ async def _look(library: Library, watch: Watch, pause: float) -> None:
         while not watch.left.is_set():  # not cancelled: that would close the connection of a look
             started = loop.time()
             state = await library.row(_STATE, {"most": _MOST_RUNS})
-            taken = loop.time() - started
+            seconds = loop.time() - started
             if state != watch.state:
                 async with watch.changed:
                     watch.state = state
                     watch.changed.notify_all()
             with suppress(TimeoutError):
-                await asyncio.wait_for(watch.left.wait(), max(pause, taken / _SHARE))
+                await asyncio.wait_for(watch.left.wait(), max(pause, seconds / _SHARE))
     except Exception as error:  # noqa: BLE001 - told to all who follow, who would wait for ever
         _forget(library, watch)
         async with watch.changed:

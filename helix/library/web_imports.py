@@ -32,8 +32,8 @@ def start_import(
     connection: Connected, kind: Literal["url", "crawl"], options: Mapping[str, Any], tenant: str
 ) -> int:
     """A run of these options; the one under way for the same, if there is. In a transaction."""
-    told = json.dumps([kind, options], sort_keys=True)
-    key = hashlib.sha256(told.encode()).hexdigest()
+    identity = json.dumps([kind, options], sort_keys=True)
+    key = hashlib.sha256(identity.encode()).hexdigest()
     lock = f"{tenant} {key}"
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (lock,))
     return find_open_run(connection, key, tenant) or create_run(

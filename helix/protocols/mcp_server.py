@@ -18,9 +18,9 @@ from starlette.exceptions import HTTPException
 
 from helix import __version__
 from helix.errors import HelixError
-from helix.library.document_list import Page, Wanted, list_documents
+from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.errors import NotFound
-from helix.library.keys import KeyScope, opened_by
+from helix.library.keys import KeyScope, access_of_key
 from helix.prompts import prompt
 from helix.protocols import mcp_tools
 from helix.protocols.mcp_visitor import visitor
@@ -54,12 +54,12 @@ class KeyVerifier:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """The claims of ``token``; None where it is no key, or an expired one."""
-        opened = await opened_by(self._store, token)
-        if opened is None:
+        key = await access_of_key(self._store, token)
+        if key is None:
             return None
-        claims = {"tenant_id": opened.tenant, "key_id": opened.id}
+        claims = {"tenant_id": key.tenant, "key_id": key.id}
         return AccessToken(
-            token=token, client_id=f"key {opened.id}", scopes=sorted(opened.scopes), claims=claims
+            token=token, client_id=f"key {key.id}", scopes=sorted(key.scopes), claims=claims
         )
 
 
@@ -68,16 +68,16 @@ class DocumentServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """The documents that were changed last."""
-        asking = visitor.get()
-        if not asking.may("read"):
+        caller = visitor.get()
+        if not caller.may("read"):
             return []
-        found = await list_documents(asking.library, Wanted(), Page(_MOST_LISTED))
+        page = await list_documents(caller.library, DocumentFilter(), Page(_MOST_LISTED))
         return [
             Resource(
                 uri=f"helix://documents/{row['id']}", name=row["title"],
                 description=row["source_uri"], mime_type="text/plain",
             )
-            for row in found["documents"]
+            for row in page["documents"]
         ]  # fmt: skip
 
 
@@ -103,11 +103,11 @@ def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P,
     """``work`` for callers with ``scope``; its errors become lines for the client's model."""
 
     @functools.wraps(work)
-    async def checked(*arguments: _P.args, **named: _P.kwargs) -> _R:
+    async def checked(*arguments: _P.args, **keywords: _P.kwargs) -> _R:
         if not visitor.get().may(scope):
             raise ToolError(f"this API key lacks the scope {scope}: `helix keys set` adds it")
         try:
-            return await work(*arguments, **named)
+            return await work(*arguments, **keywords)
         except HelixError as error:
             raise ToolError(str(error)) from error
         except HTTPException as error:  # no place, or a limit is reached
@@ -128,6 +128,6 @@ async def _document(document_id: str) -> str:
 
 
 async def _research(question: str) -> str:
-    asking = visitor.get()
-    with (await asking.answering.prompts_of(asking.library.tenant)).active():
+    caller = visitor.get()
+    with (await caller.answering.prompts_of(caller.library.tenant)).active():
         return prompt("mcp_research", question=question)

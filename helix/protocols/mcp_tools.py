@@ -18,9 +18,9 @@ from helix.domain.questions import question_of
 from helix.domain.records import Hit
 from helix.domain.scope import Scope, checked_tags
 from helix.errors import BadRequest
-from helix.library.document_list import Page, Wanted, list_documents
+from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.documents import get_chunk, get_document
-from helix.protocols.marks import Json, marks_of
+from helix.protocols.citation_markers import Json, citation_markers
 from helix.protocols.mcp_visitor import Visitor, visitor
 
 MOST_CHARS = 100_000
@@ -42,7 +42,7 @@ class SearchResults(BaseModel):
     results: list[SearchResult]
 
 
-class Fetched(BaseModel):
+class FetchResult(BaseModel):
     """A passage or a document, and where it lies."""
 
     id: str
@@ -65,7 +65,7 @@ class CitedSpan(BaseModel):
     end: int | None
 
 
-class Answered(BaseModel):
+class AnswerResult(BaseModel):
     """An answer from the documents, or the refusal, with the proof of each statement."""
 
     answer: str
@@ -113,38 +113,45 @@ async def search(
     query: Annotated[str, Field(description="What to look for, in plain words")],
 ) -> SearchResults:
     """Search the documents; gives the passages that are about the query, each with its address."""
-    asking = visitor.get()
-    text = question_of(query, asking.max_question_chars)
-    found = await asking.engine.retriever.search(text, Scope(asking.library.tenant))
-    hits = [] if found.reason else found.hits
-    return SearchResults(results=[_result(asking, hit) for hit in hits])
+    caller = visitor.get()
+    text = question_of(query, caller.max_question_chars)
+    retrieval = await caller.engine.retriever.search(text, Scope(caller.library.tenant))
+    hits = [] if retrieval.reason else retrieval.hits
+    return SearchResults(results=[_result(caller, hit) for hit in hits])
 
 
-def _result(asking: Visitor, hit: Hit) -> SearchResult:
+def _result(caller: Visitor, hit: Hit) -> SearchResult:
     span = {"start": hit.start_char, "end": hit.end_char}
     title = place_of(hit.title, hit.heading_path, hit.label)
-    return SearchResult(id=str(hit.chunk_id), title=title, url=asking.link(hit.document_id, span))
+    return SearchResult(id=str(hit.chunk_id), title=title, url=caller.link(hit.document_id, span))
 
 
 async def fetch(
     id: Annotated[  # noqa: A002  connectors send this name
         str, Field(description="Of a search result; or document:ID for a whole document")
     ],
-) -> Fetched:
+) -> FetchResult:
     """Read a passage that was found, or a whole document."""
-    asking = visitor.get()
+    caller = visitor.get()
     if id.startswith(_WHOLE):
-        read = await read_passage(_number(id.removeprefix(_WHOLE)), 0, MOST_CHARS)
-        metadata = {"document_id": read.document_id, "start": 0, "end": read.end, "of": read.of}
-        return Fetched(id=id, title=read.title, text=read.text, url=read.url, metadata=metadata)
-    chunk = await get_chunk(asking.library, _number(id))
-    told = ("document_id", "source_uri", "start", "end", "page", "label", "previous", "next")
-    return Fetched(
+        passage = await read_passage(_number(id.removeprefix(_WHOLE)), 0, MOST_CHARS)
+        metadata = {
+            "document_id": passage.document_id,
+            "start": 0,
+            "end": passage.end,
+            "of": passage.of,
+        }
+        return FetchResult(
+            id=id, title=passage.title, text=passage.text, url=passage.url, metadata=metadata
+        )
+    chunk = await get_chunk(caller.library, _number(id))
+    keys = ("document_id", "source_uri", "start", "end", "page", "label", "previous", "next")
+    return FetchResult(
         id=id,
         title=place_of(chunk["title"], chunk["heading_path"], chunk["label"]),
         text=chunk["content"],
-        url=asking.link(chunk["document_id"], chunk),
-        metadata={key: chunk[key] for key in told},
+        url=caller.link(chunk["document_id"], chunk),
+        metadata={key: chunk[key] for key in keys},
     )
 
 
@@ -165,44 +172,45 @@ async def ask(
     mode: Annotated[
         Mode, Field(description="agent: several searches and calculations, which take longer")
     ] = "answer",
-) -> Answered:
+) -> AnswerResult:
     """Answer a question from the documents, with citations; refuses where they do not say."""
-    asking = visitor.get()
+    caller = visitor.get()
     scope = Scope(
-        asking.library.tenant,
+        caller.library.tenant,
         tuple(document_ids) if document_ids else None,
         tags=checked_tags(tags) if tags else None,
     )
-    text = question_of(question, asking.max_question_chars)
-    answering = AnswerRequest(asking.answering, Question(text, scope, mode=mode))
+    text = question_of(question, caller.max_question_chars)
+    answering = AnswerRequest(caller.answering, Question(text, scope, mode=mode))
 
     async def whole() -> Answer:
         with answering.outcome:
             return await answering.run()
 
-    answer = await asking.admit(whole)
-    return _answered(asking, answering.told(answer, with_verdict=False))
+    answer = await caller.admit(whole)
+    return _answer_result(caller, answering.told(answer, with_verdict=False))
 
 
-def _answered(asking: Visitor, told: Json) -> Answered:
-    cited = [
+def _answer_result(caller: Visitor, answer: Json) -> AnswerResult:
+    spans = [
         CitedSpan(
-            n=mark.n, title=mark.title, document_id=mark.document_id, chunk_id=mark.chunk_id,
-            url=asking.link(
-                mark.document_id, {"start": mark.quote_start, "end": mark.quote_end}
+            n=marker.n, title=marker.title,
+            document_id=marker.document_id, chunk_id=marker.chunk_id,
+            url=caller.link(
+                marker.document_id, {"start": marker.quote_start, "end": marker.quote_end}
             ),
-            quote=mark.quote, start=mark.quote_start, end=mark.quote_end,
+            quote=marker.quote, start=marker.quote_start, end=marker.quote_end,
         )
-        for mark in marks_of(told)
+        for marker in citation_markers(answer)
     ]  # fmt: skip
-    return Answered(
-        answer=told["answer"],
-        abstained=told["abstained"],
-        reason=told["reason"],
-        clarifying_question=told["clarifying_question"],
-        citations=cited,
-        support=told["support"],
-        answer_id=told["answer_id"],
+    return AnswerResult(
+        answer=answer["answer"],
+        abstained=answer["abstained"],
+        reason=answer["reason"],
+        clarifying_question=answer["clarifying_question"],
+        citations=spans,
+        support=answer["support"],
+        answer_id=answer["answer_id"],
     )
 
 
@@ -212,19 +220,21 @@ async def list_documents_tool(
     after: Annotated[str | None, Field(description="next of the page before")] = None,
 ) -> Documents:
     """List the documents there are, those changed last first."""
-    asking = visitor.get()
-    found = await list_documents(asking.library, Wanted(search_for[:200]), Page(limit, after))
+    caller = visitor.get()
+    page = await list_documents(
+        caller.library, DocumentFilter(search_for[:200]), Page(limit, after)
+    )
     return Documents(
         documents=[
             ListedDocument(
-                id=row["id"], title=row["title"], url=asking.link(row["id"]),
+                id=row["id"], title=row["title"], url=caller.link(row["id"]),
                 source_uri=row["source_uri"], pages=row["pages"], tags=row["tags"],
                 updated_at=row["updated_at"],
             )
-            for row in found["documents"]
+            for row in page["documents"]
         ],
-        total=found["total"],
-        next=found["next"],
+        total=page["total"],
+        next=page["next"],
     )  # fmt: skip
 
 
@@ -234,13 +244,13 @@ async def read_passage(
     end: Annotated[int | None, Field(ge=0, description="The character after the last")] = None,
 ) -> Passage:
     """Read the characters start to end of a document, such as those around a citation."""
-    asking = visitor.get()
-    document = await get_document(asking.library, document_id)
+    caller = visitor.get()
+    document = await get_document(caller.library, document_id)
     text: str = document["text"] or ""
     start = min(start, len(text))
     end = min(len(text) if end is None else max(end, start), len(text), start + MOST_CHARS)
     return Passage(
         document_id=document_id, title=document["title"],
-        url=asking.link(document_id, {"start": start, "end": end}),
+        url=caller.link(document_id, {"start": start, "end": end}),
         text=text[start:end], start=start, end=end, of=len(text),
     )  # fmt: skip

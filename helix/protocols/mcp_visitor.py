@@ -11,7 +11,7 @@ from helix.answering.engine import CitationQueryEngine
 from helix.answering.pipeline import AnswerPipeline
 from helix.library.access import Library
 from helix.library.keys import KEY_SCOPES, KeyScope
-from helix.protocols.marks import Json
+from helix.protocols.citation_markers import Json
 
 Work = Callable[[], Awaitable[Answer]]
 

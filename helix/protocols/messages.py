@@ -36,24 +36,26 @@ def question_of_messages(messages: Iterable[Message]) -> tuple[str, History | No
         BadRequest: the last message is not the user's.
     """
     turns: list[EarlierTurn] = []
-    asked: list[str] = []
-    answered: list[str] = []
+    questions: list[str] = []
+    answers: list[str] = []
     for message in messages:
         if message.role == "user":
-            if answered:
-                turns.append(_turn(asked, answered))
-                asked, answered = [], []
-            asked.append(message.text)
-        elif message.role == "assistant" and asked and message.text:
-            answered.append(message.text)
-    if not asked or answered:
+            if answers:
+                turns.append(_turn(questions, answers))
+                questions, answers = [], []
+            questions.append(message.text)
+        elif message.role == "assistant" and questions and message.text:
+            answers.append(message.text)
+    if not questions or answers:
         raise BadRequest("the last message must be the user's: it is the question")
-    question = "\n\n".join(asked)
+    question = "\n\n".join(questions)
     return question, History(tuple(turns[-MOST_TURNS:])) if turns else None
 
 
-def _turn(asked: list[str], answered: list[str]) -> EarlierTurn:
+def _turn(questions: list[str], answers: list[str]) -> EarlierTurn:
     """A turn as Helix's own conversations have it, without the links behind its markers."""
-    answer = _LINKED.sub(r"[\1]", "\n".join(answered))
+    answer = _LINKED.sub(r"[\1]", "\n".join(answers))
     abstained = is_refusal(answer)
-    return EarlierTurn("\n\n".join(asked), REFUSAL if abstained else answer, abstained=abstained)
+    return EarlierTurn(
+        "\n\n".join(questions), REFUSAL if abstained else answer, abstained=abstained
+    )

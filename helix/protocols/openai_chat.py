@@ -13,15 +13,15 @@ from contextlib import aclosing
 from helix.answering.events import Event
 from helix.domain.context import Source
 from helix.domain.wire_json import json_bytes
-from helix.protocols.marks import Json
+from helix.protocols.citation_markers import Json
 from helix.protocols.openai_text import (
     Failed,
+    ResponseOptions,
+    ResponseText,
     Sources,
     Thought,
-    ToldText,
-    Wanted,
     error_json,
-    known_of,
+    helix_extension,
     link_lists,
     parts_of,
     token_counts,
@@ -33,89 +33,89 @@ DONE = b"data: [DONE]\n\n"
 _HOLE = "\0"  # which nothing else of a chunk holds
 
 
-def completion(wanted: Wanted, known: Json, sources: Sequence[Source]) -> Json:
-    """The whole answer of which ``known`` is the JSON, made from ``sources``."""
-    told = whole_text(wanted, known)
+def completion(options: ResponseOptions, answer: Json, sources: Sequence[Source]) -> Json:
+    """The whole answer of which ``answer`` is the JSON, made from ``sources``."""
+    text = whole_text(options, answer)
     message = {
         "role": "assistant",
-        "content": told.text,
+        "content": text.text,
         "refusal": None,
-        "annotations": _annotations(told, wanted),
+        "annotations": _annotations(text, options),
     }
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     return {
-        **_head(wanted, "chat.completion"),
+        **_head(options, "chat.completion"),
         "choices": [choice],
-        "usage": _usage(sources, told),
-        **_beside(told, wanted),
+        "usage": _usage(sources, text),
+        **_beside(text, options),
     }
 
 
 async def chunks(
-    events: AsyncGenerator[Event, None], wanted: Wanted, sources: Sources
+    events: AsyncGenerator[Event, None], options: ResponseOptions, sources: Sources
 ) -> AsyncGenerator[bytes, None]:
-    """The chunks of the answer that ``events`` tell."""
-    yield _chunk(wanted, {"role": "assistant", "content": "", "refusal": None})
+    """The chunks of the answer that ``events`` report."""
+    yield _chunk(options, {"role": "assistant", "content": "", "refusal": None})
     # a chunk of text is made a hundred times an answer: all but its text is encoded once
-    before, after = _chunk(wanted, {"content": _HOLE}).split(json_bytes(_HOLE))
-    async with aclosing(parts_of(events, wanted, sources)) as parts:
+    before, after = _chunk(options, {"content": _HOLE}).split(json_bytes(_HOLE))
+    async with aclosing(parts_of(events, options, sources)) as parts:
         async for part in parts:
             match part:
                 case str():
                     yield before + json_bytes(part) + after
                 case Thought(text):
-                    yield _chunk(wanted, {"reasoning_content": text})
+                    yield _chunk(options, {"reasoning_content": text})
                 case Failed(message):
                     yield _frame(error_json(message, 502))
-                case ToldText():
-                    yield _ending(wanted, part, sources())
+                case ResponseText():
+                    yield _ending(options, part, sources())
 
 
-def _ending(wanted: Wanted, told: ToldText, sources: Sequence[Source]) -> bytes:
+def _ending(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> bytes:
     """The frames after the text, in one piece: each piece costs a write."""
-    delta = {"annotations": _annotations(told, wanted)} if told.marks else {}
-    frames = [_chunk(wanted, delta, "stop", _beside(told, wanted))]
-    if wanted.usage:
-        usage = {**_head(wanted, "chat.completion.chunk"), "choices": []}
-        frames.append(_frame({**usage, "usage": _usage(sources, told)}))
+    delta = {"annotations": _annotations(text, options)} if text.markers else {}
+    frames = [_chunk(options, delta, "stop", _beside(text, options))]
+    if options.usage:
+        usage = {**_head(options, "chat.completion.chunk"), "choices": []}
+        frames.append(_frame({**usage, "usage": _usage(sources, text)}))
     return b"".join([*frames, DONE])
 
 
-def _annotations(told: ToldText, wanted: Wanted) -> list[Json]:
+def _annotations(text: ResponseText, options: ResponseOptions) -> list[Json]:
     return [
         {"type": "url_citation", "url_citation": citation}
-        for citation in url_citations(told, wanted.base)
+        for citation in url_citations(text, options.base)
     ]
 
 
-def _beside(told: ToldText, wanted: Wanted) -> Json:
-    return {**link_lists(told, wanted.base), "helix": known_of(told)}
+def _beside(text: ResponseText, options: ResponseOptions) -> Json:
+    return {**link_lists(text, options.base), "helix": helix_extension(text)}
 
 
-def _usage(sources: Sequence[Source], told: ToldText) -> Json:
-    prompt, completed = token_counts(sources, told)
+def _usage(sources: Sequence[Source], text: ResponseText) -> Json:
+    prompt, completion_tokens = token_counts(sources, text)
     return {
         "prompt_tokens": prompt,
-        "completion_tokens": completed,
-        "total_tokens": prompt + completed,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt + completion_tokens,
     }
 
 
-def _head(wanted: Wanted, kind: str) -> Json:
+def _head(options: ResponseOptions, kind: str) -> Json:
     return {
-        "id": f"chatcmpl-{wanted.answer_id}",
+        "id": f"chatcmpl-{options.answer_id}",
         "object": kind,
-        "created": wanted.created,
-        "model": wanted.model,
+        "created": options.created,
+        "model": options.model,
     }
 
 
 def _chunk(
-    wanted: Wanted, delta: Json, finish: str | None = None, beside: Json | None = None
+    options: ResponseOptions, delta: Json, finish: str | None = None, beside: Json | None = None
 ) -> bytes:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-    usage: Json = {"usage": None} if wanted.usage else {}
-    head = _head(wanted, "chat.completion.chunk")
+    usage: Json = {"usage": None} if options.usage else {}
+    head = _head(options, "chat.completion.chunk")
     return _frame({**head, "choices": [choice], **usage, **(beside or {})})
 
 

@@ -10,26 +10,26 @@ from typing import Any
 from helix.answering.events import Event
 from helix.answering.numbering import Renumbering
 from helix.domain.context import Source, count_tokens
-from helix.protocols.marks import (
+from helix.protocols.citation_markers import (
+    CitationMarker,
     Json,
     Link,
-    Mark,
     answer_link,
+    citation_markers,
     linked,
-    marks_of,
     source_link,
 )
-from helix.protocols.stops import Stops, cut
+from helix.protocols.stops import Stops, truncated
 
 Sources = Callable[[], Sequence[Source]]
 """Returns the sources of an answer that are known so far: an agent finds them step by step."""
-NOT_TOLD = ("answer", "debug")
-"""Keys of an answer's JSON that the key ``helix`` leaves out: they are told already, or not meant
-for clients."""
+OMITTED_KEYS = ("answer", "debug")
+"""Keys of an answer's JSON that the key ``helix`` leaves out: the response has them already, or
+they are not meant for clients."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ResponseOptions:
     """The client's request, as far as it shapes the form of the answer.
 
     Args:
@@ -52,12 +52,12 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldText:
-    """The text that the client gets, the marks in it, and the answer's JSON in ``known``."""
+class ResponseText:
+    """The text that the client gets, its citation markers, and the answer's JSON."""
 
     text: str
-    marks: tuple[Mark, ...]
-    known: Json
+    markers: tuple[CitationMarker, ...]
+    answer: Json
 
 
 @dataclass
@@ -68,32 +68,32 @@ class StreamedText:
     answer has ended.
     """
 
-    wanted: Wanted
+    options: ResponseOptions
     sources: Sources
     plain: str = ""
     _stops: Stops = field(init=False)
     _whole_markers: Renumbering = field(default_factory=lambda: Renumbering(0))
 
     def __post_init__(self) -> None:
-        self._stops = Stops(self.wanted.stops)
+        self._stops = Stops(self.options.stops)
 
     def feed(self, delta: str) -> str:
         """The further text that can be sent now."""
-        return self._told(self._stops.feed(delta))
+        return self._linked(self._stops.feed(delta))
 
     def end(self) -> str:
         """The text that was held back."""
-        return self._told(self._stops.end(), last=True)
+        return self._linked(self._stops.end(), last=True)
 
-    def told(self, known: Json) -> ToldText:
-        """The whole text, with the marks of the answer whose JSON is ``known``."""
-        marks = marks_of(known, self.plain)
-        if not self.wanted.links:
-            return ToldText(self.plain, marks, known)
-        return ToldText(*linked(self.plain, self._link, marks), known)
+    def complete(self, answer: Json) -> ResponseText:
+        """The whole text, with the citation markers of the answer whose JSON is ``answer``."""
+        markers = citation_markers(answer, self.plain)
+        if not self.options.links:
+            return ResponseText(self.plain, markers, answer)
+        return ResponseText(*linked(self.plain, self._link, markers), answer)
 
-    def _told(self, text: str, *, last: bool = False) -> str:
-        if not self.wanted.links:
+    def _linked(self, text: str, *, last: bool = False) -> str:
+        if not self.options.links:
             self.plain += text
             return text
         text = self._whole_markers.feed(text) + (self._whole_markers.end() if last else "")
@@ -103,7 +103,7 @@ class StreamedText:
     def _link(self, n: int, _: int) -> str | None:
         if not 1 <= n <= len(self.sources()):
             return None
-        return answer_link(self.wanted.base, self.wanted.answer_id)
+        return answer_link(self.options.base, self.options.answer_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +120,18 @@ class Failed:
     message: str
 
 
-Part = str | Thought | Failed | ToldText
+Part = str | Thought | Failed | ResponseText
 """A piece of the text; a piece of thinking; or how it ended."""
 
 
 async def parts_of(
-    events: AsyncGenerator[Event, None], wanted: Wanted, sources: Sources
+    events: AsyncGenerator[Event, None], options: ResponseOptions, sources: Sources
 ) -> AsyncGenerator[Part, None]:
     """The answer of ``events``, part by part.
 
     The last part is Failed or the ToldText; a stream without either is truncated.
     """
-    text, pieces, citations = StreamedText(wanted, sources), list[str](), list[Json]()
+    text, pieces, citations = StreamedText(options, sources), list[str](), list[Json]()
     async with aclosing(events):
         async for name, payload in events:
             if name == "token":
@@ -147,63 +147,63 @@ async def parts_of(
             elif name == "done":
                 if piece := text.end():
                     yield piece
-                known = {"answer": "".join(pieces), "citations": citations, **payload}
-                yield text.told(known)
+                answer = {"answer": "".join(pieces), "citations": citations, **payload}
+                yield text.complete(answer)
 
 
-def whole_text(wanted: Wanted, known: Json) -> ToldText:
+def whole_text(options: ResponseOptions, answer: Json) -> ResponseText:
     """The text of a whole answer; its links lead to the exact span of each statement."""
-    plain = cut(known["answer"], wanted.stops)
-    marks = marks_of(known, plain)
-    if not wanted.links:
-        return ToldText(plain, marks, known)
-    return ToldText(*linked(plain, exact_link(wanted.base, marks), marks), known)
+    plain = truncated(answer["answer"], options.stops)
+    markers = citation_markers(answer, plain)
+    if not options.links:
+        return ResponseText(plain, markers, answer)
+    return ResponseText(*linked(plain, exact_link(options.base, markers), markers), answer)
 
 
-def exact_link(base: str, marks: tuple[Mark, ...]) -> Link:
-    """A Link to the spans of ``marks``, by number and place of the marker."""
-    addresses = {(mark.n, mark.start): source_link(base, mark) for mark in marks}
+def exact_link(base: str, markers: tuple[CitationMarker, ...]) -> Link:
+    """A Link to the spans of ``markers``, by number and place of the marker."""
+    addresses = {(marker.n, marker.start): source_link(base, marker) for marker in markers}
     return lambda n, offset: addresses.get((n, offset))
 
 
-def url_citations(told: ToldText, base: str) -> list[Json]:
-    """An annotation a mark; ``text[start_index:end_index]``, in code points, is the marker."""
+def url_citations(text: ResponseText, base: str) -> list[Json]:
+    """One annotation for each citation marker, which is ``text[start_index:end_index]``."""
     return [
         {
-            "start_index": mark.start,
-            "end_index": mark.end,
-            "title": mark.title,
-            "url": source_link(base, mark),
+            "start_index": marker.start,
+            "end_index": marker.end,
+            "title": marker.title,
+            "url": source_link(base, marker),
         }
-        for mark in told.marks
+        for marker in text.markers
     ]
 
 
-def link_lists(told: ToldText, base: str) -> Json:
+def link_lists(text: ResponseText, base: str) -> Json:
     """``citations`` and ``search_results``, in which source n stands at n - 1.
 
     Where an answer cites 1 and 3 alone, as an agent's may, the link of 2 leads to the answer.
     """
-    first = {mark.n: mark for mark in reversed(told.marks)}
+    first = {marker.n: marker for marker in reversed(text.markers)}
     urls = [
-        source_link(base, first[n]) if n in first else answer_link(base, told.known["answer_id"])
+        source_link(base, first[n]) if n in first else answer_link(base, text.answer["answer_id"])
         for n in range(1, max(first, default=0) + 1)
     ]
     results = [
-        {"title": mark.title, "url": source_link(base, mark), "snippet": mark.quote or ""}
-        for _, mark in sorted(first.items())
+        {"title": marker.title, "url": source_link(base, marker), "snippet": marker.quote or ""}
+        for _, marker in sorted(first.items())
     ]
     return {"citations": urls, "search_results": results}
 
 
-def known_of(told: ToldText) -> Json:
+def helix_extension(text: ResponseText) -> Json:
     """The value of the key ``helix``: the JSON of POST /v1/query without NOT_TOLD."""
-    return {key: value for key, value in told.known.items() if key not in NOT_TOLD}
+    return {key: value for key, value in text.answer.items() if key not in OMITTED_KEYS}
 
 
-def token_counts(sources: Sequence[Source], told: ToldText) -> tuple[int, int]:
+def token_counts(sources: Sequence[Source], text: ResponseText) -> tuple[int, int]:
     """Tokens of what an answer is made from, and of the answer, as POST /v1/query counts them."""
-    return sum(source.tokens for source in sources), count_tokens(told.known["answer"])
+    return sum(source.tokens for source in sources), count_tokens(text.answer["answer"])
 
 
 _ERRORS: dict[int, tuple[str, str | None]] = {
@@ -218,5 +218,10 @@ _ERRORS: dict[int, tuple[str, str | None]] = {
 def error_json(message: str, status: int, param: str | None = None, code: str = "") -> Json:
     """A failure as OpenAI's clients read it: ``{"error": {message, type, param, code}}``."""
     kind, usual = _ERRORS.get(status, ("server_error" if status >= 500 else _ERRORS[400][0], None))
-    told: dict[str, Any] = {"message": message, "type": kind, "param": param, "code": code or usual}
-    return {"error": told}
+    error: dict[str, Any] = {
+        "message": message,
+        "type": kind,
+        "param": param,
+        "code": code or usual,
+    }
+    return {"error": error}

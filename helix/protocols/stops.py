@@ -13,35 +13,35 @@ class Stops:
 
     def __init__(self, sequences: Sequence[str]) -> None:
         self._sequences = [sequence for sequence in sequences if sequence]
-        self._held = ""
-        self._stopped = False
+        self._pending = ""
+        self._is_ended = False
 
     def feed(self, delta: str) -> str:
         """The further text that no stop sequence can cut off any more."""
-        if self._stopped or not self._sequences:
-            return "" if self._stopped else delta
-        text = self._held + delta
-        found = [at for sequence in self._sequences if (at := text.find(sequence)) >= 0]
-        if found:
-            self._stopped, self._held = True, ""
-            return text[: min(found)]
-        kept = max(self._begun(text, sequence) for sequence in self._sequences)
-        self._held = text[len(text) - kept :]
-        return text[: len(text) - kept]
+        if self._is_ended or not self._sequences:
+            return "" if self._is_ended else delta
+        text = self._pending + delta
+        places = [at for sequence in self._sequences if (at := text.find(sequence)) >= 0]
+        if places:
+            self._is_ended, self._pending = True, ""
+            return text[: min(places)]
+        length = max(self._partial_length(text, sequence) for sequence in self._sequences)
+        self._pending = text[len(text) - length :]
+        return text[: len(text) - length]
 
     def end(self) -> str:
         """The text that was held back."""
-        held, self._held = self._held, ""
-        return held
+        pending, self._pending = self._pending, ""
+        return pending
 
     @staticmethod
-    def _begun(text: str, sequence: str) -> int:
+    def _partial_length(text: str, sequence: str) -> int:
         """How many characters at the end of ``text`` begin ``sequence``."""
         longest = min(len(sequence) - 1, len(text))
         return next((n for n in range(longest, 0, -1) if sequence.startswith(text[-n:])), 0)
 
 
-def cut(text: str, sequences: Sequence[str]) -> str:
+def truncated(text: str, sequences: Sequence[str]) -> str:
     """A whole text up to the first stop sequence."""
     stops = Stops(sequences)
     return stops.feed(text) + stops.end()

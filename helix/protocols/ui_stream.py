@@ -17,7 +17,13 @@ from typing import Any
 
 from helix.answering.events import Event
 from helix.domain.wire_json import json_bytes
-from helix.protocols.marks import Json, Mark, Utf16, marks_of, source_link
+from helix.protocols.citation_markers import (
+    CitationMarker,
+    Json,
+    Utf16,
+    citation_markers,
+    source_link,
+)
 
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 _DONE = b"data: [DONE]\n\n"
@@ -52,7 +58,7 @@ class _Parts:
         self._pieces: list[str] = []
         self._citations: list[Json] = []
         self._thinking = False
-        self._called: set[str] = set()
+        self._call_ids: set[str] = set()
 
     def of(self, name: str, payload: Any) -> Iterator[Json]:
         """The parts for an event; none for an event that this protocol has no part for."""
@@ -87,39 +93,39 @@ class _Parts:
             yield {"type": "reasoning-start", **_THINKING}
         yield {"type": "reasoning-delta", **_THINKING, "delta": text}
 
-    def _thought_ended(self) -> Iterator[Json]:
+    def _end_thought(self) -> Iterator[Json]:
         if self._thinking:
             self._thinking = False
             yield {"type": "reasoning-end", **_THINKING}
 
-    def _tool(self, told: Json) -> Iterator[Json]:
-        yield from self._thought_ended()
-        call = f"call-{told['call']}"
+    def _tool(self, event: Json) -> Iterator[Json]:
+        yield from self._end_thought()
+        call = f"call-{event['call']}"
         about = {"toolCallId": call, "dynamic": True, "providerExecuted": True}
-        if call not in self._called:
-            self._called.add(call)
-            yield {"type": "tool-input-start", **about, "toolName": told["name"]}
+        if call not in self._call_ids:
+            self._call_ids.add(call)
+            yield {"type": "tool-input-start", **about, "toolName": event["name"]}
             yield {
                 "type": "tool-input-available", **about,
-                "toolName": told["name"], "input": told["arguments"],
+                "toolName": event["name"], "input": event["arguments"],
             }  # fmt: skip
-        if failure := told.get("failure"):
+        if failure := event.get("failure"):
             yield {"type": "tool-output-error", **about, "errorText": failure}
-        elif "milliseconds" in told:
-            output = {key: told[key] for key in ("passages", "milliseconds") if key in told}
+        elif "milliseconds" in event:
+            output = {key: event[key] for key in ("passages", "milliseconds") if key in event}
             yield {"type": "tool-output-available", **about, "output": output}
 
     def _token(self, text: str) -> Iterator[Json]:
-        yield from self._thought_ended()
+        yield from self._end_thought()
         if not self._pieces:
             yield {"type": "text-start", **_TEXT}
         self._pieces.append(text)
         yield {"type": "text-delta", **_TEXT, "delta": text}
 
     def _ending(self, payload: Json) -> Iterator[Json]:
-        told = {"answer": "".join(self._pieces), "citations": self._citations, **payload}
-        marks, units = marks_of(told), Utf16(told["answer"]).units
-        sources = {mark.n: self._source(mark) for mark in reversed(marks)}
+        answer = {"answer": "".join(self._pieces), "citations": self._citations, **payload}
+        markers, units = citation_markers(answer), Utf16(answer["answer"]).units
+        sources = {marker.n: self._source(marker) for marker in reversed(markers)}
         for n in sorted(sources):
             yield {"type": "source-document", **_without(sources[n], "type", "sourceType", "id"),
                    "sourceId": sources[n]["id"]}  # fmt: skip
@@ -128,55 +134,55 @@ class _Parts:
             **_TEXT,
             "citations": [
                 {
-                    "source": self._source(mark),
-                    "startIndex": units(mark.start),
-                    "endIndex": units(mark.end),
-                    **({} if mark.quote is None else {"citedText": mark.quote}),
+                    "source": self._source(marker),
+                    "startIndex": units(marker.start),
+                    "endIndex": units(marker.end),
+                    **({} if marker.quote is None else {"citedText": marker.quote}),
                 }
-                for mark in marks
+                for marker in markers
             ],
         }
-        yield {"type": "data-proof", "id": "proof", "data": self._proof(told, marks)}
+        yield {"type": "data-proof", "id": "proof", "data": self._proof(answer, markers)}
         yield {"type": "finish-step"}
         yield {"type": "finish", "finishReason": "stop"}
 
-    def _source(self, mark: Mark) -> Json:
+    def _source(self, marker: CitationMarker) -> Json:
         """The part of a citation's source; the SDK passes on ``providerMetadata`` as it is."""
         own: Json = {
-            "n": mark.n, "documentId": mark.document_id, "chunkId": mark.chunk_id,
-            "url": source_link(self._base, mark),
+            "n": marker.n, "documentId": marker.document_id, "chunkId": marker.chunk_id,
+            "url": source_link(self._base, marker),
         }  # fmt: skip
-        if mark.quote is not None:
-            own |= {"quote": mark.quote, "start": mark.quote_start, "end": mark.quote_end}
+        if marker.quote is not None:
+            own |= {"quote": marker.quote, "start": marker.quote_start, "end": marker.quote_end}
         return {
-            "type": "source", "sourceType": "document", "id": f"source-{mark.n}",
-            "mediaType": _MEDIA, "title": mark.title, "providerMetadata": {"helix": own},
+            "type": "source", "sourceType": "document", "id": f"source-{marker.n}",
+            "mediaType": _MEDIA, "title": marker.title, "providerMetadata": {"helix": own},
         }  # fmt: skip
 
-    def _proof(self, told: Json, marks: tuple[Mark, ...]) -> Json:
-        units = Utf16(told["answer"]).units
+    def _proof(self, answer: Json, markers: tuple[CitationMarker, ...]) -> Json:
+        units = Utf16(answer["answer"]).units
         statements = [
             {**statement, "start": units(statement["start"]), "end": units(statement["end"])}
-            for statement in told["support"]["statements"]
+            for statement in answer["support"]["statements"]
         ]
         return {
-            **_without(told, "answer", "debug"),
-            "support": {**told["support"], "statements": statements},
+            **_without(answer, "answer", "debug"),
+            "support": {**answer["support"], "statements": statements},
             "marks": [
                 {
-                    "n": mark.n,
-                    "startIndex": units(mark.start),
-                    "endIndex": units(mark.end),
-                    "url": source_link(self._base, mark),
-                    "quote": mark.quote,
+                    "n": marker.n,
+                    "startIndex": units(marker.start),
+                    "endIndex": units(marker.end),
+                    "url": source_link(self._base, marker),
+                    "quote": marker.quote,
                 }
-                for mark in marks
+                for marker in markers
             ],
         }
 
 
-def _without(told: Json, *keys: str) -> Json:
-    return {key: value for key, value in told.items() if key not in keys}
+def _without(fields: Json, *keys: str) -> Json:
+    return {key: value for key, value in fields.items() if key not in keys}
 
 
 def _frame(part: Json) -> bytes:

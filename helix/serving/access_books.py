@@ -58,7 +58,7 @@ class AccessBooks:
         """Note that a key opened something."""
         noted = self._key_uses.note(key_id)
         if self._audited:
-            self.audit.key_used(key_id, tenant, address)
+            self.audit.record_key_use(key_id, tenant, address)
         if noted:  # the audit log's hour begins with one of the minutes
             self._wanted.set()
 
@@ -97,9 +97,9 @@ class AccessBooks:
         try:
             totals = await asyncio.to_thread(_store, store, events, uses, counts)
         except HelixError as error:
-            self.audit.put_back(events)
-            self._key_uses.put_back(uses)
-            self.usage.put_back(counts)
+            self.audit.requeue(events)
+            self._key_uses.requeue(uses)
+            self.usage.requeue(counts)
             ended = f"; {len(events)} events are lost" if self._ended.is_set() else ""
             _logger.warning("the audit log was not written: %s%s", error, ended)
             return False

@@ -19,7 +19,7 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
-from helix.library.keys import KeyScope, opened_by
+from helix.library.keys import KeyScope, access_of_key
 from helix.progress.actions import Action, Learner
 from helix.services import Services
 from helix.serving.access_books import AccessBooks, address_of
@@ -122,14 +122,14 @@ async def authenticate(
 
 
 async def _key_holder(request: Request, services: Services, scope: KeyScope | None) -> Caller:
-    opened = await opened_by(services.store, _bearer_token(request))
+    opened = await access_of_key(services.store, _bearer_token(request))
     if opened is None:
         raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=opened.name,
                     state=request.state)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
     books: AccessBooks = request.state.books
-    books.key_used(opened.id, opened.tenant, address_of(request.scope))
+    books.record_key_use(opened.id, opened.tenant, address_of(request.scope))
     if scope is not None and scope not in opened.scopes:
         request.state.refused_for = f"scope {scope}"
         raise ScopeMissing(

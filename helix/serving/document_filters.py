@@ -10,7 +10,7 @@ from fastapi import Depends, Query
 from helix.domain.file_kinds import KINDS
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
-from helix.library.document_list import Status, Wanted
+from helix.library.document_list import DocumentFilter, Status
 from helix.library.paging import check_text
 
 
@@ -25,13 +25,13 @@ def _wanted(
     ] = None,
     since: Annotated[datetime | None, Query(description="Stored then or later")] = None,
     until: Annotated[datetime | None, Query(description="Stored then or before")] = None,
-) -> Wanted:
+) -> DocumentFilter:
     if strange := set(file_format or ()) - set(KINDS):
         raise BadRequest(f"there is no format {min(strange)[:80]!r}: there are {', '.join(KINDS)}")
     for name, moment in (("since", since), ("until", until)):
         if moment is not None and moment.tzinfo is None:
             raise BadRequest(f"{name} lacks its offset: such as 2026-01-31T09:00:00Z")
-    return Wanted(
+    return DocumentFilter(
         check_text("q", q, 500),
         status,
         checked_tags(tag) if tag else None,
@@ -43,5 +43,5 @@ def _wanted(
     )
 
 
-Narrowed = Annotated[Wanted, Depends(_wanted)]
+Narrowed = Annotated[DocumentFilter, Depends(_wanted)]
 """Which documents the request's parameters leave."""

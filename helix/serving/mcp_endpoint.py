@@ -97,7 +97,7 @@ class McpEndpoint:
         caller = Caller(self._services, tenant, keyed=True, key_id=key_id, state=request.state)
         request.state.caller = caller
         books: AccessBooks = request.state.books
-        books.key_used(key_id, tenant, address_of(request.scope))
+        books.record_key_use(key_id, tenant, address_of(request.scope))
         for named in request.query_params.getlist("tenant_id"):
             caller.for_tenant(named)
         return caller

@@ -17,7 +17,7 @@ from helix.library.runs import (
     begin_run,
     finish_run,
     set_stage,
-    stop_wanted,
+    should_stop,
     tenant_of_run,
 )
 from helix.settings import Settings
@@ -114,7 +114,7 @@ class Worker:
 
     async def wait(self, run_id: int, up_to: int, open_files: int) -> bool:
         """Return when at most ``open_files`` up to number ``up_to`` are left; False: stopped."""
-        while not await self.database(stop_wanted, run_id):
+        while not await self.database(should_stop, run_id):
             if await self.database(count_open, run_id, up_to) <= open_files:
                 return True
             await asyncio.sleep(_WAIT_SECONDS)
@@ -152,7 +152,7 @@ class Worker:
                 status: RunEnd = "done" if error is None else "failed" if error else "cancelled"
                 finish_run(connection, run_id, status, error or "")
 
-        if error is not None or not await self.database(stop_wanted, run_id):
+        if error is not None or not await self.database(should_stop, run_id):
             await self.database(end)
 
     async def idle(self) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from helix.client import AsyncHelix, Forbidden, Helix, NeedsKey, Run, RunFile
+from helix.client import AsyncHelix, Forbidden, Helix, Run, RunFile, Unauthorized
 from helix.contract import REFUSAL
 from helix.errors import BadRequest, NotFound
 from tests.support.cli_runner import helix
@@ -117,7 +117,7 @@ def test_a_key_opens_its_own_tenant(database: str) -> None:
     key = helix("keys", "create", "--tenant", "default", **values).stdout.strip()
     with live(database, auth="keys") as server:
         address = str(server.base_url)
-        with Helix(address) as stranger, pytest.raises(NeedsKey) as refused:
+        with Helix(address) as stranger, pytest.raises(Unauthorized) as refused:
             stranger.query(QUESTION)
         with Helix(address, key, tenant="another") as wrong, pytest.raises(Forbidden):
             list(wrong.documents())

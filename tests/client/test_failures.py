@@ -6,7 +6,16 @@ import json
 
 import pytest
 
-from helix.client import CutShort, Helix, NoHelix, Run, Silent, TooMany, Unreachable, outcomes
+from helix.client import (
+    Helix,
+    IncompleteStream,
+    InvalidResponse,
+    RateLimited,
+    Run,
+    ServerTimeout,
+    Unreachable,
+    outcomes,
+)
 from helix.errors import Unavailable
 from tests.support.scripted_server import Reply, scripted
 
@@ -35,7 +44,7 @@ def test_a_full_server_is_asked_again() -> None:
         assert len(server.asked) == 3
     limited = Reply(b'{"error": "HELIX_LIMIT"}', 429, {"Retry-After": "0"})
     with scripted(limited) as server, Helix(server.url, retries=1) as client:
-        with pytest.raises(TooMany, match="HELIX_LIMIT"):
+        with pytest.raises(RateLimited, match="HELIX_LIMIT"):
             client.query("?")
         assert len(server.asked) == 2
 
@@ -60,7 +69,7 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
     for reply in (Reply(TOKENS), Reply(TOKENS, cut=True)):
         with scripted(reply) as server, Helix(server.url) as client, client.ask("?") as stream:
             pieces = []
-            with pytest.raises(CutShort):
+            with pytest.raises(IncompleteStream):
                 for piece in stream:
                     pieces.append(piece)  # noqa: PERF402  those before the break count
                 stream.answer()
@@ -98,24 +107,24 @@ def test_a_run_is_followed_across_connections() -> None:
     with scripted(Reply(first), Reply(b"")) as server, Helix(server.url, retries=1) as client:
         changes = client.follow(1)
         assert next(changes) == Run(1, "running")
-        with pytest.raises(CutShort):
+        with pytest.raises(IncompleteStream):
             next(changes)
 
 
 def test_who_answers_is_no_helix() -> None:
     for body, status in ((b"<html>", 200), (b"[]", 200), (b"<html>", 500), (b"{}", 200)):
         with scripted(Reply(body, status)) as server, Helix(server.url) as client:
-            with pytest.raises(NoHelix) as told:
+            with pytest.raises(InvalidResponse) as told:
                 client.query("?")
             assert "server" in str(told.value)
     with scripted(Reply(b'{"error": "Not Found"}', 404)) as server, Helix(server.url) as client:
         nothing = client.documents()
-        with pytest.raises(NoHelix):
+        with pytest.raises(InvalidResponse):
             next(nothing)
     with Helix("http://127.0.0.1:1") as client, pytest.raises(Unreachable, match="no server"):
         client.query("?")
     held = Reply(b"", held=True)
     with scripted(held) as server, Helix(server.url, timeout=60) as client:
         client._helix._client.timeout = 0.001
-        with pytest.raises(Silent):
+        with pytest.raises(ServerTimeout):
             client.query("?")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.client.errors import NoHelix
+from helix.client.errors import InvalidResponse
 from helix.client.frames import Frame, FrameParser
 
 _SEPARATORS = "\u2028 \u2029 \x85 \x0b \x0c \x1c 𝕏 é"
@@ -44,5 +44,5 @@ def test_frames_depend_on_no_cut(said: list[tuple[str, str]], cuts: list[int]) -
 
 def test_data_that_is_no_json_is_said() -> None:
     assert Frame("token", '{"t":"\u2028"}').json() == {"t": "\u2028"}
-    with pytest.raises(NoHelix):
+    with pytest.raises(InvalidResponse):
         Frame("token", "<html>").json()

@@ -31,9 +31,9 @@ def test_each_setting_is_told_of_the_place_that_wins(
     first, second, third = setting_sources()
     assert (first.place, first.settings) == ("the environment", ("HELIX_EMBEDDER",))
     assert (second.place, second.settings) == (str(tmp_path / ".env"), ("HELIX_LLM",))
-    assert second.told() == "HELIX_LLM; HELIX_EMBEDER is no setting (is it HELIX_EMBEDDER?)"
+    assert second.summary() == "HELIX_LLM; HELIX_EMBEDER is no setting (is it HELIX_EMBEDDER?)"
     assert third.place == str(own)
-    assert third.told() == "DATABASE_URL; HELIX_LLM is overridden"
+    assert third.summary() == "DATABASE_URL; HELIX_LLM is overridden"
     assert "hunter2" not in repr((first, second, third))
     settings = load_settings()
     assert settings.database_url == "postgresql://u:hunter2@h/d"

@@ -40,7 +40,7 @@ def test_what_has_no_room_is_counted_and_told() -> None:
         ("refusal", 1), ("refusal", 2), ("refusal", 1), ("dropped", 7),
     ]  # fmt: skip
     assert sum(dropped) == 7
-    log.put_back(taken)  # the database was away
+    log.requeue(taken)  # the database was away
     log.record(REFUSED)
     assert [n for _, _, n in log.take()] == [1, 2, 1, 8]
     assert sum(dropped) == 8
@@ -51,14 +51,14 @@ def test_a_key_is_told_of_once_an_hour_for_each_address(monkeypatch: pytest.Monk
     monkeypatch.setattr("helix.library.audit.time.monotonic", lambda: now)
     log = AuditLog()
     for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1"):
-        log.key_used(1, "acme", address)
-    log.key_used(2, "acme", "192.0.2.1")
+        log.record_key_use(1, "acme", address)
+    log.record_key_use(2, "acme", "192.0.2.1")
     assert len(log.take()) == 3
     now += 3599
-    log.key_used(1, "acme", "192.0.2.1")
+    log.record_key_use(1, "acme", "192.0.2.1")
     assert log.take() == []
     now += 2
-    log.key_used(1, "acme", "192.0.2.1")
+    log.record_key_use(1, "acme", "192.0.2.1")
     assert len(log.take()) == 1
 
 

@@ -19,9 +19,9 @@ from helix.cli import cli
 from helix.errors import BadRequest
 from helix.library.keys import (
     KEY_SCOPES,
+    access_of_key,
     create_key,
     list_keys,
-    opened_by,
     revoke_key,
     set_end,
     set_scopes,
@@ -75,14 +75,14 @@ async def test_a_key_opens_its_tenant_until_it_is_revoked(
     second, opens_too = create_key(sql, "acme", "another")
     _, opens_other = create_key(sql, "other")
     async with opened(module_database_url, pool_size=1) as store:
-        found = [await opened_by(store, key) for key in (opens_acme, opens_too, opens_other)]
+        found = [await access_of_key(store, key) for key in (opens_acme, opens_too, opens_other)]
         assert [each and each.tenant for each in found] == ["acme", "acme", "other"]
         assert found[0] and found[0].id == first
         assert revoke_key(sql, first)
-        assert await opened_by(store, opens_acme) is None
-        assert (still := await opened_by(store, opens_too)) and still.tenant == "acme"
+        assert await access_of_key(store, opens_acme) is None
+        assert (still := await access_of_key(store, opens_too)) and still.tenant == "acme"
         for no_key in ("", "hx_", "hx_" + "a" * 43, opens_too + "a", opens_too.upper(), "\ud800"):
-            assert await opened_by(store, no_key) is None
+            assert await access_of_key(store, no_key) is None
     assert not revoke_key(sql, first) and not revoke_key(sql, 2**62)
     assert [key.id for key in list_keys(sql, "acme")] == [first, second]
     assert [key.tenant for key in list_keys(sql)] == ["acme", "acme", "other"]
@@ -267,7 +267,7 @@ def _keys(command: CliRunner, *arguments: str) -> Result:
 
 async def _opens(url: str, secret: str) -> str | None:
     async with opened(url, pool_size=1) as store:
-        found = await opened_by(store, secret)
+        found = await access_of_key(store, secret)
     return found.tenant if found else None
 
 

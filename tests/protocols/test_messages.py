@@ -10,7 +10,7 @@ from helix.contract import REFUSAL
 from helix.domain.history import EarlierTurn
 from helix.errors import BadRequest
 from helix.protocols.messages import Message, question_of_messages
-from helix.protocols.stops import Stops, cut
+from helix.protocols.stops import Stops, truncated
 
 
 def test_the_last_message_is_the_question_and_answered_ones_are_history() -> None:
@@ -51,4 +51,4 @@ def test_a_text_is_cut_at_the_first_stop_however_it_comes(
         size = data.draw(st.integers(1, 5))
         told += stops.feed(text[at : at + size])
         at += size
-    assert told + stops.end() == expected == cut(text, sequences)
+    assert told + stops.end() == expected == truncated(text, sequences)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helix.cli import cli
-from helix.library.audit import Recorded, list_events
+from helix.library.audit import StoredEvent, list_events
 from helix.library.keys import create_key, list_keys, revoke_key
 from tests.support.live_server import live, new_content, upload
 
@@ -36,7 +36,7 @@ def _as(url: str, secret: str | None, **settings: object) -> Iterator[httpx.Clie
         yield client
 
 
-def _told(sql: psycopg.Connection, kind: str) -> list[Recorded]:
+def _told(sql: psycopg.Connection, kind: str) -> list[StoredEvent]:
     return [each for each in list_events(sql, timedelta(hours=1)) if each.kind == kind]
 
 

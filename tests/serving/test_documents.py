@@ -153,7 +153,7 @@ def test_a_file_that_is_deleted_while_it_is_read_is_cut_short() -> None:
             return self.left.pop() if self.left else None
 
     async def read() -> None:
-        parts = documents.file_parts(Deleted(), documents.KeptFile("s", "text", "hash", 2**21))
+        parts = documents.file_parts(Deleted(), documents.OriginalFile("s", "text", "hash", 2**21))
         assert await anext(parts) == b"abc"
         with pytest.raises(NotFound):
             await anext(parts)

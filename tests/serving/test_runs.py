@@ -27,8 +27,8 @@ from helix.library.runs import (
     finish_run,
     queued_runs,
     set_stage,
+    should_stop,
     stop_for_fault,
-    stop_wanted,
 )
 from helix.services import Services
 from helix.serving.authentication import Caller
@@ -169,14 +169,14 @@ def test_a_cancelled_queue_ends_at_once(client: httpx.Client, sql: psycopg.Conne
 def test_a_running_one_is_asked_to_stop(client: httpx.Client, sql: psycopg.Connection) -> None:
     run_id, document_id = _upload(client, b"Half read.")
     assert begin_run(sql, run_id) is not None
-    assert not stop_wanted(sql, run_id)
+    assert not should_stop(sql, run_id)
     sql.execute("LISTEN helix_runs")
     sql.execute("SELECT pg_advisory_lock_shared(%s, 1)", (LIVE,))  # a worker is alive
     assert client.post(f"/v1/runs/{run_id}/cancel").json()["status"] == "cancelling"
     sql.execute("SELECT pg_advisory_unlock_shared(%s, 1)", (LIVE,))
     (heard,) = sql.notifies(timeout=60, stop_after=1)
     assert heard.payload == str(run_id)
-    assert stop_wanted(sql, run_id) and not set_stage(sql, run_id, "embed")
+    assert should_stop(sql, run_id) and not set_stage(sql, run_id, "embed")
     assert set_file(sql, run_id, 0, "reading")  # until it has stopped it tells where it is
     with sql.transaction():
         assert finish_run(sql, run_id, "cancelled")

@@ -12,7 +12,7 @@ import pytest
 
 from helix.errors import BucketUnavailable, StoreUnavailable
 from helix.library.access import Library
-from helix.library.documents import KeptFile, file_parts, get_file
+from helix.library.documents import OriginalFile, file_parts, get_file
 from helix.library.pages import bytes_of_file
 from helix.storage import file_moves
 from helix.storage.file_moves import counts, delete_loose_objects, move_next_file
@@ -88,7 +88,7 @@ async def test_kept_files_are_moved_read_and_gone_with_their_documents(
         (document_id,) = (row[0] for row in rows(
             database_url, "SELECT id FROM documents WHERE tenant_id = %s", own.tenant))  # fmt: skip
         file = await get_file(library, document_id)
-        assert file == KeptFile("one.pdf", "", file_hash, len(data))
+        assert file == OriginalFile("one.pdf", "", file_hash, len(data))
         assert b"".join([part async for part in file_parts(library, file)]) == data
         assert await bytes_of_file(library, file_hash) == data
         with own.transaction() as connection:

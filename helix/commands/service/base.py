@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from helix.library.access import Row
-from helix.library.document_list import Page, Wanted
+from helix.library.document_list import DocumentFilter, Page
 from helix.library.run_progress import Event
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class LibraryService(Protocol):
         """How many documents there are, in all and by label, kind and format."""
         ...
 
-    async def list_documents(self, wanted: Wanted, page: Page) -> Row:
+    async def list_documents(self, filters: DocumentFilter, page: Page) -> Row:
         """A page of documents: ``documents``, ``next``, ``total``."""
         ...
 
@@ -62,7 +62,7 @@ class Query:
     """A question as the command line asks it; None: of all documents.
 
     ``conversation_id`` names the conversation that it goes on with; empty: it is in none.
-    ``in_place_of`` is a message of that conversation in whose place it is asked; without a text the
+    ``replaced_message`` is the message of that conversation that it replaces; without a text the
     message's own question is asked again. ``mode`` is as POST /v1/query has it; None: HELIX_MODE of
     whoever answers.
     """
@@ -72,7 +72,7 @@ class Query:
     tags: tuple[str, ...] | None = None
     conversation_id: str = ""
     mode: Mode | None = None
-    in_place_of: int | None = None
+    replaced_message: int | None = None
 
 
 class AnswerService(LibraryService, Protocol):

@@ -36,28 +36,28 @@ async def library_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[LibraryService]:
     """The tenant's documents and runs, to be opened; raises as ``named_server`` does."""
-    asked = await server_or_settings(option, tenant)
-    if isinstance(asked, Server):
+    target = await server_or_settings(option, tenant)
+    if isinstance(target, Server):
         from helix.commands.service.over_http import server_answers
 
-        return server_answers(asked, tenant)
+        return server_answers(target, tenant)
     from helix.commands.service.in_database import database_library
 
-    return database_library(asked, tenant)
+    return database_library(target, tenant)
 
 
 async def answer_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[AnswerService]:
     """The tenant's documents, and answers from them, to be opened; raises as ``named_server``."""
-    asked = await server_or_settings(option, tenant)
-    if isinstance(asked, Server):
+    target = await server_or_settings(option, tenant)
+    if isinstance(target, Server):
         from helix.commands.service.over_http import server_answers
 
-        return server_answers(asked, tenant)
+        return server_answers(target, tenant)
     from helix.commands.service.in_database import database_answers
 
-    return database_answers(asked, tenant)
+    return database_answers(target, tenant)
 
 
 async def server_or_settings(option: str | None, tenant: str) -> Server | Settings:

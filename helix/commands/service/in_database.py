@@ -15,7 +15,7 @@ from helix.errors import BadRequest, Unavailable
 from helix.library import run_progress
 from helix.library.access import Library, Row
 from helix.library.document_edits import edit_document
-from helix.library.document_list import Page, Wanted, list_documents, summarise
+from helix.library.document_list import DocumentFilter, Page, list_documents, summarise
 from helix.library.documents import get_document, remove_document
 from helix.library.run_progress import Event
 from helix.settings import Settings
@@ -42,8 +42,8 @@ class DatabaseLibrary:
     async def summary(self) -> Row:
         return await summarise(self._library)
 
-    async def list_documents(self, wanted: Wanted, page: Page) -> Row:
-        return await list_documents(self._library, wanted, page)
+    async def list_documents(self, filters: DocumentFilter, page: Page) -> Row:
+        return await list_documents(self._library, filters, page)
 
     async def get_document(self, document_id: int, *, with_text: bool) -> Row:
         return await get_document(self._library, document_id, with_text)
@@ -101,17 +101,17 @@ class DatabaseAnswers(DatabaseLibrary):
 
         services, conversation_id = self._services, query.conversation_id
         add = next_in(self._tenant, conversation_id)
-        if query.in_place_of is not None:
+        if query.replaced_message is not None:
             keeps = not query.question
             add = in_place_of(
-                self._tenant, conversation_id, query.in_place_of, keeps_question=keeps
+                self._tenant, conversation_id, query.replaced_message, keeps_question=keeps
             )
-        asking = Asking(
+        turn_request = Asking(
             conversation_id, add, query.question, _stored_scope(query), with_ids=False,
             mode=query.mode,
         )  # fmt: skip
         conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
-        turn = await conversing.begin(self._library, asking, scope_of_stored)
+        turn = await conversing.begin(self._library, turn_request, scope_of_stored)
         await turn.begun()
         async for event in turn.events(0):
             if event.name == "token":

@@ -8,14 +8,14 @@ from typing import Any
 
 from helix.client import calls
 from helix.client.asynchronous import AsyncHelix
-from helix.client.calls import Asking, Call
-from helix.client.errors import Conflict, Forbidden, NeedsKey, Unreachable
+from helix.client.calls import Call, QuestionOptions
+from helix.client.errors import Conflict, Forbidden, Unauthorized, Unreachable
 from helix.commands.service.address import Server
 from helix.commands.service.base import Query
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest, HelixError, Unavailable
 from helix.library.access import Row
-from helix.library.document_list import Page, Wanted
+from helix.library.document_list import DocumentFilter, Page
 from helix.library.run_progress import Event
 
 _ANSWER_SECONDS = 300
@@ -33,11 +33,11 @@ class ServerAnswers:
     async def summary(self) -> Row:
         return await self.json(calls.get("/v1/library"))
 
-    async def list_documents(self, wanted: Wanted, page: Page) -> Row:
+    async def list_documents(self, filters: DocumentFilter, page: Page) -> Row:
         return await self.json(
             calls.get(
-                "/v1/documents", q=wanted.search, status=wanted.status, tag=wanted.tags,
-                company=wanted.company, kind=wanted.kind, limit=page.limit, after=page.after,
+                "/v1/documents", q=filters.search, status=filters.status, tag=filters.tags,
+                company=filters.company, kind=filters.kind, limit=page.limit, after=page.after,
                 sort=page.sort, order=page.order,
             )
         )  # fmt: skip
@@ -59,36 +59,38 @@ class ServerAnswers:
         return await self.json(calls.get(f"/v1/runs/{run_id}", limit=limit))
 
     async def follow_run(self, run_id: int) -> AsyncGenerator[Event, None]:
-        with self._told():
+        with self._translated_errors():
             async with aclosing(self._client.run_frames(run_id)) as frames:
                 async for frame in frames:
                     yield Event(frame.event, 0, frame.json())
 
     async def stop_run(self, run_id: int) -> str:
-        told = await self.json(Call("POST", f"/v1/runs/{run_id}/cancel"))
-        return str(told["status"])
+        payload = await self.json(Call("POST", f"/v1/runs/{run_id}/cancel"))
+        return str(payload["status"])
 
     async def stream(self, query: Query) -> AsyncGenerator[str | Row, None]:
-        with self._told():
+        with self._translated_errors():
             async with await self._client.stream(await self._call(query)) as stream:
                 async for piece in stream:
                     yield piece
                 if not stream.is_stopped:
-                    yield await stream.told()
+                    yield await stream.json()
 
     async def _call(self, query: Query) -> Call:
         """The request of ``query``; the conversation that it names is there afterwards."""
         conversation = query.conversation_id
         if not conversation:
-            return calls.query(query.question, _asking(query), stream=True)
-        if query.in_place_of is None:
+            return calls.query(query.question, _question_options(query), stream=True)
+        if query.replaced_message is None:
             with suppress(Conflict):  # there is one already
                 await self._client.json(
                     Call(
                         "POST", "/v1/conversations", json={"id": conversation}, tenant_in_body=True
                     )
                 )
-        return calls.turn(conversation, query.question, _asking(query), query.in_place_of)
+        return calls.turn(
+            conversation, query.question, _question_options(query), query.replaced_message
+        )
 
     async def path(self, conversation_id: str) -> list[Row]:
         path: list[Row] = []
@@ -116,7 +118,7 @@ class ServerAnswers:
         return True
 
     async def answer(self, query: Query) -> Row:
-        return await self.json(calls.query(query.question, _asking(query)))
+        return await self.json(calls.query(query.question, _question_options(query)))
 
     async def upload(self, name: str, data: bytes, fields: Mapping[str, Any]) -> Row:
         """Send one file; ``run_id`` and ``documents``, as POST /v1/documents has them."""
@@ -125,20 +127,20 @@ class ServerAnswers:
 
     async def json(self, call: Call) -> Row:
         """What the server says to a request that has no method here."""
-        with self._told():
+        with self._translated_errors():
             return await self._client.json(call)
 
     async def content(self, call: Call) -> bytes:
         """The bytes that the server sends."""
-        with self._told():
+        with self._translated_errors():
             return await self._client.content(call)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         """The client's errors in the words of the command line."""
         try:
             yield
-        except NeedsKey:
+        except Unauthorized:
             raise ServerNeedsKey(self._server) from None
         except Forbidden as error:
             names_another = str(error).startswith("tenant_id ")
@@ -156,9 +158,9 @@ class ServerNeedsKey(HelixError):
     """The server asks for a key, and was shown none or a wrong one."""
 
     def __init__(self, server: Server) -> None:
-        shown = "does not know the key in" if server.key else "asks for a key: set"
+        problem = "does not know the key in" if server.key else "asks for a key: set"
         super().__init__(
-            f"the server at {server.address} {shown} HELIX_API_KEY"
+            f"the server at {server.address} {problem} HELIX_API_KEY"
             " (`helix keys create` makes one, where the database is)"
         )
 
@@ -170,15 +172,15 @@ class OtherTenant(HelixError):
         super().__init__("the key in HELIX_API_KEY is another tenant's: leave --tenant out")
 
 
-def _asking(query: Query) -> Asking:
-    asking = Asking()
+def _question_options(query: Query) -> QuestionOptions:
+    options = QuestionOptions()
     if query.document_ids is not None:
-        asking["document_ids"] = query.document_ids
+        options["document_ids"] = query.document_ids
     if query.tags is not None:
-        asking["tags"] = query.tags
+        options["tags"] = query.tags
     if query.mode:
-        asking["mode"] = query.mode
-    return asking
+        options["mode"] = query.mode
+    return options
 
 
 @asynccontextmanager

@@ -77,16 +77,16 @@ class StudyService(Protocol):
 @asynccontextmanager
 async def study_service(option: str | None, tenant: str) -> AsyncIterator[StudyService]:
     """The tenant's sets, to be opened; raises as ``named_server`` does."""
-    asked = await server_or_settings(option, tenant)
-    if isinstance(asked, Settings):
+    target = await server_or_settings(option, tenant)
+    if isinstance(target, Settings):
         from helix.commands.service.in_database import database_library
         from helix.commands.service.study_in_database import DatabaseStudy
 
-        async with database_library(asked, tenant) as library:
-            yield DatabaseStudy(library, asked)
+        async with database_library(target, tenant) as library:
+            yield DatabaseStudy(library, target)
         return
     from helix.commands.service.over_http import server_answers
     from helix.commands.service.study_over_http import ServerStudy
 
-    async with server_answers(asked, tenant) as answers:
+    async with server_answers(target, tenant) as answers:
         yield ServerStudy(answers)

@@ -32,12 +32,12 @@ class DatabaseStudy:
         self._settings = settings
 
     async def list_sets(self) -> list[Row]:
-        found: list[Row] = (await sets.list_sets(self._library))["sets"]
-        return found
+        rows: list[Row] = (await sets.list_sets(self._library))["sets"]
+        return rows
 
     async def read_set(self, set_id: int) -> Row:
-        found, items = await sets.set_with_items(self._library, set_id)
-        return found | {"items": list(map(told_item, items))}
+        study_set, items = await sets.set_with_items(self._library, set_id)
+        return study_set | {"items": list(map(told_item, items))}
 
     async def order(
         self, kind: Kind, title: str, scope: Row, difficulty: Difficulty, count: int | None
@@ -86,8 +86,8 @@ class DatabaseStudy:
         return await self._mine(attempts.finish_attempt, attempt_id=attempt_id)
 
     async def _mine(self, action: Callable[..., Row], **values: Any) -> Row:
-        found: Row = await self._change(action, learner=_LEARNER, **values)
-        return found
+        result: Row = await self._change(action, learner=_LEARNER, **values)
+        return result
 
     async def _change(self, action: Callable[..., Any], **values: Any) -> Any:
         return await self._library.change(partial(action, tenant=self._library.tenant, **values))

@@ -22,8 +22,8 @@ class ServerStudy:
         self.documents = documents
 
     async def list_sets(self) -> list[Row]:
-        found: list[Row] = (await self.documents.json(calls.get("/v1/study", limit=200)))["sets"]
-        return found
+        rows: list[Row] = (await self.documents.json(calls.get("/v1/study", limit=200)))["sets"]
+        return rows
 
     async def read_set(self, set_id: int) -> Row:
         return await self.documents.json(calls.get(f"/v1/study/{set_id}"))
@@ -54,8 +54,8 @@ class ServerStudy:
         return await self._post(f"/v1/study/{set_id}/attempts")
 
     async def answer(self, attempt_id: int, item_id: int, answer: Any) -> Row:
-        given = {"item_id": item_id, "answer": answer}
-        return await self._post(f"/v1/study/attempts/{attempt_id}/answers", given)
+        body = {"item_id": item_id, "answer": answer}
+        return await self._post(f"/v1/study/attempts/{attempt_id}/answers", body)
 
     async def finish(self, attempt_id: int) -> Row:
         return await self._post(f"/v1/study/attempts/{attempt_id}/finish")

@@ -25,7 +25,7 @@ from helix.library.documents import (
     remove_document,
 )
 from helix.library.paging import check_text
-from helix.library.rereading import read_again
+from helix.library.rereading import reread
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.document_filters import Narrowed
 
@@ -152,9 +152,7 @@ async def delete(caller: CurrentCaller, document_id: int) -> Response:
 async def reingest(caller: CurrentCaller, document_id: int) -> Row:
     """Start a run over the stored bytes; the document stays readable meanwhile."""
     library = caller.library
-    run_id = await library.change(
-        partial(read_again, document_id=document_id, tenant=library.tenant)
-    )
+    run_id = await library.change(partial(reread, document_id=document_id, tenant=library.tenant))
     caller.services.on_run_created()
     return {"run_id": run_id}
 

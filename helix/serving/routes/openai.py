@@ -22,7 +22,7 @@ from helix.domain.questions import question_of
 from helix.protocols.messages import question_of_messages
 from helix.protocols.openai_chat import chunks, completion
 from helix.protocols.openai_responses import response, response_events
-from helix.protocols.openai_text import Sources, Wanted
+from helix.protocols.openai_text import ResponseOptions, Sources
 from helix.providers.base import Embedder
 from helix.providers.failures import embedding_failures
 from helix.serving.addresses import base_of
@@ -56,14 +56,16 @@ _FAILS: dict[int | str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class _Format:
-    """How one of the two formats tells an answer: as frames, and in one piece."""
+class _WireFormat:
+    """How one of the two formats sends an answer: as frames, or in one piece."""
 
-    frames: Callable[[AsyncGenerator[Event, None], Wanted, Sources], AsyncGenerator[bytes, None]]
-    whole: Callable[[Wanted, dict[str, Any], Sequence[Source]], dict[str, Any]]
+    frames: Callable[
+        [AsyncGenerator[Event, None], ResponseOptions, Sources], AsyncGenerator[bytes, None]
+    ]
+    whole: Callable[[ResponseOptions, dict[str, Any], Sequence[Source]], dict[str, Any]]
 
 
-_CHAT, _RESPONSES = _Format(chunks, completion), _Format(response_events, response)
+_CHAT, _RESPONSES = _WireFormat(chunks, completion), _WireFormat(response_events, response)
 
 
 def _body(kind: type[AskingRequest | EmbeddingsRequest]) -> dict[str, Any]:
@@ -98,8 +100,8 @@ async def model(caller: CurrentCaller, model: str) -> Response:
 )  # fmt: skip
 async def chat(request: Request, caller: CurrentCaller) -> Response:
     """The last message is the question, those before it its history; annotations are citations."""
-    asked = openai_request(await request.body(), ChatRequest)
-    return await _answered(request, caller, asked, _CHAT)
+    body = openai_request(await request.body(), ChatRequest)
+    return await _respond(request, caller, body, _CHAT)
 
 
 @router.post(
@@ -108,41 +110,43 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
 )  # fmt: skip
 async def responses(request: Request, caller: CurrentCaller) -> Response:
     """As `/v1/chat/completions`; nothing is kept."""
-    asked = openai_request(await request.body(), ResponsesRequest)
-    return await _answered(request, caller, asked, _RESPONSES)
+    body = openai_request(await request.body(), ResponsesRequest)
+    return await _respond(request, caller, body, _RESPONSES)
 
 
-async def _answered(
-    request: Request, caller: Caller, asked: AskingRequest, told: _Format
+async def _respond(
+    request: Request, caller: Caller, body: AskingRequest, wire_format: _WireFormat
 ) -> Response:
-    caller = caller.for_tenant(asked.tenant_id)
+    caller = caller.for_tenant(body.tenant_id)
     services = caller.services
-    text, history = question_of_messages(asked.messages_said())
+    text, history = question_of_messages(body.messages_said())
     text = question_of(text, services.settings.max_question_chars)
-    scope = asked.scope(caller.tenant, services.settings)
+    scope = body.scope(caller.tenant, services.settings)
     question = Question(
-        text, scope, asked.top_k, history, mode=asked.mode(services.settings),
-        time_zone=asked.time_zone or "UTC",
+        text, scope, body.top_k, history, mode=body.mode(services.settings),
+        time_zone=body.time_zone or "UTC",
     )  # fmt: skip
     answering = AnswerRequest(services.answering, question)
-    wanted = Wanted(
-        asked.model, base_of(request, services.settings), question.answer_id, int(time.time()),
-        asked.stops, asked.citation_links, asked.tells_usage,
+    options = ResponseOptions(
+        body.model, base_of(request, services.settings), question.answer_id, int(time.time()),
+        body.stops, body.citation_links, body.tells_usage,
     )  # fmt: skip
     headers = answer_headers(question)
-    if asked.stream:
+    if body.stream:
 
         def frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
             events = typed_events(answering, stream)
-            return told.frames(events, wanted, lambda: stream.retrieval.sources)
+            return wire_format.frames(events, options, lambda: stream.retrieval.sources)
 
         return await streamed(request, answering, frames, headers)
     with place_for(request, caller.tenant) as place:
         answer = await run_unless_disconnected(request, place.run(lambda: _whole(answering)))
     if answer is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    known = answering.told(answer, with_verdict=answering.has_verdict)
-    return TextJson(told.whole(wanted, known, answer.retrieval.sources), headers=headers)
+    answer_json = answering.told(answer, with_verdict=answering.has_verdict)
+    return TextJson(
+        wire_format.whole(options, answer_json, answer.retrieval.sources), headers=headers
+    )
 
 
 async def _whole(answering: AnswerRequest) -> Answer:
@@ -156,38 +160,38 @@ async def _whole(answering: AnswerRequest) -> Answer:
 )  # fmt: skip
 async def embeddings(request: Request, caller: CurrentCaller) -> Response:
     """Vectors of the database's embedder: 1,536 numbers of length 1."""
-    asked = openai_request(await request.body(), EmbeddingsRequest)
-    caller = caller.for_tenant(asked.tenant_id)
+    body = openai_request(await request.body(), EmbeddingsRequest)
+    caller = caller.for_tenant(body.tenant_id)
     embedder = caller.services.engine.retriever.space.embedder
-    if asked.model not in (EMBEDS, embedder.identity):
-        raise UnknownModel(f"there is no model {asked.model[:80]!r} that embeds: use {EMBEDS}")
-    if asked.dimensions not in (None, EMBEDDING_DIMENSIONS):
+    if body.model not in (EMBEDS, embedder.identity):
+        raise UnknownModel(f"there is no model {body.model[:80]!r} that embeds: use {EMBEDS}")
+    if body.dimensions not in (None, EMBEDDING_DIMENSIONS):
         raise InvalidParameter(f"dimensions can only be {EMBEDDING_DIMENSIONS}", "dimensions")
-    if not all(text.strip() for text in asked.texts):
+    if not all(text.strip() for text in body.texts):
         raise InvalidParameter("input holds an empty text, which has no vector", "input")
     with place_for(request, caller.tenant) as place:
-        work = place.run(lambda: _vectors(embedder, asked))
+        work = place.run(lambda: _vectors(embedder, body))
         vectors = await run_unless_disconnected(request, work)
     if vectors is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    tokens = sum(count_tokens(text) for text in asked.texts)
+    tokens = sum(count_tokens(text) for text in body.texts)
     asker(request, request.state.caller).answered(tokens)
     data = [
-        {"object": "embedding", "index": index, "embedding": _encoded(vector, asked)}
+        {"object": "embedding", "index": index, "embedding": _encoded(vector, body)}
         for index, vector in enumerate(vectors)
     ]
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-    return TextJson({"object": "list", "data": data, "model": asked.model, "usage": usage})
+    return TextJson({"object": "list", "data": data, "model": body.model, "usage": usage})
 
 
-async def _vectors(embedder: Embedder, asked: EmbeddingsRequest) -> list[list[float]]:
+async def _vectors(embedder: Embedder, body: EmbeddingsRequest) -> list[list[float]]:
     with embedding_failures():
-        if asked.input_type == "query":
-            return [await embedder.model.aget_query_embedding(text) for text in asked.texts]
-        return await embedder.model.aget_text_embedding_batch(asked.texts)
+        if body.input_type == "query":
+            return [await embedder.model.aget_query_embedding(text) for text in body.texts]
+        return await embedder.model.aget_text_embedding_batch(body.texts)
 
 
-def _encoded(vector: list[float], asked: EmbeddingsRequest) -> list[float] | str:
-    if asked.encoding_format == "base64":
+def _encoded(vector: list[float], body: EmbeddingsRequest) -> list[float] | str:
+    if body.encoding_format == "base64":
         return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
     return vector

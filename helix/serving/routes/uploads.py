@@ -18,7 +18,7 @@ from helix.library.access import Library, Row
 from helix.library.errors import UnsupportedMedia
 from helix.library.paging import check_text
 from helix.library.samples import sample_uploads
-from helix.library.uploads import Stored, Upload, clean_name, store_uploads
+from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 from helix.serving.authentication import Caller, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
@@ -93,7 +93,7 @@ def _declared(request: Request) -> int:
     return int(said) if said.isdecimal() and len(said) < 16 else 0
 
 
-async def _store(caller: Caller, uploads: list[Upload]) -> Stored:
+async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
     """Store ``uploads`` where the tenant has room for them, and have them read."""
     library = caller.library
     action = with_room(
@@ -109,7 +109,9 @@ async def _store(caller: Caller, uploads: list[Upload]) -> Stored:
     return stored
 
 
-def _answer(stored: Stored, refused: list[tuple[str, HelixError]] | None = None) -> JSONResponse:
+def _answer(
+    stored: UploadResult, refused: list[tuple[str, HelixError]] | None = None
+) -> JSONResponse:
     told: Row = {"run_id": stored.run_id, "documents": stored.documents}
     if refused is not None:
         told["refused"] = [{"name": name, "reason": str(problem)} for name, problem in refused]

@@ -19,7 +19,7 @@ import pytest
 from dbos import DBOS, SetWorkflowID
 
 from helix.domain.scope import DEFAULT_TENANT
-from helix.library.rereading import read_again
+from helix.library.rereading import reread
 from helix.library.run_files import (
     NewFile,
     add_files,
@@ -29,7 +29,7 @@ from helix.library.run_files import (
     set_unchanged,
 )
 from helix.library.runs import LIVE, begin_run, create_run, finish_run, stop_for_fault
-from helix.library.uploads import REPLACED, Stored, Upload, store_uploads
+from helix.library.uploads import REPLACED, Upload, UploadResult, store_uploads
 from helix.settings import Settings, load_settings
 from helix.storage.stored_bytes import keep_bytes
 from pipelines.runs import workflow
@@ -64,7 +64,7 @@ def upload(text: str, name: str = "a.txt", source_uri: str | None = None) -> Upl
     )
 
 
-def stored(url: str, *uploads: Upload) -> Stored:
+def stored(url: str, *uploads: Upload) -> UploadResult:
     with psycopg.connect(url) as connection:
         return store_uploads(connection, uploads, DEFAULT_TENANT)
 
@@ -207,7 +207,7 @@ async def test_a_forced_run_reads_again_and_embeds_nothing(
     assert asked
     connection.execute("DELETE FROM embedding_cache")
     with connection.transaction():
-        again = read_again(connection, first.documents[0]["id"], DEFAULT_TENANT)
+        again = reread(connection, first.documents[0]["id"], DEFAULT_TENANT)
     assert again != first.run_id
     file = load_file(connection, again, 0)
     assert file is not None

@@ -18,7 +18,7 @@ Link = Callable[[int, int], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CitationMarker:
     """One number of one marker.
 
     ``text[start:end]``, in code points, is its place in the text that the client gets. ``quote`` is
@@ -37,12 +37,12 @@ class Mark:
     quote_end: int | None = None
 
 
-def source_link(base: str, mark: Mark) -> str:
-    """The address at which the page shows the span of ``mark``; ``base`` is the server's."""
-    place = f"{base}/#/source/{mark.document_id}"
-    if mark.quote_start is None:
+def source_link(base: str, marker: CitationMarker) -> str:
+    """The address at which the page shows the span of ``marker``; ``base`` is the server's."""
+    place = f"{base}/#/source/{marker.document_id}"
+    if marker.quote_start is None:
         return place
-    return f"{place}?start={mark.quote_start}&end={mark.quote_end}"
+    return f"{place}?start={marker.quote_start}&end={marker.quote_end}"
 
 
 def answer_link(base: str, answer_id: str) -> str:
@@ -50,21 +50,23 @@ def answer_link(base: str, answer_id: str) -> str:
     return f"{base}/#/answer/{answer_id}"
 
 
-def marks_of(told: Mapping[str, Any], text: str | None = None) -> tuple[Mark, ...]:
-    """The marks of an answer's JSON (``answer``, ``citations``, ``support``).
+def citation_markers(
+    answer: Mapping[str, Any], text: str | None = None
+) -> tuple[CitationMarker, ...]:
+    """The citation markers of an answer's JSON (``answer``, ``citations``, ``support``).
 
     ``text``: the beginning of the answer, where the client has only that. A marker in a statement
-    without a span cites its document alone; a marker that cites no source is no mark.
+    without a span cites its document alone; a marker that cites no source is left out.
     """
-    citations = {citation["n"]: citation for citation in told["citations"]}
-    statements = told["support"]["statements"]
-    found = []
-    for marker in MARKER.finditer(told["answer"] if text is None else text):
-        for n in _numbers(marker[1]):
+    citations = {citation["n"]: citation for citation in answer["citations"]}
+    statements = answer["support"]["statements"]
+    markers = []
+    for match in MARKER.finditer(answer["answer"] if text is None else text):
+        for n in _numbers(match[1]):
             if citation := citations.get(n):
-                span = _span(statements, n, marker.start())
-                found.append(_mark(citation, marker.start(), marker.end(), span))
-    return tuple(found)
+                span = _span(statements, n, match.start())
+                markers.append(_marker(citation, match.start(), match.end(), span))
+    return tuple(markers)
 
 
 def _numbers(text: str) -> list[int]:
@@ -79,41 +81,45 @@ def _span(statements: list[Json], n: int, offset: int) -> Json | None:
     return None
 
 
-def _mark(citation: Json, start: int, end: int, span: Json | None) -> Mark:
+def _marker(citation: Json, start: int, end: int, span: Json | None) -> CitationMarker:
     placed = span or citation | {"quote": None, "start": None, "end": None}
-    return Mark(
+    return CitationMarker(
         citation["n"], start, end, placed["document_id"], placed["chunk_id"],
         place_of(citation["title"], citation["heading_path"], citation["label"]),
         placed["quote"], placed["start"], placed["end"],
     )  # fmt: skip
 
 
-def linked(text: str, link: Link, marks: tuple[Mark, ...] = ()) -> tuple[str, tuple[Mark, ...]]:
+def linked(
+    text: str, link: Link, markers: tuple[CitationMarker, ...] = ()
+) -> tuple[str, tuple[CitationMarker, ...]]:
     """``text`` with `[1](address)` for each number that ``link`` has an address for.
 
-    ``marks`` are those of ``text``; they are returned with their offsets in the linked text.
+    ``markers`` are those of ``text``; they are returned with their offsets in the linked text.
     """
-    made, position = "", 0
+    result, position = "", 0
     places: dict[tuple[int, int], tuple[int, int]] = {}
-    for marker in MARKER.finditer(text):
-        made += text[position : marker.start()]
-        position = marker.end()
-        addresses = [(n, link(n, marker.start())) for n in _numbers(marker[1])]
+    for match in MARKER.finditer(text):
+        result += text[position : match.start()]
+        position = match.end()
+        addresses = [(n, link(n, match.start())) for n in _numbers(match[1])]
         if not any(address for _, address in addresses):
-            made += marker[0]
+            result += match[0]
             continue
         for number, (n, address) in enumerate(addresses):
-            made += " " if number else ""
+            result += " " if number else ""
             piece = f"[{n}]({address})" if address else f"[{n}]"
-            places[marker.start(), n] = len(made), len(made) + len(piece)
-            made += piece
-    made += text[position:]
-    return made, tuple(_moved(mark, places) for mark in marks)
+            places[match.start(), n] = len(result), len(result) + len(piece)
+            result += piece
+    result += text[position:]
+    return result, tuple(_with_offsets(marker, places) for marker in markers)
 
 
-def _moved(mark: Mark, places: Mapping[tuple[int, int], tuple[int, int]]) -> Mark:
-    start, end = places[mark.start, mark.n]
-    return replace(mark, start=start, end=end)
+def _with_offsets(
+    marker: CitationMarker, places: Mapping[tuple[int, int], tuple[int, int]]
+) -> CitationMarker:
+    start, end = places[marker.start, marker.n]
+    return replace(marker, start=start, end=end)
 
 
 class Utf16:

@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.protocols.marks import Utf16, linked, marks_of, source_link
+from helix.protocols.citation_markers import Utf16, citation_markers, linked, source_link
 
 WORDS = ["süß", "e\u0301te\u0301", "🦆👩‍🚀", "שלום", "مرحبا", "plain", "𝕏"]
 PIECES = st.lists(st.sampled_from([*WORDS, "[1]", "[2]", "[1, 2]", "[9]", ". "]), max_size=20)
 
 
-def told(answer: str, *supported: tuple[int, int, int], sources: int = 2) -> dict[str, Any]:
+def answer_json(answer: str, *supported: tuple[int, int, int], sources: int = 2) -> dict[str, Any]:
     """The JSON of an answer; each ``supported`` is a statement's start and end, and its source."""
     citations = [
         {"n": n, "document_id": n + 6, "chunk_id": n + 40, "title": f"Title {n}",
@@ -31,7 +31,7 @@ def told(answer: str, *supported: tuple[int, int, int], sources: int = 2) -> dic
 
 def test_a_mark_leads_to_what_bears_out_its_own_statement() -> None:
     answer = "First. [1] Second. [1] [9]"
-    first, second = marks_of(told(answer, (0, 10, 1)))
+    first, second = citation_markers(answer_json(answer, (0, 10, 1)))
     assert (first.n, answer[first.start : first.end], first.title) == (1, "[1]", "Title 1, page 1")
     assert (first.quote, first.quote_start, first.quote_end) == ("First. [1]", 100, 110)
     assert source_link("http://h", first) == "http://h/#/source/7?start=100&end=110"
@@ -39,25 +39,29 @@ def test_a_mark_leads_to_what_bears_out_its_own_statement() -> None:
 
 
 def test_of_an_answer_that_is_told_in_part_the_marks_are_those_in_that_part() -> None:
-    assert [mark.n for mark in marks_of(told("One. [1] Two. [2]"), "One. [1] T")] == [1]
+    assert [
+        marker.n for marker in citation_markers(answer_json("One. [1] Two. [2]"), "One. [1] T")
+    ] == [1]
 
 
 @given(PIECES)
 def test_units_are_javascripts_places_of_the_same_characters(pieces: list[str]) -> None:
     answer = "".join(pieces)
     units, wide = Utf16(answer).units, answer.encode("utf-16-le")
-    for mark in marks_of(told(answer)):
-        sliced = wide[2 * units(mark.start) : 2 * units(mark.end)]
-        assert sliced.decode("utf-16-le") == answer[mark.start : mark.end]
+    for marker in citation_markers(answer_json(answer)):
+        sliced = wide[2 * units(marker.start) : 2 * units(marker.end)]
+        assert sliced.decode("utf-16-le") == answer[marker.start : marker.end]
     assert 2 * units(len(answer)) == len(wide)
 
 
 @given(PIECES)
 def test_links_move_the_marks_and_change_nothing_else(pieces: list[str]) -> None:
     answer = "".join(pieces)
-    marks = marks_of(told(answer))
-    text, moved = linked(answer, lambda n, _: f"u:{n}" if n <= 2 else None, marks)
-    assert [(mark.n, mark.quote) for mark in moved] == [(mark.n, mark.quote) for mark in marks]
+    markers = citation_markers(answer_json(answer))
+    text, moved = linked(answer, lambda n, _: f"u:{n}" if n <= 2 else None, markers)
+    assert [(marker.n, marker.quote) for marker in moved] == [
+        (marker.n, marker.quote) for marker in markers
+    ]
     assert all(text[m.start : m.end] == f"[{m.n}](u:{m.n})" for m in moved)
     plain = text.replace("(u:1)", "").replace("(u:2)", "")
     assert plain == answer.replace("[1, 2]", "[1] [2]")
