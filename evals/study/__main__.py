@@ -101,7 +101,7 @@ async def _items(
     for passage in scope.passages:
 
         async def is_false(text: str, passage=passage) -> bool:  # type: ignore[no-untyped-def]
-            return await examiner.is_stated_nowhere(text, passage)
+            return await examiner.is_unstated(text, passage)
 
         taken = 0
         async for item in maker.items(order, passage, of_passage, is_false):

@@ -241,8 +241,8 @@ async def _embedding(embedder: Embedder) -> Check:
     original = "" if raw is None else f"; it came with norm {raw:.3f}"
     finding = (
         f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{original}. Helix"
-        " normalises to 1:a model's shortened vectors keep their direction but not their length, and a dot product"
-        " would rank by both"
+        " normalises to 1: a model's shortened vectors keep their direction but not their length,"
+        " and a dot product would rank by both"
     )
     ok = len(vector) == EMBEDDING_DIMENSIONS and abs(norm - 1) < _NORM_TOLERANCE
     return Check(

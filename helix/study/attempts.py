@@ -62,11 +62,11 @@ def open_attempt(connection: Connected, tenant: str, set_id: int, learner: str) 
         NotFound: there is no such set.
         BadRequest: the set is neither a quiz nor a workshop.
     """
-    found = read_set(connection, tenant, set_id)
-    if found is None:
+    study_set = read_set(connection, tenant, set_id)
+    if study_set is None:
         raise no_set(set_id)
-    if found["kind"] not in ("quiz", "workshop"):
-        raise BadRequest(f"a set of kind {found['kind']} is not answered: only quizzes are")
+    if study_set["kind"] not in ("quiz", "workshop"):
+        raise BadRequest(f"a set of kind {study_set['kind']} is not answered: only quizzes are")
     values = {"tenant": tenant, "set_id": set_id, "learner": learner}
     attempt = one(connection, _OPEN, values)
     assert attempt is not None
@@ -79,30 +79,30 @@ async def list_attempts(library: Library, set_id: int, learner: str) -> list[Row
 
 
 def answer_question(
-    connection: Connected, tenant: str, attempt_id: int, item_id: int, given: Any, learner: str
+    connection: Connected, tenant: str, attempt_id: int, item_id: int, answer: Any, learner: str
 ) -> Row:
     """Keep an answer, and tell whether it is right, with the key, the explanation and its source.
 
-    ``given`` is an option's number from 0, or true or false. A second answer takes the first's
+    ``answer`` is an option's number from 0, or true or false. A second answer takes the first's
     place until the attempt is finished.
 
     Raises:
         NotFound: there is no such attempt, or the set has no such question.
         Conflict: the attempt is finished.
-        BadRequest: ``given`` cannot be an answer of the question.
+        BadRequest: ``answer`` cannot be an answer of the question.
     """
-    attempt = _held(connection, tenant, attempt_id, learner)
+    attempt = _own_attempt(connection, tenant, attempt_id, learner)
     item = item_row(connection, tenant, item_id)
     if item is None or item["set_id"] != attempt["set_id"] or item["kind"] not in _QUESTIONS:
         raise NotFound(f"this attempt's set has no question {item_id}")
-    is_right = is_right_answer(item, given)
-    kept = {"given": given, "is_right": is_right, "at": datetime.now(UTC).isoformat()}
-    answers = attempt["answers"] | {str(item_id): kept}
+    is_right = is_right_answer(item, answer)
+    record = {"given": answer, "is_right": is_right, "at": datetime.now(UTC).isoformat()}
+    updated = attempt["answers"] | {str(item_id): record}
     connection.execute(_ANSWER, {
-        "tenant": tenant, "id": attempt_id, "answer": Jsonb({str(item_id): kept}),
-        "right": sum(bool(answer.get("is_right")) for answer in answers.values()),
+        "tenant": tenant, "id": attempt_id, "answer": Jsonb({str(item_id): record}),
+        "right": sum(bool(each.get("is_right")) for each in updated.values()),
     })  # fmt: skip
-    return reviewed_question(item, kept)
+    return reviewed_question(item, record)
 
 
 def finish_attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
@@ -112,7 +112,7 @@ def finish_attempt(connection: Connected, tenant: str, attempt_id: int, learner:
         NotFound: there is no such attempt.
         Conflict: it is finished already.
     """
-    attempt = _held(connection, tenant, attempt_id, learner)
+    attempt = _own_attempt(connection, tenant, attempt_id, learner)
     items = items_of(connection, tenant, attempt["set_id"])
     questions = [item for item in items if item["kind"] in _QUESTIONS]
     review = [reviewed_question(q, attempt["answers"].get(str(q["id"]))) for q in questions]
@@ -127,9 +127,9 @@ def get_attempt(connection: Connected, tenant: str, attempt_id: int, learner: st
     """An attempt, with the review of its answered questions. Raises NotFound."""
     attempt = _attempt(connection, tenant, attempt_id, learner)
     items = items_of(connection, tenant, attempt["set_id"])
-    answered = [item for item in items if str(item["id"]) in attempt["answers"]]
-    review = [reviewed_question(item, attempt["answers"][str(item["id"])]) for item in answered
-              if item["kind"] in _QUESTIONS]  # fmt: skip
+    answers = attempt["answers"]
+    review = [reviewed_question(item, answers[str(item["id"])]) for item in items
+              if str(item["id"]) in answers and item["kind"] in _QUESTIONS]  # fmt: skip
     return attempt | {"review": review}
 
 
@@ -143,42 +143,44 @@ def mark_done(connection: Connected, tenant: str, item_id: int, learner: str) ->
     if item is None or item["kind"] != "lesson":
         raise NotFound(f"there is no lesson {item_id}")
     attempt = open_attempt(connection, tenant, item["set_id"], learner)
-    kept = {str(item_id): {"given": "done", "at": datetime.now(UTC).isoformat()}}
-    done = attempt["answers"] | kept
+    record = {str(item_id): {"given": "done", "at": datetime.now(UTC).isoformat()}}
+    answers = attempt["answers"] | record
     items = items_of(connection, tenant, item["set_id"])
     lessons = [each["id"] for each in items if each["kind"] == "lesson"]
-    count = sum(str(lesson) in done for lesson in lessons)
-    values = {"tenant": tenant, "id": attempt["id"], "answer": Jsonb(kept), "right": count}
+    count = sum(str(lesson) in answers for lesson in lessons)
+    values = {"tenant": tenant, "id": attempt["id"], "answer": Jsonb(record), "right": count}
     connection.execute(_ANSWER, values)
     if count == len(lessons):
         connection.execute(_FINISH, values | {"of": len(lessons)})
     return {"set_id": item["set_id"], "done": count, "of": len(lessons)}
 
 
-def is_right_answer(item: Row, given: Any) -> bool:
-    """Whether ``given`` is the right answer of a question's row.
+def is_right_answer(item: Row, answer: Any) -> bool:
+    """Whether ``answer`` is the right answer of a question's row.
 
     Raises:
         BadRequest: it is no answer of the question's kind.
     """
-    read = item_of(item["kind"], item["body"])
-    if isinstance(read, Choice):
-        if type(given) is not int or not 0 <= given < len(read.options):
-            raise BadRequest(f"answer is not an option's number, from 0 to {len(read.options) - 1}")
-        return given == read.key
-    assert isinstance(read, TrueFalse)
-    if type(given) is not bool:
+    question = item_of(item["kind"], item["body"])
+    if isinstance(question, Choice):
+        if type(answer) is not int or not 0 <= answer < len(question.options):
+            raise BadRequest(
+                f"answer is not an option's number, from 0 to {len(question.options) - 1}"
+            )
+        return answer == question.key
+    assert isinstance(question, TrueFalse)
+    if type(answer) is not bool:
         raise BadRequest("answer is neither true nor false")
-    return given is read.truth
+    return answer is question.truth
 
 
-def reviewed_question(item: Row, kept: dict[str, Any] | None) -> Row:
+def reviewed_question(item: Row, record: dict[str, Any] | None) -> Row:
     """A question with its key, explanation and sources, and the learner's answer."""
     body = item["body"]
     key = body["key"] if item["kind"] == "choice" else body["truth"]
     return {
-        "item_id": item["id"], "right": bool(kept and kept["is_right"]),
-        "given": kept["given"] if kept else None, "key": key,
+        "item_id": item["id"], "right": bool(record and record["is_right"]),
+        "given": record["given"] if record else None, "key": key,
         "explanation": body.get("explanation", ""), "sources": item["sources"],
         "stale": item["stale"],
     }  # fmt: skip
@@ -193,7 +195,7 @@ def _attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) 
     return attempt
 
 
-def _held(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
+def _own_attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
     attempt = _attempt(connection, tenant, attempt_id, learner)
     if attempt["finished_at"] is not None:
         raise Conflict("this attempt is finished: begin another one")

@@ -15,7 +15,7 @@ from helix.study.examination import (
     mentions,
     spans_of,
 )
-from helix.study.items import Lesson, Made, Node, Proven
+from helix.study.items import CheckedItems, Lesson, Node, Proven
 from helix.study.maker import Part
 from helix.study.sentences import clear_sentences, sentences_of
 
@@ -33,50 +33,51 @@ class Outline:
     ``is_sound``: there are enough of them for a workshop or a map.
     """
 
-    made: Made = field(default_factory=Made)
+    items: CheckedItems = field(default_factory=CheckedItems)
     parents: list[int | None] = field(default_factory=list)
     is_sound: bool = False
 
 
 def checked_lessons(
-    parts: Sequence[Part | None], passages: Sequence[Source], wanted: int
+    parts: Sequence[Part | None], passages: Sequence[Source], limit: int
 ) -> Outline:
-    """At most ``wanted`` lessons: each title fits a passage that it names, and no two are alike."""
+    """At most ``limit`` lessons: each title fits a passage that it names, and no two are alike."""
     outline, titles = Outline(), set[str]()
     for part in parts:
-        named = _passages_of(part, passages)[:PASSAGES_OF_A_LESSON]
-        problem = _problem(part, named) or _lesson_problem(part, named, titles)
+        sources = _passages_of(part, passages)[:PASSAGES_OF_A_LESSON]
+        problem = _problem(part, sources) or _lesson_problem(part, sources, titles)
         if part is None or problem:
-            outline.made.drop(problem or MALFORMED)
-        elif len(outline.made.proven) < wanted:
+            outline.items.drop(problem or MALFORMED)
+        elif len(outline.items.proven) < limit:
             titles.add(part.title.casefold())
-            points = [point for point in part.points if _is_said(point, named)] or points_of(named)
+            stated = [point for point in part.points if _is_stated(point, sources)]
+            points = stated or points_of(sources)
             lesson = Lesson(part.title.strip(), tuple(points[:_POINTS]))
-            outline.made.proven.append(Proven(lesson, _openings(named)))
-    outline.is_sound = len(outline.made.proven) >= min(_FEWEST_LESSONS, wanted, len(passages))
+            outline.items.proven.append(Proven(lesson, _openings(sources)))
+    outline.is_sound = len(outline.items.proven) >= min(_FEWEST_LESSONS, limit, len(passages))
     return outline
 
 
-def checked_nodes(parts: Sequence[Part | None], passages: Sequence[Source], wanted: int) -> Outline:
-    """At most ``wanted`` nodes of one tree: each label stands in a passage that the node names.
+def checked_nodes(parts: Sequence[Part | None], passages: Sequence[Source], limit: int) -> Outline:
+    """At most ``limit`` nodes of one tree: each label stands in a passage that the node names.
 
     A node whose parent is dropped goes with it.
     """
-    outline, kept = Outline(), dict[int, int]()
-    for place, part in enumerate(parts[:wanted]):
-        named = _passages_of(part, passages) or (list(passages) if place == 0 else [])
+    outline, places = Outline(), dict[int, int]()
+    for place, part in enumerate(parts[:limit]):
+        sources = _passages_of(part, passages) or (list(passages) if place == 0 else [])
         is_root = part is not None and part.parent is None
-        problem = _problem(part, named)
+        problem = _problem(part, sources)
         if problem is None and (is_root != (place == 0)):
             problem = MALFORMED  # a second root, or none
-        spans = _spans_of_label(part, named, is_root=is_root) if part and not problem else ()
-        if part is None or problem or not spans or not (is_root or part.parent in kept):
-            outline.made.drop(problem or UNSUPPORTED)
+        spans = _spans_of_label(part, sources, is_root=is_root) if part and not problem else ()
+        if part is None or problem or not spans or not (is_root or part.parent in places):
+            outline.items.drop(problem or UNSUPPORTED)
             continue
-        kept[place] = len(outline.made.proven)
-        outline.parents.append(None if part.parent is None else kept[part.parent])
-        outline.made.proven.append(Proven(Node(part.title.strip()), spans))
-    outline.is_sound = len(outline.made.proven) >= min(_FEWEST_NODES, wanted, len(passages))
+        places[place] = len(outline.items.proven)
+        outline.parents.append(None if part.parent is None else places[part.parent])
+        outline.items.proven.append(Proven(Node(part.title.strip()), spans))
+    outline.is_sound = len(outline.items.proven) >= min(_FEWEST_NODES, limit, len(passages))
     return outline
 
 
@@ -89,8 +90,8 @@ def opening(passage: Source) -> Support | None:
 
 def points_of(passages: Sequence[Source]) -> list[str]:
     """The first sentences of passages, where they are short enough for a list of points."""
-    found = [sentence.text for passage in passages for sentence in clear_sentences(passage)[:1]]
-    return [point for point in found if len(point) <= _LONGEST_POINT][:_POINTS]
+    sentences = [sentence.text for passage in passages for sentence in clear_sentences(passage)[:1]]
+    return [point for point in sentences if len(point) <= _LONGEST_POINT][:_POINTS]
 
 
 def _passages_of(part: Part | None, passages: Sequence[Source]) -> list[Source]:
@@ -98,31 +99,31 @@ def _passages_of(part: Part | None, passages: Sequence[Source]) -> list[Source]:
     return [passages[number - 1] for number in numbers if 1 <= number <= len(passages)]
 
 
-def _problem(part: Part | None, named: Sequence[Source]) -> str | None:
-    sound = part is not None and 0 < len(part.title.strip()) <= LONGEST_TITLE and named
+def _problem(part: Part | None, sources: Sequence[Source]) -> str | None:
+    sound = part is not None and 0 < len(part.title.strip()) <= LONGEST_TITLE and sources
     return None if sound else MALFORMED
 
 
-def _lesson_problem(part: Part | None, named: Sequence[Source], titles: set[str]) -> str | None:
+def _lesson_problem(part: Part | None, sources: Sequence[Source], titles: set[str]) -> str | None:
     if part is None:
         return MALFORMED
     if part.title.casefold() in titles:
         return DUPLICATE
-    is_named = any(is_about(part.title, passage) for passage in named)
-    return None if is_named and _openings(named) else UNSUPPORTED
+    has_subject = any(is_about(part.title, passage) for passage in sources)
+    return None if has_subject and _openings(sources) else UNSUPPORTED
 
 
 def _openings(passages: Sequence[Source]) -> tuple[Support, ...]:
     return tuple(span for passage in passages if (span := opening(passage)) is not None)
 
 
-def _is_said(point: str, passages: Sequence[Source]) -> bool:
+def _is_stated(point: str, passages: Sequence[Source]) -> bool:
     return len(point) <= _LONGEST_POINT and any(spans_of(point, each) for each in passages)
 
 
-def _spans_of_label(part: Part, named: Sequence[Source], *, is_root: bool) -> tuple[Support, ...]:
+def _spans_of_label(part: Part, sources: Sequence[Source], *, is_root: bool) -> tuple[Support, ...]:
     """A sentence of the first passage that has the label's words; the root may be any name."""
-    for passage in named:
+    for passage in sources:
         if spans := mentions(part.title, passage):
             return spans
-    return _openings(named)[:1] if is_root else ()
+    return _openings(sources)[:1] if is_root else ()

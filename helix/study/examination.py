@@ -43,13 +43,13 @@ _VOWELS = tuple("aeiouAEIOU")
 
 
 class Examiner:
-    """Examines the items of one set; ``taken`` are the items that the set has already."""
+    """Examines the items of one set; ``existing`` are the items that the set has already."""
 
-    def __init__(self, near: Near, taken: Iterable[Item] = ()) -> None:
+    def __init__(self, near: Near, existing: Iterable[Item] = ()) -> None:
         self._near = near
-        self._stated: dict[tuple[int, str], bool] = {}
+        self._stated_cache: dict[tuple[int, str], bool] = {}
         self._words: dict[int, frozenset[str]] = {}
-        self._taken = [frozenset(terms(item.text)) for item in taken]
+        self._existing = [frozenset(terms(item.text)) for item in existing]
 
     async def examine(self, item: Item, source: Source) -> Proven | Rejected:
         """The item with its spans in ``source``, or the reason why it is dropped.
@@ -58,13 +58,13 @@ class Examiner:
         """
         if problem := malformed(item):
             return Rejected(item, problem)
-        said = frozenset(terms(item.text))
-        if any(_are_alike(said, other) for other in self._taken):
+        words = frozenset(terms(item.text))
+        if any(_are_alike(words, other) for other in self._existing):
             return Rejected(item, DUPLICATE)
         supports, problem = await self._proof(item, source)
         if problem or not supports:
             return Rejected(item, problem or UNSUPPORTED)
-        self._taken.append(said)
+        self._existing.append(words)
         return Proven(item, supports)
 
     async def _proof(self, item: Item, source: Source) -> tuple[tuple[Support, ...], str | None]:
@@ -78,17 +78,17 @@ class Examiner:
         return mentions(item.title if isinstance(item, Lesson) else item.label, source), None
 
     async def _choice(self, item: Choice, source: Source) -> tuple[tuple[Support, ...], str | None]:
-        if given_away(item):
+        if reveals_answer(item):
             return (), GIVEN_AWAY
         supports = spans_of(item.filled(item.key), source)
         others = [item.filled(n) for n in range(len(item.options)) if n != item.key]
         if not supports:
-            stated = any(spans_of(other, source) for other in others)
-            return (), WRONG_KEY if stated else UNANSWERABLE
+            is_stated = any(spans_of(other, source) for other in others)
+            return (), WRONG_KEY if is_stated else UNANSWERABLE
         if not is_about(item.question, source):
             return (), UNANSWERABLE
         for other in others:
-            if not await self.is_stated_nowhere(other, source):
+            if not await self.is_unstated(other, source):
                 return (), TRUE_DISTRACTOR
         return supports, None
 
@@ -98,34 +98,34 @@ class Examiner:
         if item.truth:
             return spans_of(item.statement, source), None
         supports = spans_of(item.original, source)
-        if not await self.is_stated_nowhere(item.statement, source):
+        if not await self.is_unstated(item.statement, source):
             return (), NOT_FALSE
         return supports, None
 
-    async def is_stated_nowhere(self, text: str, source: Source) -> bool:
+    async def is_unstated(self, text: str, source: Source) -> bool:
         """Whether no passage of the scope states ``text``; False where that cannot be decided."""
         key = source.chunk_id, text
-        if key not in self._stated:
-            self._stated[key] = not _is_one_statement(text, source) or await self._states(
+        if key not in self._stated_cache:
+            self._stated_cache[key] = not _is_one_statement(text, source) or await self._states(
                 text, source
             )
-        return not self._stated[key]
+        return not self._stated_cache[key]
 
     async def _states(self, text: str, source: Source) -> bool:
         """Whether a passage states ``text``; passages with few of its words are not looked at."""
         if spans_of(text, source):
             return True
-        said = frozenset(terms(text))
+        words = frozenset(terms(text))
         return any(
             spans_of(text, each)
             for each in await self._near(text)
-            if len(said & self._words_of(each)) >= _MAY_STATE * len(said)
+            if len(words & self._words_of(each)) >= _MAY_STATE * len(words)
         )
 
     def _words_of(self, source: Source) -> frozenset[str]:
         if source.chunk_id not in self._words:
-            named = " ".join((source.title, *source.hit.heading_path, source.content))
-            self._words[source.chunk_id] = frozenset(terms(named))
+            text = " ".join((source.title, *source.hit.heading_path, source.content))
+            self._words[source.chunk_id] = frozenset(terms(text))
         return self._words[source.chunk_id]
 
 
@@ -144,9 +144,9 @@ def malformed(item: Item) -> str | None:
         )  # fmt: skip
         return None if sound and not _equal_numbers(item) else MALFORMED
     if isinstance(item, TrueFalse):
-        changed = bool(item.original) and _folded(item.statement) != _folded(item.original)
+        is_changed = bool(item.original) and _folded(item.statement) != _folded(item.original)
         sound = 0 < len(item.statement.strip()) <= _LONGEST["statement"]
-        return None if sound and (item.truth or changed) else MALFORMED
+        return None if sound and (item.truth or is_changed) else MALFORMED
     if isinstance(item, Card):
         front, back = item.front.strip(), item.back.strip()
         sound = 0 < len(front) <= _LONGEST["front"] and 0 < len(back) <= _LONGEST["back"]
@@ -165,33 +165,33 @@ def spans_of(text: str, source: Source) -> tuple[Support, ...]:
 
 def mentions(label: str, source: Source) -> tuple[Support, ...]:
     """The first sentence with all words of ``label``; any where title and headings have them."""
-    wanted = set(terms(label))
-    if not wanted:
+    label_words = set(terms(label))
+    if not label_words:
         return ()
-    headed = wanted <= set(terms(" ".join((source.title, *source.hit.heading_path))))
+    headed = label_words <= set(terms(" ".join((source.title, *source.hit.heading_path))))
     for sentence in sentences_of(source):
-        if headed or wanted <= set(terms(sentence.text)):
+        if headed or label_words <= set(terms(sentence.text)):
             return (sentence.support,)
     return ()
 
 
 def is_about(question: str, source: Source) -> bool:
     """Whether most words of a question stand in the passage, its title or its headings."""
-    asked = set(terms(question.replace(BLANK, " ")))
-    known = set(terms(" ".join((source.content, source.title, *source.hit.heading_path))))
-    return len(asked & known) >= _KNOWN * len(asked)
+    question_words = set(terms(question.replace(BLANK, " ")))
+    passage_words = set(terms(" ".join((source.content, source.title, *source.hit.heading_path))))
+    return len(question_words & passage_words) >= _KNOWN * len(question_words)
 
 
-def given_away(item: Choice) -> bool:
+def reveals_answer(item: Choice) -> bool:
     """Whether the question's wording, or an option's length or grammar, shows the right option."""
     key = item.options[item.key]
     others = [option for n, option in enumerate(item.options) if n != item.key]
-    asked = item.question.replace(BLANK, " ")
-    said = set(terms(key))
-    if said and said <= set(terms(asked)):
+    question = item.question.replace(BLANK, " ")
+    key_words = set(terms(key))
+    if key_words and key_words <= set(terms(question)):
         return True
     shortened = rf"(?<=[^\W\d_]){re.escape(key)}(?!\d)"  # protein 1 (MBD1)
-    if key.isdigit() and re.search(shortened, f"{asked} {item.statement}"):
+    if key.isdigit() and re.search(shortened, f"{question} {item.statement}"):
         return True
     digits = [any(c.isdigit() for c in option) for option in item.options]
     if len(set(digits)) > 1 or (len(key) > 30 and len(key) > _FAR_LONGER * max(map(len, others))):
@@ -205,14 +205,16 @@ def given_away(item: Choice) -> bool:
 
 def _equal_numbers(item: Choice) -> bool:
     """Whether two options are the same amount, such as 30 and thirty."""
-    read = [Facts(item.filled(n)).numbers for n in range(len(item.options))]
+    option_numbers = [Facts(item.filled(n)).numbers for n in range(len(item.options))]
     plain = [Facts(option).numbers for option in item.options]
     if not all(len(numbers) == 1 for numbers in plain):
         return False
     at = item.statement.index(BLANK)
-    found = [next((n for n in numbers if n.start <= at < n.until or at <= n.start < at + 40), None)
-             for numbers in read]  # fmt: skip
-    pairs = [(a, b) for i, a in enumerate(found) for b in found[i + 1 :] if a and b]
+    amounts = [
+        next((n for n in numbers if n.start <= at < n.until or at <= n.start < at + 40), None)
+        for numbers in option_numbers
+    ]
+    pairs = [(a, b) for i, a in enumerate(amounts) for b in amounts[i + 1 :] if a and b]
     return any(a.agrees(b) for a, b in pairs)
 
 

@@ -10,7 +10,7 @@ from helix.library.access import Connected, Library
 from helix.study.examination import spans_of
 from helix.study.formats.anki import notes_of
 from helix.study.formats.tables import cards_of_csv
-from helix.study.items import Card, Made, Proven
+from helix.study.items import Card, CheckedItems, Proven
 from helix.study.passages import passages_near
 from helix.study.sets import NewSet, add_set
 from helix.study.storing import add_items, add_unproven, count_items
@@ -41,14 +41,15 @@ async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> i
     A card whose back is stated by a passage of the library gets that span as its source: it becomes
     stale, or is deleted, with its document. The other cards have no source.
     """
-    found = [await _span(library, card) for card in cards]
+    sources = [await _span(library, card) for card in cards]
 
     def store(connection: Connected) -> int:
         new = NewSet("cards", title, {}, None, "normal", None)
         set_id = add_set(connection, library.tenant, new)
-        for card, source in zip(cards, found, strict=True):
-            spans = spans_of(card.back, source) if source else ()
-            ids = add_items(connection, library.tenant, set_id, Made([Proven(card, spans)])) \
+        for card, card_sources in zip(cards, sources, strict=True):
+            spans = spans_of(card.back, card_sources) if card_sources else ()
+            checked = CheckedItems([Proven(card, spans)])
+            ids = add_items(connection, library.tenant, set_id, checked) \
                 if spans else [None]  # fmt: skip
             if ids == [None]:
                 _, last = count_items(connection, library.tenant, set_id)

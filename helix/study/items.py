@@ -117,7 +117,7 @@ class Rejected:
 
 
 @dataclass(slots=True)
-class Made:
+class CheckedItems:
     """The result of one step of making a set; ``dropped`` counts dropped items by reason."""
 
     proven: list[Proven] = field(default_factory=list)
@@ -141,8 +141,8 @@ def item_of(kind: str, body: dict[str, Any]) -> Item:
         "choice": Choice, "true_false": TrueFalse, "card": Card, "lesson": Lesson, "node": Node,
     }  # fmt: skip
     maker = makers[kind]
-    known = {name: _as_tuple(body[name]) for name in maker.__dataclass_fields__ if name in body}
-    return maker(**known)
+    values = {name: _as_tuple(body[name]) for name in maker.__dataclass_fields__ if name in body}
+    return maker(**values)
 
 
 def _as_tuple(value: Any) -> Any:

@@ -11,7 +11,7 @@ from helix.domain.scope import Scope
 from helix.library.access import Connected, Library, Row
 from helix.library.errors import NotFound
 from helix.study.examination import Examiner
-from helix.study.items import Made, Proven
+from helix.study.items import CheckedItems, Proven
 from helix.study.maker import Maker, Order
 from helix.study.passages import passages_near, read_passages
 from helix.study.rows import item_row
@@ -36,21 +36,21 @@ async def open_lesson(
     if "text" in lesson["body"]:
         return lesson
     request = AnswerRequest(answering, _question(library.tenant, lesson), recorded=False)
-    told = await request.run_json()
+    answer = await request.run_json()
     exercise = await _exercise(library, maker, lesson)
     body: dict[str, Any] = {
-        "text": None if told["abstained"] else told["answer"],
-        "citations": told["citations"], "support": told["support"],
+        "text": None if answer["abstained"] else answer["answer"],
+        "citations": answer["citations"], "support": answer["support"],
     }  # fmt: skip
 
     def keep(connection: Connected) -> None:
-        written = item_row(connection, library.tenant, item_id)
-        if written is None or "text" in written["body"]:
+        stored = item_row(connection, library.tenant, item_id)
+        if stored is None or "text" in stored["body"]:
             return  # deleted meanwhile, or written by another request
         ids: list[int | None] = []
         if exercise:
-            made = Made([exercise])
-            ids = add_items(connection, library.tenant, lesson["set_id"], made)
+            checked = CheckedItems([exercise])
+            ids = add_items(connection, library.tenant, lesson["set_id"], checked)
         more = body | {"exercise": ids[0] if ids else None}
         change_body(connection, library.tenant, item_id, more)
 
@@ -70,10 +70,10 @@ def _question(tenant: str, lesson: Row) -> Question:
     sources = lesson["sources"]
     document, title = sources[0]["title"], lesson["body"]["title"]
     ids = tuple(dict.fromkeys(source["document_id"] for source in sources))
-    asked = f"What is “{document}” about?"
+    text = f"What is “{document}” about?"
     if title != document:
-        asked = f"What does “{document}” say about {title}?"
-    return Question(asked, Scope(tenant, document_ids=ids), _TOP_K)
+        text = f"What does “{document}” say about {title}?"
+    return Question(text, Scope(tenant, document_ids=ids), _TOP_K)
 
 
 async def _exercise(library: Library, maker: Maker, lesson: Row) -> Proven | None:
@@ -84,7 +84,7 @@ async def _exercise(library: Library, maker: Maker, lesson: Row) -> Proven | Non
     examiner = Examiner(lambda text: passages_near(library, ids, text))
     order = Order("quiz", "normal", passages)
     for passage in passages:
-        is_false = partial(examiner.is_stated_nowhere, source=passage)
+        is_false = partial(examiner.is_unstated, source=passage)
         async for item in maker.items(order, passage, 1, is_false):
             if item is None:
                 continue

@@ -57,7 +57,7 @@ class Maker(Protocol):
         ...
 
     def items(
-        self, order: Order, passage: Source, wanted: int, is_false: IsFalse
+        self, order: Order, passage: Source, limit: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
         """Candidates from ``passage``; None stands for an item that could not be read.
 
@@ -67,9 +67,9 @@ class Maker(Protocol):
         ...
 
     async def outline(
-        self, kind: Kind, passages: Sequence[Source], wanted: int
+        self, kind: Kind, passages: Sequence[Source], limit: int
     ) -> list[Part | None] | None:
-        """At most ``wanted`` parts of a workshop or a map; None in the list is an unreadable part.
+        """At most ``limit`` parts of a workshop or a map; None in the list is an unreadable part.
 
         None in place of a list: this maker makes no outlines, and headings are used.
 
@@ -85,7 +85,7 @@ class OfflineMaker:
     identity = "offline"
 
     async def items(
-        self, order: Order, passage: Source, wanted: int, is_false: IsFalse
+        self, order: Order, passage: Source, limit: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
         """See Maker; raises nothing."""
         sentences = clear_sentences(passage)
@@ -97,7 +97,7 @@ class OfflineMaker:
             yield question
 
     async def outline(
-        self, kind: Kind, passages: Sequence[Source], wanted: int
+        self, kind: Kind, passages: Sequence[Source], limit: int
     ) -> list[Part | None] | None:
         """None: outlines are made from headings."""
         return None

@@ -12,12 +12,12 @@ from helix.domain.context import Source
 from helix.errors import UpstreamError
 from helix.library.access import Library, Row
 from helix.study.examination import DUPLICATE, MALFORMED, Examiner
-from helix.study.items import Made, Rejected, item_of
+from helix.study.items import CheckedItems, Rejected, item_of
 from helix.study.maker import Maker, Order
 from helix.study.outlining import make_map, make_workshop
 from helix.study.passages import (
     MOST_PASSAGES,
-    chosen,
+    evenly_spread,
     passages_near,
     places_of,
     read_passages,
@@ -68,13 +68,13 @@ async def make(library: Library, set_id: int, maker: Maker, going_on: GoingOn) -
     if row["kind"] in ("workshop", "map"):
         return await _outline(work)
     if row["plan"] is None:
-        row["plan"] = await _planned(work)
+        row["plan"] = await _make_plan(work)
     return await _items(work)
 
 
-async def _planned(work: _Work) -> list[int]:
-    wanted = min(max(MOST_PASSAGES, work.row["wanted"]), _MOST_READ)
-    places = chosen(await places_of(work.library, work.row["document_ids"]), wanted)
+async def _make_plan(work: _Work) -> list[int]:
+    limit = min(max(MOST_PASSAGES, work.row["wanted"]), _MOST_READ)
+    places = evenly_spread(await places_of(work.library, work.row["document_ids"]), limit)
     passages = await read_passages(work.library, [place.chunk_id for place in places])
     plan = [passage.chunk_id for passage in without_repeats(passages)]
     keep = partial(
@@ -93,45 +93,45 @@ async def _items(work: _Work) -> bool:
     examiner = Examiner(work.near, [item_of(each["kind"], each["body"]) for each in stored])
     steps = len(row["plan"])
     for at in range(row["at"], steps * _ROUNDS):
-        made, _ = await library.change(
+        count, _ = await library.change(
             partial(count_items, tenant=library.tenant, set_id=work.set_id)
         )
-        if made >= row["wanted"]:
+        if count >= row["wanted"]:
             break
         if not await work.going_on(f"passage {at % steps + 1} of {steps}"):
             return False
-        wanted = min(row["wanted"] - made, ceil(row["wanted"] / steps) + at // steps * 3)
+        limit = min(row["wanted"] - count, ceil(row["wanted"] / steps) + at // steps * 3)
         passage = passages.get(row["plan"][at % steps])
-        result = await _step(work, order, examiner, passage, wanted) if passage else Made()
+        result = await _step(work, order, examiner, passage, limit) if passage else CheckedItems()
         if at >= steps:
             result.dropped.pop(DUPLICATE, None)  # the first round has counted it
-        keep = partial(keep_step, tenant=library.tenant, set_id=work.set_id, at=at, made=result)
+        keep = partial(keep_step, tenant=library.tenant, set_id=work.set_id, at=at, checked=result)
         if not await library.change(keep):
             return False
     return True
 
 
 async def _step(
-    work: _Work, order: Order, examiner: Examiner, passage: Source, wanted: int
-) -> Made:
+    work: _Work, order: Order, examiner: Examiner, passage: Source, limit: int
+) -> CheckedItems:
     """At most ``wanted`` proven items of one passage, and the counts of dropped ones."""
-    made = Made()
+    checked = CheckedItems()
 
     async def is_false(text: str) -> bool:
-        return await examiner.is_stated_nowhere(text, passage)
+        return await examiner.is_unstated(text, passage)
 
-    candidates = work.maker.items(order, passage, wanted, is_false)
+    candidates = work.maker.items(order, passage, limit, is_false)
     try:
         async for item in candidates:
             if item is None:
-                made.drop(MALFORMED)
+                checked.drop(MALFORMED)
                 continue
             outcome = await examiner.examine(item, passage)
             if isinstance(outcome, Rejected):
-                made.drop(outcome.reason)
+                checked.drop(outcome.reason)
             else:
-                made.proven.append(outcome)
-            if len(made.proven) >= wanted:
+                checked.proven.append(outcome)
+            if len(checked.proven) >= limit:
                 break
         work.failures = 0
     except UpstreamError as error:
@@ -139,8 +139,8 @@ async def _step(
         if work.failures >= _FAILURES:
             raise
         _logger.warning("a passage of study set %d is left out: %s", work.set_id, error)
-        made.drop(FAILED)
-    return made
+        checked.drop(FAILED)
+    return checked
 
 
 async def _outline(work: _Work) -> bool:

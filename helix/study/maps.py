@@ -28,8 +28,8 @@ def arrange(
         NotFound: there is no such map.
         BadRequest: an id is not one of its nodes, or a position is not two numbers in range.
     """
-    found = read_set(connection, tenant, set_id)
-    if found is None or found["kind"] != "map":
+    study_map = read_set(connection, tenant, set_id)
+    if study_map is None or study_map["kind"] != "map":
         raise no_set(set_id)
     nodes = {str(item["id"]): item["id"] for item in items_of(connection, tenant, set_id)}
     changes: dict[str, dict[str, Any]] = {}

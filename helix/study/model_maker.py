@@ -58,10 +58,10 @@ class ModelMaker:
         self._is_gemini = llm.identity.partition(":")[0] == "gemini"
 
     async def items(
-        self, order: Order, passage: Source, wanted: int, is_false: IsFalse
+        self, order: Order, passage: Source, limit: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
         """See Maker."""
-        count = wanted + _SPARE
+        count = limit + _SPARE
         if order.kind == "cards":
             reply = await self._reply(prompt("study_cards", count=count), Cards, [passage])
             objects = items_in(reply, CardObject)
@@ -78,20 +78,20 @@ class ModelMaker:
             yield item
 
     async def outline(
-        self, kind: Kind, passages: Sequence[Source], wanted: int
+        self, kind: Kind, passages: Sequence[Source], limit: int
     ) -> list[Part | None] | None:
         """See Maker."""
         if kind == "workshop":
-            reply = await self._reply(prompt("study_lessons", count=wanted), Lessons, passages)
+            reply = await self._reply(prompt("study_lessons", count=limit), Lessons, passages)
             return parts_in(reply, LessonObject)
-        reply = await self._reply(prompt("study_nodes", count=wanted), Nodes, passages)
+        reply = await self._reply(prompt("study_nodes", count=limit), Nodes, passages)
         return parts_in(reply, NodeObject)
 
     async def _reply(self, rules: str, shape: type[BaseModel], passages: Sequence[Source]) -> str:
-        asked = "Write the items of [1]." if len(passages) == 1 else "Write the outline."
+        request = "Write the items of [1]." if len(passages) == 1 else "Write the outline."
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=rules),
-            ChatMessage(role=MessageRole.USER, content=user_turn(asked, passages)),
+            ChatMessage(role=MessageRole.USER, content=user_turn(request, passages)),
         ]
         constrained = {"response_mime_type": "application/json", "response_schema": shape}
         options: dict[str, Any] = {"generation_config": constrained} if self._is_gemini else {}

@@ -9,9 +9,9 @@ from helix.domain.context import Source
 from helix.library.access import Connected, Library, Row
 from helix.study.checked_outline import Outline, checked_lessons, checked_nodes
 from helix.study.heading_outline import lessons_by_heading, nodes_by_heading
-from helix.study.items import Made
+from helix.study.items import CheckedItems
 from helix.study.maker import Maker, OfflineMaker, Part
-from helix.study.passages import Place, chosen, places_of, read_passages, without_repeats
+from helix.study.passages import Place, evenly_spread, places_of, read_passages, without_repeats
 from helix.study.storing import add_items, change_body, keep_plan, keep_step
 
 _SHOWN = 30  # passages that a model outlines
@@ -29,7 +29,7 @@ async def make_workshop(library: Library, row: Row, maker: Maker) -> bool:
     if not outline.is_sound:
         by_rule = await lessons_by_heading(library, places, row["wanted"])
         outline, maker = _instead(outline, by_rule), OfflineMaker()
-    return await _keep(library, row, maker, outline.made)
+    return await _keep(library, row, maker, outline.items)
 
 
 async def make_map(library: Library, row: Row, maker: Maker) -> bool:
@@ -39,7 +39,7 @@ async def make_map(library: Library, row: Row, maker: Maker) -> bool:
     if not outline.is_sound:
         by_rule = await nodes_by_heading(library, places, row["title"], row["wanted"])
         outline, maker = _instead(outline, by_rule), OfflineMaker()
-    return await _keep(library, row, maker, outline.made, outline.parents)
+    return await _keep(library, row, maker, outline.items, outline.parents)
 
 
 async def _by_model(
@@ -50,7 +50,7 @@ async def _by_model(
     Raises:
         UpstreamError: the model's service failed.
     """
-    some = await read_passages(library, [place.chunk_id for place in chosen(places, _SHOWN)])
+    some = await read_passages(library, [place.chunk_id for place in evenly_spread(places, _SHOWN)])
     passages = without_repeats(some)
     passages.sort(key=lambda passage: (passage.document_id, passage.start_char or 0))
     failed = Outline()
@@ -61,31 +61,35 @@ async def _by_model(
         outline = check(parts, passages, row["wanted"])
         if outline.is_sound:
             return _instead(failed, outline)
-        failed.made.drop(MALFORMED_OUTLINE)
+        failed.items.drop(MALFORMED_OUTLINE)
     return failed
 
 
 def _instead(failed: Outline, outline: Outline) -> Outline:
     """``outline``, whose counts of dropped parts include those of ``failed``."""
-    for reason, count in failed.made.dropped.items():
-        outline.made.drop(reason, count)
+    for reason, count in failed.items.dropped.items():
+        outline.items.drop(reason, count)
     return outline
 
 
 async def _keep(
-    library: Library, row: Row, maker: Maker, made: Made, parents: Sequence[int | None] = ()
+    library: Library,
+    row: Row,
+    maker: Maker,
+    checked: CheckedItems,
+    parents: Sequence[int | None] = (),
 ) -> bool:
     """Store the outline as one step; the nodes of a map then learn their parents' ids."""
     tenant, set_id = library.tenant, row["id"]
-    plan = list(dict.fromkeys(s.chunk_id for proven in made.proven for s in proven.supports))
+    plan = list(dict.fromkeys(s.chunk_id for proven in checked.proven for s in proven.supports))
 
     def store(connection: Connected) -> bool:
         keep_plan(connection, tenant, set_id, plan, maker.identity)
         ids: list[int | None] = []
         if parents:
-            nodes, dropped = made.proven, dict(made.dropped)
-            whole = Made(nodes, dropped)
-            if not keep_step(connection, tenant, set_id, 0, Made([], dropped)):
+            nodes, dropped = checked.proven, dict(checked.dropped)
+            whole = CheckedItems(nodes, dropped)
+            if not keep_step(connection, tenant, set_id, 0, CheckedItems([], dropped)):
                 return False
             ids = add_items(connection, tenant, set_id, whole)
             for item_id, parent in zip(ids, parents, strict=True):
@@ -93,6 +97,6 @@ async def _keep(
                 if item_id is not None:
                     change_body(connection, tenant, item_id, {"parent": of})
             return True
-        return keep_step(connection, tenant, set_id, 0, made)
+        return keep_step(connection, tenant, set_id, 0, checked)
 
     return await library.change(partial(store))

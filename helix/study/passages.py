@@ -93,19 +93,19 @@ def _place(row: Mapping[str, Any]) -> Place:
     return Place(row["id"], row["document_id"], row["title"], headings, row["characters"])
 
 
-def chosen(places: Sequence[Place], wanted: int) -> list[Place]:
+def evenly_spread(places: Sequence[Place], limit: int) -> list[Place]:
     """At most ``wanted`` places, spread evenly over the text; any first few are spread evenly too.
 
     Of neighbours the longer passage is preferred, and the first one under a heading.
     """
     long = [place for place in places if place.characters >= _SHORT] or list(places)
     begins = {place.path: place.chunk_id for place in reversed(long)}
-    if len(long) > wanted:
+    if len(long) > limit:
         whole = sum(place.characters for place in long)
         best: dict[int, tuple[float, Place]] = {}
         at = 0
         for place in long:
-            stretch = (at + place.characters // 2) * wanted // whole
+            stretch = (at + place.characters // 2) * limit // whole
             at += place.characters
             first = begins[place.path] == place.chunk_id
             weight = min(place.characters, 1500) * (_BEGINS if first else 1.0)

@@ -108,9 +108,9 @@ async def due_cards(
     Each has ``intervals``: by rating, the seconds until it would come again.
     """
     now = datetime.now(UTC)
-    asked = {"learner": learner, "now": now, "set_id": set_id, "limit": limit}
-    counts = await library.data(_COUNTS, asked)
-    cards = await library.all_data(_DUE, asked)
+    values = {"learner": learner, "now": now, "set_id": set_id, "limit": limit}
+    counts = await library.data(_COUNTS, values)
+    cards = await library.all_data(_DUE, values)
     for card in cards:
         card["intervals"] = intervals(card.pop("card"), card["id"], now, retention)
     return {**(counts or {}), "cards": cards}

@@ -20,7 +20,7 @@ _NEXT = re.compile(r"\}\s*,\s*(?=\{)")
 _OPEN = re.compile(r"[\s,]*")
 _MOST_READ = 200_000  # characters of a reply
 
-Read = TypeVar("Read", bound=BaseModel)
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class _Object(BaseModel):
@@ -125,24 +125,24 @@ def items_in(
 
     A reply without a list of items gives one None.
     """
-    for read in _validated(reply, kind):
-        yield read.item() if read else None
+    for validated in _validated(reply, kind):
+        yield validated.item() if validated else None
 
 
 def parts_in(reply: str, kind: type[LessonObject | NodeObject]) -> list[Part | None]:
     """The parts of an outline in a reply; None for unreadable ones, as in items_in."""
-    return [read.part() if read else None for read in _validated(reply, kind)]
+    return [validated.part() if validated else None for validated in _validated(reply, kind)]
 
 
-def _validated(reply: str, kind: type[Read]) -> Iterator[Read | None]:
-    found = False
-    for read in _objects(reply[:_MOST_READ]):
-        found = True
+def _validated(reply: str, kind: type[Model]) -> Iterator[Model | None]:
+    is_any = False
+    for payload in _objects(reply[:_MOST_READ]):
+        is_any = True
         try:
-            yield kind.model_validate(read)
+            yield kind.model_validate(payload)
         except ValidationError:
             yield None
-    if not found:
+    if not is_any:
         yield None
 
 
@@ -158,8 +158,8 @@ def _objects(reply: str) -> Iterator[Any]:
         if at >= len(reply) or reply[at] == "]":
             return
         try:
-            read, at = decoder.raw_decode(reply, at)
-            yield read
+            payload, at = decoder.raw_decode(reply, at)
+            yield payload
         except (ValueError, RecursionError):
             yield None
             following = _NEXT.search(reply, at)

@@ -71,7 +71,7 @@ class NewSet:
     difficulty: Difficulty = "normal"
     count: int | None = None
 
-    def wanted(self) -> int:
+    def item_count(self) -> int:
         """The number of items wanted.
 
         Raises:
@@ -91,11 +91,11 @@ def no_set(set_id: int) -> NotFound:
 
 
 def add_set(connection: Connected, tenant: str, new: NewSet) -> int:
-    """A set without items and without a run; returns its id. Raises as NewSet.wanted does."""
+    """A set without items and without a run; returns its id. Raises as NewSet.item_count does."""
     row = one(connection, _ADD, {
         "tenant": tenant, "kind": new.kind, "title": new.title, "scope": Jsonb(new.scope or {}),
         "document_ids": None if new.document_ids is None else list(new.document_ids),
-        "difficulty": new.difficulty, "wanted": new.wanted(),
+        "difficulty": new.difficulty, "wanted": new.item_count(),
     })  # fmt: skip
     assert row is not None
     return int(row["id"])
@@ -124,10 +124,10 @@ async def list_sets(
         BadRequest: the cursor is none of this list.
     """
     last = decode_cursor(after, int)[0] if after is not None else None
-    found = await library.all_data(_LIST, {"kind": kind, "last": last, "limit": limit + 1})
-    page, more = found[:limit], len(found) > limit
+    rows = await library.all_data(_LIST, {"kind": kind, "last": last, "limit": limit + 1})
+    page, more = rows[:limit], len(rows) > limit
     return {
-        "sets": list(map(_told, page)),
+        "sets": list(map(_with_title, page)),
         "next": encode_cursor(page[-1]["id"]) if more else None,
     }
 
@@ -141,17 +141,17 @@ async def get_set(library: Library, set_id: int) -> Row:
     row = await library.data(_GET, {"id": set_id})
     if row is None:
         raise no_set(set_id)
-    return _told(row)
+    return _with_title(row)
 
 
 async def set_with_items(library: Library, set_id: int) -> tuple[Row, list[Row]]:
     """A set and its items as they are stored; raises as ``get_set`` does."""
-    found = await get_set(library, set_id)
+    study_set = await get_set(library, set_id)
     items = await library.change(lambda connection: items_of(connection, library.tenant, set_id))
-    return found, items
+    return study_set, items
 
 
-def _told(row: Row) -> Row:
+def _with_title(row: Row) -> Row:
     """A set's row with a title for people: the titles of its documents where none is given."""
     titles = row.pop("titles")
     several = ", ".join(titles[:_MOST_TITLES]) + (" …" if len(titles) > _MOST_TITLES else "")

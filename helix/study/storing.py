@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from helix.library.access import Connected, Row
-from helix.study.items import Made, Proven, body_of
+from helix.study.items import CheckedItems, Proven, body_of
 from helix.study.rows import one
 
 CHANGED = "document changed"
@@ -69,14 +69,16 @@ def count_items(connection: Connected, tenant: str, set_id: int) -> tuple[int, i
     return (int(row["made"]), int(row["last"])) if row else (0, 0)
 
 
-def keep_step(connection: Connected, tenant: str, set_id: int, at: int, made: Made) -> bool:
+def keep_step(
+    connection: Connected, tenant: str, set_id: int, at: int, checked: CheckedItems
+) -> bool:
     """Store the items of step ``at`` of a set's plan; False where they were stored already."""
     row = one(connection, _HOLD, {"tenant": tenant, "id": set_id})
     if row is None or row["at"] != at:
         return False
-    add_items(connection, tenant, set_id, made)
+    add_items(connection, tenant, set_id, checked)
     dropped: dict[str, int] = dict(row["dropped"])
-    for reason, count in made.dropped.items():
+    for reason, count in checked.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count
     values = {"tenant": tenant, "id": set_id, "at": at + 1, "dropped": Jsonb(dropped)}
     connection.execute(_ADVANCE, values)
@@ -87,7 +89,7 @@ def add_items(
     connection: Connected,
     tenant: str,
     set_id: int,
-    made: Made,
+    checked: CheckedItems,
     more: Mapping[int, dict[str, Any]] | None = None,
 ) -> list[int | None]:
     """Add proven items at the end of a set; returns their ids, None where a span has changed.
@@ -96,12 +98,12 @@ def add_items(
     """
     _, last = count_items(connection, tenant, set_id)
     ids: list[int | None] = []
-    for place, proven in enumerate(made.proven):
+    for place, proven in enumerate(checked.proven):
         body = body_of(proven.item) | ((more or {}).get(place) or {})
         item_id = _add(connection, tenant, set_id, last + 1, proven, body)
         ids.append(item_id)
         if item_id is None:
-            made.drop(CHANGED)
+            checked.drop(CHANGED)
         else:
             last += 1
     return ids

@@ -18,7 +18,7 @@ from helix.study.formats import Format, exported
 from helix.study.items import Difficulty, Kind
 from helix.study.passages import documents_in
 from helix.study.repetition import Rating
-from helix.study.telling import told_item
+from helix.study.views import item_view
 
 _LEARNER = ""
 
@@ -37,7 +37,7 @@ class DatabaseStudy:
 
     async def read_set(self, set_id: int) -> Row:
         study_set, items = await sets.set_with_items(self._library, set_id)
-        return study_set | {"items": list(map(told_item, items))}
+        return study_set | {"items": list(map(item_view, items))}
 
     async def order(
         self, kind: Kind, title: str, scope: Row, difficulty: Difficulty, count: int | None
@@ -79,7 +79,7 @@ class DatabaseStudy:
 
     async def answer(self, attempt_id: int, item_id: int, answer: Any) -> Row:
         return await self._mine(
-            attempts.answer_question, attempt_id=attempt_id, item_id=item_id, given=answer
+            attempts.answer_question, attempt_id=attempt_id, item_id=item_id, answer=answer
         )
 
     async def finish(self, attempt_id: int) -> Row:

@@ -33,7 +33,7 @@ from helix.study.sets import (
     rename_set,
     set_with_items,
 )
-from helix.study.telling import told_item, told_node
+from helix.study.views import item_view, node_view
 
 _TITLE_CHARS = 200
 _MADE: Mapping[Kind, Action] = {
@@ -100,10 +100,10 @@ async def study_sets(
 async def study_set(caller: CurrentCaller, set_id: int) -> Response:
     """The set with its items; the key of a question is shown by an attempt."""
     found, items = await set_with_items(caller.library, set_id)
-    told: dict[str, Any] = {"items": list(map(told_item, items))}
+    told: dict[str, Any] = {"items": list(map(item_view, items))}
     if found["kind"] == "map":
         caller.note("map_opened")
-        told["nodes"] = list(map(told_node, items))
+        told["nodes"] = list(map(node_view, items))
     return TextJson(found | told)
 
 

@@ -24,7 +24,7 @@ from helix.study.lessons import open_lesson
 from helix.study.makers import build_maker
 from helix.study.maps import arrange
 from helix.study.sets import get_set, set_with_items
-from helix.study.telling import told_item
+from helix.study.views import item_view
 
 _TYPES = {
     "markdown": ("text/markdown; charset=utf-8", "md"), "csv": ("text/csv; charset=utf-8", "csv"),
@@ -59,7 +59,7 @@ async def lesson(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
     with (await services.answering.prompts_of(caller.tenant)).active():
         item = await open_lesson(caller.library, services.answering, maker, item_id)
     caller.note("lesson_read")
-    return TextJson(told_item(item))
+    return TextJson(item_view(item))
 
 
 @router.post(

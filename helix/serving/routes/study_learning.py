@@ -72,7 +72,7 @@ async def answer(request: Request, caller: CurrentCaller, attempt_id: int) -> Re
     """Store the answer; the response has whether it is right, key, explanation and sources."""
     given = checked_request(await request.body(), 0, GivenAnswer)
     told = await _of_attempt(
-        caller, answer_question, attempt_id=attempt_id, item_id=given.item_id, given=given.answer
+        caller, answer_question, attempt_id=attempt_id, item_id=given.item_id, answer=given.answer
     )
     if told["right"]:
         caller.note("quiz_question_right")

@@ -16,23 +16,23 @@ Format = Literal["json", "markdown", "csv", "anki", "svg"]
 _OF_KINDS = {"csv": "cards", "anki": "cards", "svg": "map"}
 
 
-def exported(kind: Format, found: Row, items: Sequence[Row]) -> bytes:
+def exported(kind: Format, study_set: Row, items: Sequence[Row]) -> bytes:
     """A set with its items as a file of this format.
 
     Raises:
         BadRequest: a set of its kind has no such format.
     """
-    if found["kind"] != _OF_KINDS.get(kind, found["kind"]):
-        raise BadRequest(f"a set of kind {found['kind']} cannot be exported as {kind}")
+    if study_set["kind"] != _OF_KINDS.get(kind, study_set["kind"]):
+        raise BadRequest(f"a set of kind {study_set['kind']} cannot be exported as {kind}")
     match kind:
         case "anki":
-            return to_anki(found["title"], found["id"], items)
+            return to_anki(study_set["title"], study_set["id"], items)
         case "csv":
             return to_csv(items)
         case "svg":
             return to_svg(items)
         case "markdown":
-            return to_markdown(found, items)
+            return to_markdown(study_set, items)
         case "json":
-            text = json.dumps(found | {"items": list(items)}, ensure_ascii=False, indent=1)
+            text = json.dumps(study_set | {"items": list(items)}, ensure_ascii=False, indent=1)
             return text.encode("utf-8", "replace")

@@ -51,14 +51,14 @@ def to_anki(title: str, deck: int, items: Sequence[Row]) -> bytes:
         templates=[{"name": "Card", "qfmt": _CARD, "afmt": _ANSWER}],
         css=_STYLE,
     )
-    made: Any = genanki.Deck(_DECKS_FROM + deck, title or f"Helix {deck}")
+    anki_deck: Any = genanki.Deck(_DECKS_FROM + deck, title or f"Helix {deck}")
     for item in items:
         body, source = item["body"], cited(item)
         fields = [escape(body["front"]), escape(body["back"]), escape(source)]
-        made.add_note(genanki.Note(model=model, fields=fields, guid=guid_of(item)))
-    written = io.BytesIO()
-    genanki.Package(made).write_to_file(written)
-    return written.getvalue()
+        anki_deck.add_note(genanki.Note(model=model, fields=fields, guid=guid_of(item)))
+    buffer = io.BytesIO()
+    genanki.Package(anki_deck).write_to_file(buffer)
+    return buffer.getvalue()
 
 
 def cited(item: Row) -> str:
@@ -116,8 +116,8 @@ def _rows(path: Path) -> list[Any]:
         kind = connection.execute("SELECT type FROM sqlite_master WHERE name = 'notes'").fetchone()
         if kind != ("table",):
             raise BadRequest("the collection in this .apkg file has no notes")
-        found = connection.execute("SELECT flds FROM notes ORDER BY id LIMIT ?", (MOST_NOTES,))
-        return found.fetchall()
+        cursor = connection.execute("SELECT flds FROM notes ORDER BY id LIMIT ?", (MOST_NOTES,))
+        return cursor.fetchall()
     finally:
         connection.close()
 

@@ -21,7 +21,7 @@ def places(items: Sequence[Row]) -> dict[int, tuple[float, float]]:
     for item in items:
         parent = item["body"].get("parent")
         below.setdefault(parent if parent in ids else None, []).append(item)
-    found: dict[int, tuple[float, float]] = {}
+    positions: dict[int, tuple[float, float]] = {}
     row = 0
 
     def lay(item: Row, depth: int) -> float:
@@ -31,13 +31,15 @@ def places(items: Sequence[Row]) -> dict[int, tuple[float, float]]:
             y = (children[0] + children[-1]) / 2
         else:
             y, row = row * _HEIGHT, row + 1
-        found[item["id"]] = (depth * _WIDTH, y)
+        positions[item["id"]] = (depth * _WIDTH, y)
         return y
 
     for root in below.get(None, ()):
         lay(root, 0)
-    put = {item["id"]: item["body"].get("at") for item in items}
-    return found | {item_id: (float(at[0]), float(at[1])) for item_id, at in put.items() if at}
+    saved = {item["id"]: item["body"].get("at") for item in items}
+    return positions | {
+        item_id: (float(at[0]), float(at[1])) for item_id, at in saved.items() if at
+    }
 
 
 def to_svg(items: Sequence[Row]) -> bytes:
@@ -69,10 +71,10 @@ def to_svg(items: Sequence[Row]) -> bytes:
     return "\n".join([*lines, "</svg>"]).encode("utf-8", "replace")
 
 
-def to_markdown(found: Row, items: Sequence[Row]) -> bytes:
+def to_markdown(study_set: Row, items: Sequence[Row]) -> bytes:
     """A set as Markdown, each item with its source; the answers of a quiz stand at its end."""
     writers = {"quiz": _quiz, "cards": _cards, "workshop": _lessons, "map": _tree}
-    lines = [f"# {found['title'] or 'Study'}", "", *writers[found["kind"]](items), ""]
+    lines = [f"# {study_set['title'] or 'Study'}", "", *writers[study_set["kind"]](items), ""]
     return "\n".join(lines).encode("utf-8", "replace")
 
 

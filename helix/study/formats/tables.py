@@ -17,13 +17,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def to_csv(items: Sequence[Row]) -> bytes:
     """The cards of a set in UTF-8 with a byte order mark, which spreadsheets need."""
-    written = io.StringIO()
-    writer = csv.writer(written)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
     writer.writerow(_HEADER)
     for item in items:
         cells = (item["body"]["front"], item["body"]["back"], cited(item))
         writer.writerow(f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells)
-    return written.getvalue().encode("utf-8-sig", "replace")
+    return buffer.getvalue().encode("utf-8-sig", "replace")
 
 
 def cards_of_csv(data: bytes) -> list[tuple[str, str]]:

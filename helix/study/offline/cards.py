@@ -32,10 +32,10 @@ def _headings(sentences: Sequence[Sentence]) -> Iterator[Card]:
     for sentence in sentences:
         path = sentence.source.hit.heading_path
         heading = path[-1] if path else ""
-        said = set(terms(heading)) & set(terms(sentence.text))
-        if said and len(heading) <= _LONGEST_HEADING and heading != sentence.source.title:
-            asked = heading if heading.endswith("?") else f"What is said about “{heading}”?"
-            yield Card(f"{sentence.source.title}: {asked}", sentence.text)
+        shared_words = set(terms(heading)) & set(terms(sentence.text))
+        if shared_words and len(heading) <= _LONGEST_HEADING and heading != sentence.source.title:
+            question = heading if heading.endswith("?") else f"What is said about “{heading}”?"
+            yield Card(f"{sentence.source.title}: {question}", sentence.text)
             return
 
 

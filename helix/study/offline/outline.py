@@ -29,8 +29,8 @@ class Branch:
     depth: int = field(default=0, compare=False)
 
 
-def lessons_of(places: Sequence[Place], wanted: int) -> list[Branch]:
-    """At most ``wanted`` parts in order, and at least three where there are as many passages.
+def lessons_of(places: Sequence[Place], limit: int) -> list[Branch]:
+    """At most ``limit`` parts in order, and at least three where there are as many passages.
 
     The parts are those of the shallowest level that has at least three headings. Short neighbours
     are joined, and text without headings is cut into even parts.
@@ -41,20 +41,23 @@ def lessons_of(places: Sequence[Place], wanted: int) -> list[Branch]:
     parts: list[Branch] = []
     for depth in range(1, deepest + 1):
         parts = _by_heading(places, depth)
-        if len(parts) >= min(_FEWEST_LESSONS, wanted):
+        if len(parts) >= min(_FEWEST_LESSONS, limit):
             break
     if len(parts) < _FEWEST_LESSONS:
-        parts = _even_parts(places, min(wanted, len(places)))
-    while len(parts) > wanted:
-        parts = _joined(parts)
+        parts = _even_parts(places, min(limit, len(places)))
+    while len(parts) > limit:
+        parts = _merge_shortest(parts)
     return parts
 
 
 def _by_heading(places: Sequence[Place], depth: int) -> list[Branch]:
-    found: dict[tuple[str, ...], list[Place]] = {}
+    places_by_path: dict[tuple[str, ...], list[Place]] = {}
     for place in places:
-        found.setdefault(place.path[:depth], []).append(place)
-    return [Branch(path[-1][:_LONGEST_LABEL], tuple(those)) for path, those in found.items()]
+        places_by_path.setdefault(place.path[:depth], []).append(place)
+    return [
+        Branch(path[-1][:_LONGEST_LABEL], tuple(members))
+        for path, members in places_by_path.items()
+    ]
 
 
 def _even_parts(places: Sequence[Place], count: int) -> list[Branch]:
@@ -68,7 +71,7 @@ def _even_parts(places: Sequence[Place], count: int) -> list[Branch]:
     ]
 
 
-def _joined(parts: list[Branch]) -> list[Branch]:
+def _merge_shortest(parts: list[Branch]) -> list[Branch]:
     """The parts with the two neighbours joined that are shortest together."""
     sizes = [sum(place.characters for place in part.places) for part in parts]
     at = min(range(len(parts) - 1), key=lambda n: sizes[n] + sizes[n + 1])
@@ -81,12 +84,12 @@ def _joined(parts: list[Branch]) -> list[Branch]:
 
 
 def tree_of(
-    places: Sequence[Place], read: Mapping[int, Source], title: str, wanted: int
+    places: Sequence[Place], passages_by_id: Mapping[int, Source], title: str, limit: int
 ) -> list[Branch]:
-    """A tree of at most ``wanted`` branches, a parent before its children, the shallowest first.
+    """A tree of at most ``limit`` branches, a parent before its children, the shallowest first.
 
     Its root is ``title``, or the one document's title. Key terms of the passages that were
-    ``read`` hang below where headings are few.
+    ``passages_by_id`` hang below where headings are few.
     """
     if not places:
         return []
@@ -94,51 +97,57 @@ def tree_of(
     several = len({path[0] for path in paths}) > 1 or bool(title)
     root = title or (paths[0][0] if not several else "Library")
     nodes = [Branch(root[:_LONGEST_LABEL], tuple(places))]
-    known: dict[tuple[str, ...], int] = {} if several else {paths[0][:1]: 0}
+    parents: dict[tuple[str, ...], int] = {} if several else {paths[0][:1]: 0}
     deepest = max(map(len, paths))
     for depth in range(1 if several else 2, deepest + 1):
         for path in dict.fromkeys(path[:depth] for path in paths if len(path) >= depth):
-            if len(nodes) >= wanted:
+            if len(nodes) >= limit:
                 return nodes
             below = tuple(place for place in places if place.path[:depth] == path)
-            parent = known.get(path[:-1], 0)
-            known[path] = len(nodes)
+            parent = parents.get(path[:-1], 0)
+            parents[path] = len(nodes)
             nodes.append(Branch(path[-1][:_LONGEST_LABEL], below, parent, depth))
-    return _with_terms(nodes, read, wanted) if len(nodes) < _FEW_NODES else nodes
+    return _with_terms(nodes, passages_by_id, limit) if len(nodes) < _FEW_NODES else nodes
 
 
-def _with_terms(nodes: list[Branch], read: Mapping[int, Source], wanted: int) -> list[Branch]:
+def _with_terms(
+    nodes: list[Branch], passages_by_id: Mapping[int, Source], limit: int
+) -> list[Branch]:
     """The tree with the key terms of each leaf below it."""
     parents = {node.parent for node in nodes}
-    grown, seen = list(nodes), {node.label.casefold() for node in nodes}
+    branches, labels = list(nodes), {node.label.casefold() for node in nodes}
     for at, node in enumerate(nodes):
         if at in parents:
             continue
-        passages = [read[place.chunk_id] for place in node.places if place.chunk_id in read]
+        passages = [
+            passages_by_id[place.chunk_id]
+            for place in node.places
+            if place.chunk_id in passages_by_id
+        ]
         for label, chunk_id in key_terms(passages, _TERMS_OF_A_PART):
-            if len(grown) >= wanted:
-                return grown
-            if label.casefold() not in seen:
-                seen.add(label.casefold())
+            if len(branches) >= limit:
+                return branches
+            if label.casefold() not in labels:
+                labels.add(label.casefold())
                 about = tuple(place for place in node.places if place.chunk_id == chunk_id)
-                grown.append(Branch(label, about, at, node.depth + 1))
-    return grown
+                branches.append(Branch(label, about, at, node.depth + 1))
+    return branches
 
 
 def key_terms(passages: Sequence[Source], most: int) -> list[tuple[str, int]]:
     """The names, defined terms and repeated words of passages, with the chunk they stand in."""
-    named: Counter[str] = Counter()
+    scores: Counter[str] = Counter()
     where: dict[str, tuple[str, int]] = {}
     for passage in passages:
         for sentence in sentences_of(passage):
-            found = [v.text for v in values_of(sentence) if v.kind in ("name", "term")]
-            for text in (*found, *(w for w in sentence.text.split() if _is_wordy(w))):
+            values = [v.text for v in values_of(sentence) if v.kind in ("name", "term")]
+            for text in (*values, *(w for w in sentence.text.split() if _is_wordy(w))):
                 bare = text.strip(".,;:()“”\"'")
                 key = " ".join(terms(bare))
                 if key:
-                    named[key] += 3 if text in found else 1
+                    scores[key] += 3 if text in values else 1
                     where.setdefault(key, (bare, passage.chunk_id))
-    return [where[key] for key, count in named.most_common(most) if count > 1]
+    return [where[key] for key, count in scores.most_common(most) if count > 1]
 
 
 def _is_wordy(word: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from hashlib import blake2b
 
 from helix.study.items import BLANK, OPTIONS, Choice, Difficulty, TrueFalse
-from helix.study.offline.values import Value, made_up, rivals, values_of
+from helix.study.offline.values import Value, invented_amounts, rivals, values_of
 from helix.study.sentences import Sentence
 
 IsFalse = Callable[[str], Awaitable[bool]]
@@ -61,14 +61,14 @@ async def _wrong_ones(
     value: Value, pool: Sequence[Value], difficulty: Difficulty, is_false: IsFalse
 ) -> list[str]:
     """Texts that make the sentence false in place of ``value``; at most as many as are needed."""
-    known = rivals(value, pool)
+    candidates = rivals(value, pool)
     if difficulty == "easy":
-        known.reverse()  # of another family: easier to tell
-    elif len(known) > OPTIONS:
-        turn = number_of(value.sentence.text) % len(known[:_TRIED])
-        known = known[turn:_TRIED] + known[:turn] + known[_TRIED:]
+        candidates.reverse()  # of another family: easier to tell
+    elif len(candidates) > OPTIONS:
+        turn = number_of(value.sentence.text) % len(candidates[:_TRIED])
+        candidates = candidates[turn:_TRIED] + candidates[:turn] + candidates[_TRIED:]
     wrong: list[str] = []
-    for text in (*known[:_TRIED], *made_up(value)):
+    for text in (*candidates[:_TRIED], *invented_amounts(value)):
         if len(wrong) == OPTIONS - 1:
             break
         if text not in wrong and await is_false(value.replaced(text)):
@@ -91,5 +91,5 @@ def _true_or_false(value: Value, others: Sequence[str]) -> Iterator[TrueFalse]:
     if number_of(original) % 2:
         yield TrueFalse(original, truth=True, explanation=original)
     elif others:
-        changed = value.replaced(others[0])
-        yield TrueFalse(changed, truth=False, original=original, explanation=original)
+        false_text = value.replaced(others[0])
+        yield TrueFalse(false_text, truth=False, original=original, explanation=original)

@@ -66,10 +66,10 @@ class Value:
 
 def values_of(sentence: Sentence) -> list[Value]:
     """The values of a sentence that stand in it once, in the order of their kinds and places."""
-    found: list[Value] = []
+    values: list[Value] = []
     titled = set(terms(sentence.source.title))  # it stands above the question
     for value in (*_dates(sentence), *_numbers(sentence), *_names(sentence), *_defined(sentence)):
-        if any(value.start < other.end and other.start < value.end for other in found):
+        if any(value.start < other.end and other.start < value.end for other in values):
             continue
         if set(terms(value.text)) <= titled:
             continue
@@ -77,8 +77,8 @@ def values_of(sentence: Sentence) -> list[Value]:
         if aside:
             continue
         if len(re.findall(rf"(?<!\w){re.escape(value.text)}(?!\w)", sentence.text)) == 1:
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
 def _dates(sentence: Sentence) -> Iterator[Value]:
@@ -171,13 +171,13 @@ def rivals(value: Value, others: Sequence[Value]) -> list[str]:
     far = [each for each in others if each.kind == value.kind and each.family != value.family]
     if value.kind in ("number", "date"):
         far = []  # 30 of days never stands for 4 of percent
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for each in (*near, *far):
         text = _fitted(value, each)
-        is_there = text in value.sentence.text
-        if text and not is_there and text.casefold() not in found and not _same(value, text):
-            found[text.casefold()] = text
-    return list(found.values())
+        is_in_sentence = text in value.sentence.text
+        if text and not is_in_sentence and text.casefold() not in texts and not _same(value, text):
+            texts[text.casefold()] = text
+    return list(texts.values())
 
 
 def _fitted(value: Value, other: Value) -> str:
@@ -206,7 +206,7 @@ def _decimal(text: str) -> Decimal | None:
         return None
 
 
-def made_up(value: Value) -> list[str]:
+def invented_amounts(value: Value) -> list[str]:
     """Invented amounts near to ``value``, in its spelling, for a scope with too few values."""
     if value.kind not in ("number", "year"):
         return []
@@ -215,12 +215,14 @@ def made_up(value: Value) -> list[str]:
         return []
     places = len(value.text.partition(".")[2])
     if value.kind == "year":
-        made = [amount + step for step in (-3, 2, 5, -7, 9)]
+        amounts = [amount + step for step in (-3, 2, 5, -7, 9)]
     elif not places and 0 <= amount <= 12:
-        made = [amount + step for step in (1, 2, 3, -1, 4) if amount + step > 0]
+        amounts = [amount + step for step in (1, 2, 3, -1, 4) if amount + step > 0]
     else:
         shares = ("0.5", "1.5", "2", "0.75", "1.25")
-        made = [(amount * Decimal(share)).quantize(Decimal(1).scaleb(-places)) for share in shares]
+        amounts = [
+            (amount * Decimal(share)).quantize(Decimal(1).scaleb(-places)) for share in shares
+        ]
     grouped = "," if "," in value.text else ""
-    texts = [f"{number:{grouped}.{places}f}" for number in made]
+    texts = [f"{number:{grouped}.{places}f}" for number in amounts]
     return [text for text in dict.fromkeys(texts) if not _same(value, text)]

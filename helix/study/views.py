@@ -11,7 +11,7 @@ _SHOWN = {
 }  # fmt: skip
 
 
-def told_item(item: Row) -> Row:
+def item_view(item: Row) -> Row:
     """An item's row with those keys of its body that a learner may see before answering.
 
     The sources of a question show its answer, so they are left out too; an attempt shows them.
@@ -21,7 +21,7 @@ def told_item(item: Row) -> Row:
     return {**item, "body": body, "sources": [] if is_question else item["sources"]}
 
 
-def told_node(item: Row) -> Row:
+def node_view(item: Row) -> Row:
     """A node of a map: its position, and its spans."""
     body = item["body"]
     at = body.get("at") or [None, None]
