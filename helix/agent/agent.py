@@ -11,8 +11,8 @@ from typing import Any
 
 from helix.agent.gate import gate_of
 from helix.agent.ledger import Ledger
-from helix.agent.planned import follow_plan
-from helix.agent.recorded import RecordedCalls
+from helix.agent.plan_driver import follow_plan
+from helix.agent.replay_planner import ReplayPlanner
 from helix.agent.run import BoundReached, Bounds, Run
 from helix.agent.tool import AnyTool, ToolContext
 from helix.agent.tools import TOOLS
@@ -85,15 +85,15 @@ class Agent:
             async with asyncio.timeout(self.bounds.seconds):
                 await self.drive(run)
         except TimeoutError:
-            run.ended = "seconds"
+            run.end_reason = "seconds"
         except BoundReached as reached:
-            run.ended = reached.bound
+            run.end_reason = reached.bound
         except HelixError as error:
             _logger.warning("gathering was cut short: %s", error)
-            run.ended, run.broken = "failed", error
+            run.end_reason, run.error = "failed", error
         except Exception as error:  # noqa: BLE001  the answer is written from what there is
             _logger.warning("gathering was cut short: %s", type(error).__name__)
-            run.ended = "failed"
+            run.end_reason = "failed"
         if not any(outcome.output for outcome in run.outcomes):
             await run.call(SEARCH, {"query": run.context.question})
 
@@ -116,5 +116,5 @@ class Agent:
 
     def again(self, calls: Sequence[dict[str, Any]]) -> Agent:
         """The same agent, which repeats a receipt's ``calls`` (as ToolCall.to_json has them)."""
-        drive = partial(follow_plan, planner=RecordedCalls(calls))
+        drive = partial(follow_plan, planner=ReplayPlanner(calls))
         return replace(self, drive=drive, bounds=replace(self.bounds, steps=len(calls) + 1))

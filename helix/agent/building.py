@@ -6,7 +6,7 @@ from functools import partial
 
 from helix.agent.agent import Agent, Drive
 from helix.agent.offline.planner import OfflinePlanner
-from helix.agent.planned import follow_plan
+from helix.agent.plan_driver import follow_plan
 from helix.agent.run import Bounds, Run
 from helix.library.access import Library
 from helix.providers.base import LanguageModel
@@ -27,8 +27,9 @@ def _drive_of(llm: LanguageModel) -> Drive:
         return partial(follow_plan, planner=OfflinePlanner())
 
     async def choose(run: Run) -> None:
-        from helix.agent.chosen import choose_by  # LlamaIndex's agents take 0.3 s to load
+        # here, because LlamaIndex's agents take 0.3 s to load
+        from helix.agent.model_driver import drive_by_model
 
-        await choose_by(llm, run)
+        await drive_by_model(llm, run)
 
     return choose

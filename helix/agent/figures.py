@@ -55,8 +55,8 @@ def figures_of(hit: Hit) -> Iterator[Figure]:
     if hit.start_char is None:
         return
     rows = list(rows_of(hit.content))
-    named = (hit.content, hit.title, *hit.heading_path, *hit.facts.values())
-    about = frozenset(meanings("\n".join(named)))
+    texts = (hit.content, hit.title, *hit.heading_path, *hit.facts.values())
+    about = frozenset(meanings("\n".join(texts)))
     for row, above in rows:
         units = units_in(hit.content, above)
         caption = hit.content[slice(*above)]
@@ -77,12 +77,12 @@ def figures_of(hit: Hit) -> Iterator[Figure]:
 def _in_sentence(hit: Hit, start: int, end: int, about: frozenset[str]) -> Iterator[Figure]:
     sentence = hit.content[start:end]
     dated = [(period.start, period.end) for period in periods(sentence)]
-    for found in _IN_PROSE.finditer(sentence):
-        if any(first < found.end() and found.start() < last for first, last in dated):
+    for match in _IN_PROSE.finditer(sentence):
+        if any(first < match.end() and match.start() < last for first, last in dated):
             continue
-        scale = "%" if found["percent"] else (found["scale"] or "").lower()
-        until = found.end() if found["percent"] or not scale else found.start("scale") - 1
-        operand = _operand(hit, start + found.start(), start + until, scale, "", "")
+        scale = "%" if match["percent"] else (match["scale"] or "").lower()
+        until = match.end() if match["percent"] or not scale else match.start("scale") - 1
+        operand = _operand(hit, start + match.start(), start + until, scale, "", "")
         if operand.amount is not None:
             yield Figure(operand, "", "", sentence, about=about)
 

@@ -19,12 +19,12 @@ async def gate_of(run: Run) -> Gated:
     Raises:
         UpstreamError, StoreUnavailable, EmbedderMismatch: the distance could not be measured.
     """
-    made = [outcome for outcome in run.outcomes if outcome.output]
-    decisions = [one.output.decision for one in made if one.output and one.output.decision]
+    successful = [outcome for outcome in run.outcomes if outcome.output]
+    decisions = [one.output.decision for one in successful if one.output and one.output.decision]
     if passing := [decision for decision in decisions if decision.passed]:
         return min(passing, key=_best), None
     unmeasured = {
-        chunk_id for one in made if one.output and one.output.decision is None
+        chunk_id for one in successful if one.output and one.output.decision is None
         for chunk_id in one.call.chunk_ids
     }  # fmt: skip
     context = run.context

@@ -52,8 +52,8 @@ class Ledger:
 
         A chunk that is in the ledger already keeps its number, its call and its distance.
         """
-        if known := self._numbers.get(hit.chunk_id):
-            return known
+        if existing := self._numbers.get(hit.chunk_id):
+            return existing
         (source,) = sources_of([hit])
         full = len(self.entries) >= self._max_sources
         if full or (self.entries and source.tokens > self._tokens_left):

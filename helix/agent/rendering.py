@@ -43,24 +43,24 @@ def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: in
     the whole has at most ``most_tokens`` tokens.
     """
     lines: list[str] = []
-    shown: set[int] = set()
-    left, without_number = most_tokens, 0
+    rendered: set[int] = set()
+    tokens_left, without_number = most_tokens, 0
     for part in output.parts:
         if isinstance(part, Hit):
             if part.chunk_id not in numbers:
                 without_number += 1
                 continue
             line = f"[{numbers[part.chunk_id]}]"
-            if part.chunk_id not in shown:
+            if part.chunk_id not in rendered:
                 line = f"{line} ({place(part)}) {defuse(part.content)}"
-            shown.add(part.chunk_id)
+            rendered.add(part.chunk_id)
         else:
             line = part
         cost = tokens_of(line)
-        if cost > left:
-            lines.append(_cut(line, left))
+        if cost > tokens_left:
+            lines.append(_truncated(line, tokens_left))
             break
-        left -= cost
+        tokens_left -= cost
         lines.append(line)
     if without_number:
         lines.append(f"{without_number} more passages {_FULL}")
@@ -76,7 +76,7 @@ def tokens_of(text: str) -> int:
     return sum(map(count_tokens, lines)) + len(lines) - 1
 
 
-def _cut(text: str, tokens: int) -> str:
+def _truncated(text: str, tokens: int) -> str:
     """The beginning of ``text`` that has about ``tokens``."""
     share = tokens / max(tokens_of(text), 1)
     return text[: int(len(text) * share)].rstrip() + _CUT
@@ -85,10 +85,10 @@ def _cut(text: str, tokens: int) -> str:
 def arguments_problem(error: ValidationError, *, again: bool) -> str:
     """A sentence for the model on what is wrong with a call's arguments, without their values."""
     problems = error.errors(include_input=False, include_url=False, include_context=False)
-    told = "; ".join(
+    fields = "; ".join(
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
         for problem in problems[:3]
     )
     if again:
-        return f"The arguments are wrong again ({told}). Do not call this tool again."
-    return f"The arguments are wrong ({told}). Call once more with valid arguments."
+        return f"The arguments are wrong again ({fields}). Do not call this tool again."
+    return f"The arguments are wrong ({fields}). Call once more with valid arguments."

@@ -22,7 +22,7 @@ from helix.errors import HelixError, StoreUnavailable, UpstreamError
 
 _logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 8
-"""Calls that are made in one step; the model is told that further ones were not."""
+"""Calls that are made in one step; the model reads that further ones were not."""
 _BROKEN = "a tool of the agent did not work; try again"
 _LONGEST_ARGUMENTS = 4000
 """The longest arguments of a call, in characters of JSON, that events and receipts have."""
@@ -47,20 +47,20 @@ class Bounds:
 class BoundReached(Exception):
     """A limit of Bounds is reached: the gathering ends with the sources found so far."""
 
-    def __init__(self, bound: Ended) -> None:
-        super().__init__(bound)
-        self.bound: Ended = bound
+    def __init__(self, reached: Ended) -> None:
+        super().__init__(reached)
+        self.bound: Ended = reached
 
 
 @dataclass(eq=False)
 class _Call:
-    """A call under way; ``taken`` is set once its passages are in the ledger."""
+    """A call under way; ``recorded`` is set once its passages are in the ledger."""
 
     number: int
     name: str
     arguments: dict[str, Any]
     began: float
-    taken: asyncio.Event = field(default_factory=asyncio.Event)
+    recorded: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def head(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class _Call:
 class Run:
     """The state of one gathering; ``events`` are those for the client, None after the last.
 
-    ``before`` is the conversation so far, for a model that chooses the calls; ``broken`` is the
+    ``before`` is the conversation so far, for a model that chooses the calls; ``error`` is the
     error of the model or plan that chooses them.
     """
 
@@ -82,16 +82,16 @@ class Run:
     before: Before | None = None
     events: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue)
     outcomes: list[Outcome] = field(default_factory=list)
-    ended: Ended = "done"
-    broken: HelixError | None = None
+    end_reason: Ended = "done"
+    error: HelixError | None = None
     _unserved: dict[str, HelixError] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
     _steps: int = 0
-    _spent: int = 0
+    _spent_tokens: int = 0
     _calls: int = 0
-    _called_in_step: int = 0
+    _calls_in_step: int = 0
     _malformed: set[str] = field(default_factory=set)
-    _last_taken: asyncio.Event | None = None
+    _last_recorded: asyncio.Event | None = None
 
     @property
     def offered(self) -> list[AnyTool]:
@@ -104,22 +104,22 @@ class Run:
 
         With such an error it is not known what the documents would have had.
         """
-        return self.broken or next(iter(self._unserved.values()), None)
+        return self.error or next(iter(self._unserved.values()), None)
 
     @property
     def gathered(self) -> Gathered:
         """The gathering as the answer's receipt keeps it."""
         calls = tuple(outcome.call for outcome in self.outcomes)
-        return Gathered(calls, self.ended, self.context.ledger.left_out)
+        return Gathered(calls, self.end_reason, self.context.ledger.left_out)
 
-    def tell(self, name: str, payload: Any) -> None:
+    def emit(self, name: str, payload: Any) -> None:
         """Put an event into ``events``."""
         self.events.put_nowait((name, payload))
 
     def think(self, text: str) -> None:
         """Put a ``thinking`` event into ``events``; ``text`` may hold no part of an answer."""
         if text:
-            self.tell("thinking", {"t": text})
+            self.emit("thinking", {"t": text})
 
     def step(self) -> None:
         """Count one more turn.
@@ -128,15 +128,15 @@ class Run:
             BoundReached: the run has had all its turns, or has spent all its tokens.
         """
         self._steps += 1
-        self._called_in_step = 0
+        self._calls_in_step = 0
         if self._steps > self.bounds.steps:
             raise BoundReached("steps")
-        if self._spent > self.bounds.tokens:
+        if self._spent_tokens > self.bounds.tokens:
             raise BoundReached("tokens")
 
     def spend(self, tokens: int) -> None:
         """Count tokens of a prompt or of a reply of the model."""
-        self._spent += tokens
+        self._spent_tokens += tokens
 
     async def call(self, name: str, arguments: dict[str, Any]) -> str:
         """Call a tool; returns the text that the model reads. Its passages enter the ledger.
@@ -146,50 +146,52 @@ class Run:
         plain sentence; nothing is raised.
         """
         self._calls += 1
-        self._called_in_step += 1
-        call = _Call(self._calls, name[:100], _kept(arguments), time.perf_counter())
-        before, self._last_taken = self._last_taken, call.taken
-        self.tell("tool", call.head)
+        self._calls_in_step += 1
+        call = _Call(self._calls, name[:100], _storable(arguments), time.perf_counter())
+        before, self._last_recorded = self._last_recorded, call.recorded
+        self.emit("tool", call.head)
         output, failure = None, "Stopped before it had ended."
         try:
-            output, failure = await self._served(name, arguments)
+            output, failure = await self._execute_in_time(name, arguments)
             if before:
                 await before.wait()
         finally:
-            text = self._taken(call, output, failure)
-            call.taken.set()
+            text = self._record(call, output, failure)
+            call.recorded.set()
         return text
 
-    async def _served(self, name: str, arguments: dict[str, Any]) -> tuple[ToolOutput | None, str]:
-        """``_made`` within its time limit; an error is kept, and told to the model in one line."""
-        key, failure, kept = f"{name} {arguments}", "The tool failed.", HelixError(_BROKEN)
+    async def _execute_in_time(
+        self, name: str, arguments: dict[str, Any]
+    ) -> tuple[ToolOutput | None, str]:
+        """``_execute`` within its time limit; an error is kept, and its line goes to the model."""
+        key, failure, stored_error = f"{name} {arguments}", "The tool failed.", HelixError(_BROKEN)
         try:
             async with asyncio.timeout(self.bounds.tool_seconds):
-                made = await self._made(name, arguments)
+                result = await self._execute(name, arguments)
             self._unserved.pop(key, None)
-            return made
+            return result
         except TimeoutError:
             failure = f"The tool took longer than {self.bounds.tool_seconds:g} seconds."
-            kept = UpstreamError(_BROKEN)
+            stored_error = UpstreamError(_BROKEN)
         except StoreUnavailable as error:
-            failure, kept = "The database does not answer.", error
+            failure, stored_error = "The database does not answer.", error
         except UpstreamError as error:
-            failure, kept = "A service that the tool needs does not answer.", error
+            failure, stored_error = "A service that the tool needs does not answer.", error
         except HelixError as error:
             _logger.info("tool %s failed: %s", name, type(error).__name__)
-            kept = error
+            stored_error = error
         except Exception as error:  # noqa: BLE001  whatever it was, its text is not for a model
             _logger.warning("tool %s failed: %s", name, type(error).__name__)
-        self._unserved[key] = kept
+        self._unserved[key] = stored_error
         return None, failure
 
-    async def _made(self, name: str, arguments: dict[str, Any]) -> tuple[ToolOutput | None, str]:
+    async def _execute(self, name: str, arguments: dict[str, Any]) -> tuple[ToolOutput | None, str]:
         """The tool's output and no failure; or no output and a sentence for the model."""
         tool = next((tool for tool in self.offered if tool.name == name), None)
         if tool is None:
-            known = ", ".join(tool.name for tool in self.offered)
-            return None, f"There is no tool of this name. There are: {known}."
-        if self._called_in_step > MOST_AT_ONCE:
+            names = ", ".join(tool.name for tool in self.offered)
+            return None, f"There is no tool of this name. There are: {names}."
+        if self._calls_in_step > MOST_AT_ONCE:
             return None, f"Not called: at most {MOST_AT_ONCE} calls are made at once."
         try:
             checked = tool.arguments.model_validate(arguments)
@@ -202,7 +204,7 @@ class Run:
         except ToolFailure as error:
             return None, str(error)
 
-    def _taken(self, call: _Call, output: ToolOutput | None, failure: str) -> str:
+    def _record(self, call: _Call, output: ToolOutput | None, failure: str) -> str:
         """Put a call's passages into the ledger and its event into ``events``; the model's text."""
         seconds, numbers = time.perf_counter() - call.began, dict[int, int]()
         if output is not None:
@@ -212,8 +214,8 @@ class Run:
             call.began - self._began, seconds, failure,
         )  # fmt: skip
         self.outcomes.append(Outcome(record, output))
-        told = {"passages": len(numbers), "milliseconds": round(seconds * 1000, 1)}
-        self.tell("tool", {**call.head, **told, "failure": failure or None})
+        outcome = {"passages": len(numbers), "milliseconds": round(seconds * 1000, 1)}
+        self.emit("tool", {**call.head, **outcome, "failure": failure or None})
         return outcome_text(output, numbers, self.bounds.output_tokens) if output else failure
 
     def _numbered(self, output: ToolOutput, call: int) -> dict[int, int]:
@@ -224,12 +226,12 @@ class Run:
             if number := ledger.add(hit, call):
                 numbers[hit.chunk_id] = number
             if len(ledger.entries) > before:
-                self.tell("source", source_json(ledger.entries[-1]))
+                self.emit("source", source_json(ledger.entries[-1]))
         ledger.calculations.extend(output.calculations)
         return numbers
 
 
-def _kept(arguments: dict[str, Any]) -> dict[str, Any]:
+def _storable(arguments: dict[str, Any]) -> dict[str, Any]:
     """``arguments`` for events and receipts; a stand-in where they are too long, or no JSON."""
     try:
         text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
@@ -237,5 +239,5 @@ def _kept(arguments: dict[str, Any]) -> dict[str, Any]:
         return {"unreadable": True}
     if len(text) > _LONGEST_ARGUMENTS:
         return {"too_long": len(text)}
-    kept: dict[str, Any] = json.loads(text)
-    return kept
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed

@@ -61,7 +61,7 @@ class ToolContext:
     """
 
     question: str
-    written: str
+    user_text: str
     scope: Scope
     retriever: GatedRetriever
     library: Library

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from helix.agent.ledger import Ledger
-from helix.agent.planned import follow_plan
-from helix.agent.recorded import RecordedCalls
+from helix.agent.plan_driver import follow_plan
+from helix.agent.replay_planner import ReplayPlanner
 from helix.agent.run import MOST_AT_ONCE, BoundReached, Bounds
 from helix.agent.tool import ToolFailure
 from helix.domain.context import count_tokens
@@ -130,7 +130,7 @@ async def test_recorded_calls_are_made_again_one_after_another() -> None:
     await run.call("a", ASKED)
     calls = [call.to_json() for call in run.gathered.calls]
     again = run_with(bringing("a", passage(1)), bringing("b", passage(2)))
-    await follow_plan(again, RecordedCalls(calls))
+    await follow_plan(again, ReplayPlanner(calls))
     assert [call.chunk_ids for call in again.gathered.calls] == [(2,), (1,)]
     assert [call.arguments for call in again.gathered.calls] == [ASKED, ASKED]
 

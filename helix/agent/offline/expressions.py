@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from helix.agent.offline.computed import Kind
-from helix.agent.offline.operands import Found
+from helix.agent.offline.computations import Kind
+from helix.agent.offline.operands import ScoredFigure
 from helix.domain.calculations import Operand
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
@@ -20,10 +20,10 @@ _FORMS: dict[Kind, tuple[str, tuple[int, ...]]] = {
 """By kind, an expression and the index of the number at each of its places."""
 
 
-def call_arguments(kind: Kind, found: Sequence[Found]) -> dict[str, Any]:
+def call_arguments(kind: Kind, operands: Sequence[ScoredFigure]) -> dict[str, Any]:
     """The arguments of ``calculator``: the expression, and where each of its numbers stands."""
-    mixed = len({one.figure.operand.scale for one in found if not one.figure.operand.is_percent})
-    numbers = [_written(one.figure.operand, with_scale=mixed > 1) for one in found]
+    mixed = len({one.figure.operand.scale for one in operands if not one.figure.operand.is_percent})
+    numbers = [_as_printed(one.figure.operand, with_scale=mixed > 1) for one in operands]
     if kind in _FORMS:
         form, order = _FORMS[kind]
         expression = form.format(*(numbers[place] for place in order))
@@ -31,12 +31,12 @@ def call_arguments(kind: Kind, found: Sequence[Found]) -> dict[str, Any]:
         total = " + ".join(numbers)
         expression = f"({total}) / {len(numbers)}" if kind == "average" else total
         order = tuple(range(len(numbers)))
-    operands = [_operand(found[place]) for place in order]
+    references = [_operand(operands[place]) for place in order]
     as_percent = kind in ("percent change", "percent decrease", "share")
-    return {"expression": expression, "operands": operands, "as_percent": as_percent}
+    return {"expression": expression, "operands": references, "as_percent": as_percent}
 
 
-def _written(operand: Operand, *, with_scale: bool) -> str:
+def _as_printed(operand: Operand, *, with_scale: bool) -> str:
     amount = operand.amount
     digits = _digits(operand)
     scale = f" {operand.scale}" if with_scale and operand.scale and not operand.is_percent else ""
@@ -48,15 +48,15 @@ def _written(operand: Operand, *, with_scale: bool) -> str:
 
 def _digits(operand: Operand) -> str:
     """The digits of the number as it is printed, without currency, sign and unit."""
-    found = _NUMBER.search(operand.quote)
-    return found[0] if found else operand.quote
+    match = _NUMBER.search(operand.quote)
+    return match[0] if match else operand.quote
 
 
-def _operand(found: Found) -> dict[str, Any]:
-    figure = found.figure
+def _operand(scored: ScoredFigure) -> dict[str, Any]:
+    figure = scored.figure
     return {
         "number": _digits(figure.operand),
-        "source": found.source,
+        "source": scored.source,
         "row": figure.row,
         "column": figure.column,
     }

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from helix.agent.figures import Figure
-from helix.agent.offline.computed import Computed, Kind
+from helix.agent.offline.computations import Computation, Kind
 from helix.language.paraphrases import meanings
 from helix.language.rows import INWARDS
 from helix.language.word_lists import word_lists
@@ -23,33 +23,35 @@ _AVERAGE = frozenset(meanings("average mean"))
 _EITHER_SIGN = re.compile(r"\(|/|\bor\b")
 
 
-def is_suitable(asked: Computed, figure: Figure) -> bool:
+def is_suitable(computation: Computation, figure: Figure) -> bool:
     """Whether the names of a cell's row, column and table fit the measure asked for."""
-    if asked.of_shares and not (
+    if computation.of_shares and not (
         figure.operand.is_percent or _SHARE.search(f"{figure.row} {figure.column}")
     ):
         return False
-    own = figure.row_words | figure.column_words
-    return not asked.of_averages or bool(_AVERAGE & (own | frozenset(meanings(figure.caption))))
+    header_words = figure.row_words | figure.column_words
+    return not computation.of_averages or bool(
+        _AVERAGE & (header_words | frozenset(meanings(figure.caption)))
+    )
 
 
-def is_sound(asked: Computed, figures: Sequence[Figure]) -> bool:
+def is_sound(computation: Computation, figures: Sequence[Figure]) -> bool:
     """Whether a computation over these cells would answer the question.
     No part of a whole is negative, or more than the whole. Where costs are printed as negative
     numbers, the change of the cost and the change of the number have opposite signs, and the
     question does not say which of them it means.
     """
-    if asked.within:
+    if computation.within:
         part, whole = (figure.operand.value or Decimal(0) for figure in figures)
         return part * whole >= 0 and abs(part) <= abs(whole)
-    return asked.kind not in ("change", "difference") or not _are_negative_costs(figures)
+    return computation.kind not in ("change", "difference") or not _are_negative_costs(figures)
 
 
-def kind_over(asked: Computed, figures: Sequence[Figure]) -> Kind:
+def kind_over(computation: Computation, figures: Sequence[Figure]) -> Kind:
     """The kind of computation over these cells: a cost printed as -8, then -7, has fallen by 1."""
-    if asked.kind == "decrease" and _are_negative_costs(figures):
+    if computation.kind == "decrease" and _are_negative_costs(figures):
         return "change"
-    return asked.kind
+    return computation.kind
 
 
 def _are_negative_costs(figures: Sequence[Figure]) -> bool:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from helix.agent.figures import Figure
-from helix.agent.offline.computed import COMPARING, OF_TIME, Computed, Wanted
+from helix.agent.offline.computations import COMPARING, OF_TIME, Computation, OperandQuery
 from helix.agent.offline.measures import is_sound, is_suitable
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
@@ -47,7 +47,7 @@ Around = Mapping[int, frozenset[str]]
 
 
 @dataclass(frozen=True)
-class Found:
+class ScoredFigure:
     """A figure with how well it fits; ``source`` is the number of its source."""
 
     source: int
@@ -60,7 +60,7 @@ class Found:
         return self.figure.operand.document_id, self.figure.operand.start
 
     @property
-    def told(self) -> tuple[str, str, str, Decimal | None]:
+    def identity(self) -> tuple[str, str, str, Decimal | None]:
         """Its row, column, unit and value: equal for one figure printed in several places."""
         row, column, scale = self.alike
         return row.rpartition(INWARDS)[2], column, scale, self.figure.operand.value
@@ -77,12 +77,12 @@ class _Tables:
     """The cells to choose from, the names of all rows, and the words of their passages."""
 
     cells: Cells
-    known: frozenset[str]
+    row_names: frozenset[str]
     around: Around
 
 
 @dataclass(frozen=True)
-class _Named:
+class _CellWords:
     """The meanings of the words of a cell's row, row groups, column and caption.
 
     ``bare`` and the groups are without their units.
@@ -95,131 +95,134 @@ class _Named:
     caption: frozenset[str]
 
 
-def operands_of(asked: Computed, figures: Sequence[tuple[int, Figure]]) -> tuple[Found, ...] | None:
+def operands_of(
+    computation: Computation, figures: Sequence[tuple[int, Figure]]
+) -> tuple[ScoredFigure, ...] | None:
     """The cell of each wanted number; None where one has no cell, or several equally good ones."""
     cells = [
         (source, figure)
         for source, figure in figures
         if figure.place >= 0 and not _CHANGE.search(figure.column)
     ]
-    suitable = [(source, figure) for source, figure in cells if is_suitable(asked, figure)]
-    named = suitable if asked.of_shares else cells  # shares have the names of their amounts
-    known = frozenset[str]().union(*(_rows_of(figure) for _, figure in named))
-    tables = _Tables(suitable, known, _around(figures))
-    if asked.every:
-        return _every_period(asked, tables)
-    found = [_best(wanted, tables) for wanted in asked.wanted]
-    if any(len(one) > 1 for one in found):
-        found = _of_one_kind(found)
-    chosen = tuple(one[0] for one in found if len(one) == 1)
-    if len(chosen) != len(asked.wanted) or len({one.place for one in chosen}) < len(chosen):
+    suitable = [(source, figure) for source, figure in cells if is_suitable(computation, figure)]
+    # shares have the names of their amounts
+    with_names = suitable if computation.of_shares else cells
+    row_names = frozenset[str]().union(*(_rows_of(figure) for _, figure in with_names))
+    tables = _Tables(suitable, row_names, _around(figures))
+    if computation.every:
+        return _every_period(computation, tables)
+    candidates = [_best(query, tables) for query in computation.operands]
+    if any(len(one) > 1 for one in candidates):
+        candidates = _of_one_kind(candidates)
+    best = tuple(one[0] for one in candidates if len(one) == 1)
+    if len(best) != len(computation.operands) or len({one.place for one in best}) < len(best):
         return None
-    same_words = len({wanted.words for wanted in asked.wanted}) == 1
-    if same_words and len({one.figure.row for one in chosen}) > 1 and _dated_columns(chosen):
+    same_words = len({query.words for query in computation.operands}) == 1
+    if same_words and len({one.figure.row for one in best}) > 1 and _dated_columns(best):
         return None
-    return chosen if is_sound(asked, [one.figure for one in chosen]) else None
+    return best if is_sound(computation, [one.figure for one in best]) else None
 
 
 def _around(figures: Cells) -> Around:
     """The meanings of the words of each document's passages, also of those without a table."""
-    found: dict[int, frozenset[str]] = {}
+    words_by_document: dict[int, frozenset[str]] = {}
     for about, document in {(one.about, one.operand.document_id) for _, one in figures}:
-        found[document] = found.get(document, frozenset()) | about
-    return found
+        words_by_document[document] = words_by_document.get(document, frozenset()) | about
+    return words_by_document
 
 
-def _dated_columns(chosen: Sequence[Found]) -> bool:
-    return all(periods(one.figure.column) for one in chosen)
+def _dated_columns(best: Sequence[ScoredFigure]) -> bool:
+    return all(periods(one.figure.column) for one in best)
 
 
-def _best(wanted: Wanted, tables: _Tables) -> list[Found]:
+def _best(query: OperandQuery, tables: _Tables) -> list[ScoredFigure]:
     """The cells with the best score, each place once."""
-    found = sorted(_fitting(wanted, tables), key=lambda one: -one.score)
-    if "total" in wanted.words:
-        found = [one for one in found if "total" in _rows_of(one.figure)] or found
-    best = [one for one in found if one.score >= found[0].score - _CLOSE]
+    matches = sorted(_fitting(query, tables), key=lambda one: -one.score)
+    if "total" in query.words:
+        matches = [one for one in matches if "total" in _rows_of(one.figure)] or matches
+    best = [one for one in matches if one.score >= matches[0].score - _CLOSE]
     best.sort(key=lambda one: (one.source, one.figure.operand.start))
     # a report prints the same value of the same row in several tables
-    return list({one.told: one for one in reversed(best)}.values())
+    return list({one.identity: one for one in reversed(best)}.values())
 
 
-def _of_one_kind(found: Sequence[list[Found]]) -> list[list[Found]]:
+def _of_one_kind(matches: Sequence[list[ScoredFigure]]) -> list[list[ScoredFigure]]:
     """Of several fitting cells, those whose columns have the same name except for the period."""
-    common = set.intersection(*({one.alike for one in some} for some in found))
+    common = set.intersection(*({one.alike for one in some} for some in matches))
     if len(common) != 1:
-        return [list(some) for some in found]
-    return [[one for one in some if one.alike in common] for some in found]
+        return [list(some) for some in matches]
+    return [[one for one in some if one.alike in common] for some in matches]
 
 
-def _fitting(wanted: Wanted, tables: _Tables) -> Iterator[Found]:
+def _fitting(query: OperandQuery, tables: _Tables) -> Iterator[ScoredFigure]:
     for source, figure in tables.cells:
-        if wanted.period and not _is_of(wanted.period, figure):
+        if query.period and not _is_of(query.period, figure):
             continue
         about = tables.around[figure.operand.document_id]
-        score = _score(wanted, figure, tables.known, about)
+        score = _score(query, figure, tables.row_names, about)
         if score is not None:
-            yield Found(source, figure, score)
+            yield ScoredFigure(source, figure, score)
 
 
 def _score(
-    wanted: Wanted, figure: Figure, known: frozenset[str], around: frozenset[str]
+    query: OperandQuery, figure: Figure, row_names: frozenset[str], around: frozenset[str]
 ) -> float | None:
     """How well a cell fits, 0 to about 2; None where it does not."""
-    named = _named(figure.row, figure.column, figure.caption)
-    asked = wanted.words | wanted.beside
-    bare = named.bare - _GENERIC - _NOISE or named.bare - _NOISE or named.bare
-    met = bare & asked
+    cell = _cell_words_of(figure.row, figure.column, figure.caption)
+    query_words = query.words | query.beside
+    bare = cell.bare - _GENERIC - _NOISE or cell.bare - _NOISE or cell.bare
+    met = bare & query_words
     if bare and not met:
         return None
     share = len(met) / len(bare) if bare else _LEAST_LABEL
-    own = named.label | named.column | named.group
-    if share < _LEAST_LABEL or not wanted.words & own:
+    cell_words = cell.label | cell.column | cell.group
+    if share < _LEAST_LABEL or not query.words & cell_words:
         return None
-    if (wanted.words & known) - own - named.caption - _GENERIC:
+    if (query.words & row_names) - cell_words - cell.caption - _GENERIC:
         return None  # another row has the name that is asked for
-    if (wanted.words & frozenset(["other"])) - own:
+    if (query.words & frozenset(["other"])) - cell_words:
         return None
-    telling = wanted.words - _GENERIC or wanted.words
-    if telling - around - _GENERIC - _NOISE:
+    specific = query.words - _GENERIC or query.words
+    if specific - around - _GENERIC - _NOISE:
         return None  # a word of the question that nothing of the document's passages has
     total = sum(
-        1.0 if word in named.label
-        else 0.9 if word in named.column | named.group
-        else 0.5 if word in named.caption
+        1.0 if word in cell.label
+        else 0.9 if word in cell.column | cell.group
+        else 0.5 if word in cell.caption
         else 0.0
-        for word in telling
+        for word in specific
     )  # fmt: skip
-    covered = total / len(telling)
+    covered = total / len(specific)
     if covered < _LEAST_ASKED:
         return None
-    beside = len(wanted.beside & own) / len(wanted.beside) if wanted.beside else 0.0
-    strange = len((named.column | named.group) - asked - _GENERIC - named.caption)
-    generic = len((named.label ^ asked) & _GENERIC)
+    beside = len(query.beside & cell_words) / len(query.beside) if query.beside else 0.0
+    strange = len((cell.column | cell.group) - query_words - _GENERIC - cell.caption)
+    generic = len((cell.label ^ query_words) & _GENERIC)
     return covered + share + 0.3 * beside - 0.1 * strange - 0.15 * generic
 
 
 def _rows_of(figure: Figure) -> frozenset[str]:
-    named = _named(figure.row, figure.column, "")
-    return named.label | named.group | named.column
+    cell = _cell_words_of(figure.row, figure.column, "")
+    return cell.label | cell.group | cell.column
 
 
 @lru_cache(maxsize=4096)
-def _named(row: str, column: str, caption: str) -> _Named:
+def _cell_words_of(row: str, column: str, caption: str) -> _CellWords:
     *groups, label = row.split(INWARDS)
     texts = _UNITS.sub(" ", label), label, _UNITS.sub(" ", " ".join(groups)), column, caption
-    return _Named(*map(_words, texts))
+    return _CellWords(*map(_words, texts))
 
 
 def _words(text: str) -> frozenset[str]:
-    found = frozenset(meanings(without_periods(text))) - OF_TIME
-    return found | frozenset(["other"] if _OTHER.search(text) else [])
+    words = frozenset(meanings(without_periods(text))) - OF_TIME
+    return words | frozenset(["other"] if _OTHER.search(text) else [])
 
 
 def _is_of(period: Period, figure: Figure) -> bool:
     """Whether the cell's column, else its row, else its table's caption names the period."""
     for text in (figure.column, figure.row.replace(INWARDS, " "), figure.caption):
-        if named := periods(text):
-            return any(_agrees(period, one) for one in named)
+        if named_periods := periods(text):
+            return any(_agrees(period, one) for one in named_periods)
     return False
 
 
@@ -230,24 +233,24 @@ def _agrees(period: Period, other: Period) -> bool:
     return is_year and period.keys[0] in other.keys
 
 
-def _every_period(asked: Computed, tables: _Tables) -> tuple[Found, ...] | None:
+def _every_period(computation: Computation, tables: _Tables) -> tuple[ScoredFigure, ...] | None:
     """All cells of the best row, where its columns are periods under one name.
 
     For a change the row must have two, and the later one is first.
     """
-    found = _best(asked.wanted[0], tables)
-    if len({one.alike for one in found}) != 1:
+    matches = _best(computation.operands[0], tables)
+    if len({one.alike for one in matches}) != 1:
         return None
-    dated = [(_begins(one), one) for one in found]
+    dated = [(_begins(one), one) for one in matches]
     if not all(when for when, _ in dated) or not 1 < len(dated) <= _MOST_PERIODS:
         return None
     dated.sort(key=lambda each: each[0], reverse=True)
-    if asked.kind in COMPARING and len(dated) != 2:
+    if computation.kind in COMPARING and len(dated) != 2:
         return None
-    chosen = tuple(one for _, one in dated)
-    return chosen if is_sound(asked, [one.figure for one in chosen]) else None
+    best = tuple(one for _, one in dated)
+    return best if is_sound(computation, [one.figure for one in best]) else None
 
 
-def _begins(found: Found) -> str:
-    named = periods(found.figure.column)
-    return named[0].keys[0].partition(":")[2] if named else ""
+def _begins(match: ScoredFigure) -> str:
+    named_periods = periods(match.figure.column)
+    return named_periods[0].keys[0].partition(":")[2] if named_periods else ""

@@ -34,7 +34,7 @@ class AnalyzeArguments(Arguments):
 
 
 @dataclass(frozen=True)
-class _Named:
+class _Finding:
     """A name in the text: how often it stands there, and the offsets of its first place."""
 
     name: str
@@ -56,60 +56,60 @@ async def analyze(arguments: AnalyzeArguments, context: ToolContext) -> ToolOutp
     topics = list(_topics(row, text))
     scope = narrowed(context, [arguments.document_id])
     leads = await passages(context, section_leads(scope, arguments.document_id, _MOST_LEADS))
-    told = [(arguments.document_id, one.start, one.end) for one in (*facts, *entities[:3])]
-    found = await passages_holding(context, told)
+    ranges = [(arguments.document_id, one.start, one.end) for one in (*facts, *entities[:3])]
+    evidence = await passages_holding(context, ranges)
     lists = (("Facts", facts), ("Topics", topics), ("Entities", entities))
     lines = [row["title"]]
     for name, some in lists:
         lines += [f"{name}:", *(one.line for one in some)] if some else []
-    hits = {hit.chunk_id: hit for hit in (*leads, *found)}
+    hits = {hit.chunk_id: hit for hit in (*leads, *evidence)}
     return ToolOutput(
         ("\n".join(lines), "Summary, from the beginnings of its parts:", *hits.values())
     )
 
 
-def _facts(row: Row) -> Iterator[_Named]:
+def _facts(row: Row) -> Iterator[_Finding]:
     """The document's facts (company, period and so on) that stand in its text."""
     spans = row["facts"].get(SPANS) or {}
     for name, fact in texts_of(row["facts"]).items():
         span = spans.get(name)
         if isinstance(span, list) and len(span) == 2:
-            yield _Named(f"{name}: {fact}", *span)
+            yield _Finding(f"{name}: {fact}", *span)
         elif (at := row["text"].find(fact)) >= 0:
-            yield _Named(f"{name}: {fact}", at, at + len(fact))
+            yield _Finding(f"{name}: {fact}", at, at + len(fact))
 
 
-def _topics(row: Row, text: str) -> Iterator[_Named]:
+def _topics(row: Row, text: str) -> Iterator[_Finding]:
     """The headings of the first level; for a text without headings its most frequent words."""
-    heads: dict[str, _Named] = {}
+    heads: dict[str, _Finding] = {}
     for section in row["outline"]:
         path = section.get("heading_path") or []
         if path:
-            heads.setdefault(path[0], _Named(path[0], section["start"], section["end"]))
+            heads.setdefault(path[0], _Finding(path[0], section["start"], section["end"]))
     if len(heads) > 1:
         yield from list(heads.values())[:_MOST_TOPICS]
         return
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for word in words(text):
         if word.isalpha() and len(word) >= _LEAST_LETTERS and word not in STOP_WORDS:
-            seen[meaning(word)] += 1
+            counts[meaning(word)] += 1
             forms.setdefault(meaning(word), word)
-    for stem, times in seen.most_common(_MOST_TOPICS):
-        found = re.search(rf"\b{re.escape(forms[stem])}\b", text, re.IGNORECASE)
-        if found and times >= _LEAST_TIMES:
-            yield _Named(forms[stem], *found.span(), times)
+    for stem, times in counts.most_common(_MOST_TOPICS):
+        match = re.search(rf"\b{re.escape(forms[stem])}\b", text, re.IGNORECASE)
+        if match and times >= _LEAST_TIMES:
+            yield _Finding(forms[stem], *match.span(), times)
 
 
-def _entities(text: str) -> Iterator[_Named]:
+def _entities(text: str) -> Iterator[_Finding]:
     """Names within sentences, the most frequent first."""
-    found: dict[str, list[int]] = {}
+    places_by_name: dict[str, list[int]] = {}
     for match in _ENTITY.finditer(text):
-        found.setdefault(match[0], []).append(match.start())
-    often = sorted(found.items(), key=lambda each: (-len(each[1]), each[1][0]))
+        places_by_name.setdefault(match[0], []).append(match.start())
+    often = sorted(places_by_name.items(), key=lambda each: (-len(each[1]), each[1][0]))
     for name, places in often[:_MOST_ENTITIES]:
         if len(places) >= _LEAST_TIMES:
-            yield _Named(name, places[0], places[0] + len(name), len(places))
+            yield _Finding(name, places[0], places[0] + len(name), len(places))
 
 
 ANALYZE_DOCUMENT = Tool("analyze_document", AnalyzeArguments, analyze)

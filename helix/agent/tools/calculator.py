@@ -58,57 +58,60 @@ async def calculator(arguments: CalculatorArguments, context: ToolContext) -> To
             for figure in figures_of(entry.hit)
         ]
         places = _places(numbers, constants, arguments.operands)
-        bound = [
-            None if number in constants else _bound(number, told, figures)
-            for number, told in zip(numbers, places, strict=True)
+        operands = [
+            None if number in constants else _operand_of(number, argument, figures)
+            for number, argument in zip(numbers, places, strict=True)
         ]
-        if not any(bound) or any(
+        if not any(operands) or any(
             one is None and number not in constants
-            for one, number in zip(bound, numbers, strict=True)
+            for one, number in zip(operands, numbers, strict=True)
         ):
             result = format(evaluate(tree).normalize(), "f")
-            told = f"{arguments.expression} = {result}. Not all of its numbers stand in a source,"
-            return ToolOutput((f"{told} so that the result cannot be cited.",))
-        written = _written(arguments.expression, numbers, bound)
-        made = calculate(written, tuple(bound), as_percent=arguments.as_percent)
+            return ToolOutput((
+                f"{arguments.expression} = {result}. Not all of its numbers stand in a source,"
+                " so that the result cannot be cited.",
+            ))  # fmt: skip
+        printed = _as_printed(arguments.expression, numbers, operands)
+        calculation = calculate(printed, tuple(operands), as_percent=arguments.as_percent)
     except NotArithmetic as error:
         raise ToolFailure(f"It cannot be computed: {error}.") from None
-    return ToolOutput((made.statement,), (made,))
+    return ToolOutput((calculation.statement,), (calculation,))
 
 
 def _places(
-    numbers: Sequence[Literal], constants: Collection[Literal], given: Sequence[OperandArgument]
+    numbers: Sequence[Literal], constants: Collection[Literal], arguments: Sequence[OperandArgument]
 ) -> list[OperandArgument | None]:
     """The argument of each number: in order where every number has one, else by its value."""
-    wanted = [number for number in numbers if number not in constants]
-    in_order = [_value(one.number) for one in given] == [number.value for number in wanted]
+    unbound = [number for number in numbers if number not in constants]
+    in_order = [_value(one.number) for one in arguments] == [number.value for number in unbound]
     if in_order:
-        rest = iter(given)
+        rest = iter(arguments)
         return [None if number in constants else next(rest) for number in numbers]
     return [
-        next((one for one in given if _value(one.number) == number.value), None)
+        next((one for one in arguments if _value(one.number) == number.value), None)
         for number in numbers
     ]
 
 
-def _bound(
-    number: Literal, told: OperandArgument | None, figures: Sequence[tuple[int, Figure]]
+def _operand_of(
+    number: Literal, argument: OperandArgument | None, figures: Sequence[tuple[int, Figure]]
 ) -> Operand | None:
     """The place of a number; None where it stands nowhere.
 
     Raises:
         NotArithmetic: it stands in several places.
     """
-    found = [
+    candidates = [
         figure
         for source, figure in figures
-        if is_value(number, figure.operand) and (told is None or told.source in (None, source))
+        if is_value(number, figure.operand)
+        and (argument is None or argument.source in (None, source))
     ]
-    if told and (told.row or told.column):
-        found = _named(told, found)
-    places = {(one.operand.document_id, one.operand.start): one.operand for one in found}
-    meant = {(one.row, one.column, one.operand.scale) for one in found}
-    if len(places) > 1 and len(meant) > 1:
+    if argument and (argument.row or argument.column):
+        candidates = _with_names(argument, candidates)
+    places = {(one.operand.document_id, one.operand.start): one.operand for one in candidates}
+    cells = {(one.row, one.column, one.operand.scale) for one in candidates}
+    if len(places) > 1 and len(cells) > 1:
         raise NotArithmetic(
             f"{number.text} stands in several places: give its source, row and column"
         )
@@ -122,21 +125,23 @@ def _value(text: str) -> Decimal | None:
         return None
 
 
-def _named(told: OperandArgument, found: list[Figure]) -> list[Figure]:
+def _with_names(argument: OperandArgument, candidates: list[Figure]) -> list[Figure]:
     """The figures whose row and column have these names, else those that share most words."""
-    exact = [one for one in found if one.row == told.row and one.column == told.column]
+    exact = [one for one in candidates if one.row == argument.row and one.column == argument.column]
     if exact:
         return exact
-    row, column = frozenset(meanings(told.row)), frozenset(meanings(told.column))
-    shares = [len(row & one.row_words) + len(column & one.column_words) for one in found]
+    row, column = frozenset(meanings(argument.row)), frozenset(meanings(argument.column))
+    shares = [len(row & one.row_words) + len(column & one.column_words) for one in candidates]
     most = max(shares, default=0)
-    return [one for one, share in zip(found, shares, strict=True) if share == most and most]
+    return [one for one, share in zip(candidates, shares, strict=True) if share == most and most]
 
 
-def _written(expression: str, numbers: Sequence[Literal], bound: Sequence[Operand | None]) -> str:
+def _as_printed(
+    expression: str, numbers: Sequence[Literal], operands: Sequence[Operand | None]
+) -> str:
     """The expression with its numbers as they are printed: with their percent sign and minus."""
     parts, at = [], 0
-    for number, operand in zip(numbers, bound, strict=True):
+    for number, operand in zip(numbers, operands, strict=True):
         parts.append(expression[at : number.start])
         text = number.text
         if operand is not None:

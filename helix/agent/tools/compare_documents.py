@@ -26,23 +26,23 @@ async def compare(arguments: CompareArguments, context: ToolContext) -> ToolOutp
     """The best passages of each document under its title; a document without any is named."""
     ids = list(dict.fromkeys(arguments.document_ids))
     rows = await asyncio.gather(*(find_document(context, one) for one in ids))
-    found = await asyncio.gather(
+    retrievals = await asyncio.gather(
         *(
             context.retriever.search(arguments.question, narrowed(context, [one]), _EACH)
             for one in ids
         )
     )
     parts: list[str | Hit] = []
-    for row, one in zip(rows, found, strict=True):
+    for row, one in zip(rows, retrievals, strict=True):
         parts.append(f"{row['title']}:")
         parts.extend(one.hits or ("It has nothing on this.",))
-    return ToolOutput(tuple(parts), decision=_nearest(found))
+    return ToolOutput(tuple(parts), decision=_nearest(retrievals))
 
 
-def _nearest(found: list[Retrieval]) -> GateDecision:
+def _nearest(retrievals: list[Retrieval]) -> GateDecision:
     """The decision of the search that came nearest: one document that answers is enough."""
     return min(
-        (one.decision for one in found),
+        (one.decision for one in retrievals),
         key=lambda decision: (not decision.passed, 2.0 if decision.best is None else decision.best),
     )
 

@@ -21,9 +21,9 @@ def narrowed(context: ToolContext, document_ids: Sequence[int]) -> Scope:
     Raises:
         ToolFailure: a document is not in the scope's own list.
     """
-    known = context.scope.document_ids
+    allowed_ids = context.scope.document_ids
     for document_id in document_ids:
-        if known is not None and document_id not in known:
+        if allowed_ids is not None and document_id not in allowed_ids:
             raise no_document(document_id)
     return replace(context.scope, document_ids=tuple(document_ids))
 

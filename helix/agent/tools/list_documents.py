@@ -31,8 +31,8 @@ async def list_documents(arguments: ListArguments, context: ToolContext) -> Tool
 
 def _line(row: Row) -> str:
     pages = f"{row['pages']} pages" if row["pages"] else ""
-    told = ", ".join(filter(None, (facts_line(row["title"], row["facts"]), pages)))
-    return f"- document {row['id']}: {row['title']}" + (f" ({told})" if told else "")
+    details = ", ".join(filter(None, (facts_line(row["title"], row["facts"]), pages)))
+    return f"- document {row['id']}: {row['title']}" + (f" ({details})" if details else "")
 
 
 LIST_DOCUMENTS = Tool("list_documents", ListArguments, list_documents)

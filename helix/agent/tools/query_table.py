@@ -68,8 +68,10 @@ async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
     scope = context.scope
     if arguments.document_id is not None:
         scope = narrowed(context, [arguments.document_id])
-    known = list(dict.fromkeys(entry.hit.document_id for entry in context.ledger.entries))
-    documents = [arguments.document_id] if arguments.document_id is not None else known or None
+    cited_documents = list(dict.fromkeys(entry.hit.document_id for entry in context.ledger.entries))
+    documents = (
+        [arguments.document_id] if arguments.document_id is not None else cited_documents or None
+    )
     tables = await fetch(context, tables_of(scope, documents, _MOST_TABLES, _MOST_CELLS))
     condition = _condition(arguments.where)
     lines = [line for table in tables for line in _lines(table, arguments, condition) if line.cells]
@@ -80,8 +82,8 @@ async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
     places = [
         (line.table["document_id"], cell.start, cell.end) for line in lines for cell in line.cells
     ]
-    found = await passages_holding(context, places)
-    return ToolOutput((_told(lines), *found[:_MOST_PASSAGES]))
+    passages = await passages_holding(context, places)
+    return ToolOutput((_rendered(lines), *passages[:_MOST_PASSAGES]))
 
 
 def _lines(
@@ -90,9 +92,9 @@ def _lines(
     """The rows of a table whose names fit the arguments, each with the columns that fit."""
     about = f"{table['caption']} {table['title']} {' '.join(map(str, table['facts'].values()))}"
     beside = frozenset(meanings(about))
-    wanted_rows = _wanted(arguments.rows)
+    row_words = _query_words(arguments.rows)
     columns = [INWARDS.join(path) for path in table["column_paths"]]
-    chosen = _chosen(columns, arguments.columns)
+    matching_columns = _matching_columns(columns, arguments.columns)
     by_row: dict[int, list[_Cell]] = {}
     for row, column, start, end in table["cells"]:
         at = table["start_char"]
@@ -100,31 +102,33 @@ def _lines(
         by_row.setdefault(row, []).append(_Cell(columns[column], value, start, end))
     for row, cells in sorted(by_row.items()):
         name = INWARDS.join(table["row_paths"][row])
-        score = _fits(wanted_rows, frozenset(meanings(name)), beside)
+        score = _fits(row_words, frozenset(meanings(name)), beside)
         if score >= _ENOUGH and (condition is None or _holds(condition, name, cells)):
-            shown = tuple(cell for cell in cells if cell.column in chosen)
-            yield _Line(table, name, shown, score)
+            matching_cells = tuple(cell for cell in cells if cell.column in matching_columns)
+            yield _Line(table, name, matching_cells, score)
 
 
-def _wanted(text: str) -> frozenset[str]:
-    found = frozenset(meanings(without_periods(text)))
-    return found - _GENERIC or found
+def _query_words(text: str) -> frozenset[str]:
+    words = frozenset(meanings(without_periods(text)))
+    return words - _GENERIC or words
 
 
-def _fits(wanted: frozenset[str], own: frozenset[str], beside: frozenset[str]) -> float:
+def _fits(query_words: frozenset[str], name_words: frozenset[str], beside: frozenset[str]) -> float:
     """How well a row's name fits, 0 to 1; words of the table's caption count half."""
-    if not wanted:
+    if not query_words:
         return 1.0
-    if not wanted & own:
+    if not query_words & name_words:
         return 0.0
-    bare = own - _GENERIC or own
-    share = (len(wanted & own) + 0.5 * len((wanted - own) & beside)) / len(wanted)
-    return min(1.0, share) * (0.5 + 0.5 * len(bare & wanted) / max(len(bare), 1))
+    bare = name_words - _GENERIC or name_words
+    share = (len(query_words & name_words) + 0.5 * len((query_words - name_words) & beside)) / len(
+        query_words
+    )
+    return min(1.0, share) * (0.5 + 0.5 * len(bare & query_words) / max(len(bare), 1))
 
 
-def _chosen(columns: Sequence[str], wanted: str) -> frozenset[str]:
-    """The columns whose names share a word with ``wanted``; all columns where none does."""
-    words = frozenset(meanings(wanted))
+def _matching_columns(columns: Sequence[str], text: str) -> frozenset[str]:
+    """The columns whose names share a word with ``text``; all columns where none does."""
+    words = frozenset(meanings(text))
     shares = {column: len(words & frozenset(meanings(column))) for column in columns}
     if not any(shares.values()):
         return frozenset(columns)
@@ -134,17 +138,17 @@ def _chosen(columns: Sequence[str], wanted: str) -> frozenset[str]:
 def _condition(where: str) -> re.Match[str] | None:
     if not where.strip():
         return None
-    found = _CONDITION.fullmatch(where.strip())
-    if found is None:
+    match = _CONDITION.fullmatch(where.strip())
+    if match is None:
         raise ToolFailure("The condition is not understood: write a column, a sign and a value.")
-    return found
+    return match
 
 
 def _holds(condition: re.Match[str], name: str, cells: Sequence[_Cell]) -> bool:
     """Whether a cell of a column so named, or the row's name, meets the condition."""
-    column, wanted = frozenset(meanings(condition["column"])), condition["value"].strip()
+    column, expected = frozenset(meanings(condition["column"])), condition["value"].strip()
     compare = _SIGNS[condition["sign"]]
-    number = amount(wanted)
+    number = amount(expected)
     for cell in cells:
         if not column <= frozenset(meanings(cell.column)):
             continue
@@ -153,26 +157,26 @@ def _holds(condition: re.Match[str], name: str, cells: Sequence[_Cell]) -> bool:
             if compare(Decimal(value.digits), Decimal(number.digits)):
                 return True
         elif condition["sign"] in ("=", "!="):
-            same = cell.value.casefold() == wanted.casefold()
+            same = cell.value.casefold() == expected.casefold()
             if compare(same, True):
                 return True
-    return condition["sign"] == "=" and name.casefold() == wanted.casefold()
+    return condition["sign"] == "=" and name.casefold() == expected.casefold()
 
 
-def _told(lines: Sequence[_Line]) -> str:
+def _rendered(lines: Sequence[_Line]) -> str:
     """The rows under their tables: caption, units, document and page."""
-    told: list[str] = []
+    output: list[str] = []
     before = None
     for line in lines:
         table = line.table
         if table is not before:
             page = f", page {table['page']}" if table["page"] else ""
             caption = table["caption"] or table["units"] or "Table"
-            told.append(f"{caption} ({table['title']}, document {table['document_id']}{page}):")
+            output.append(f"{caption} ({table['title']}, document {table['document_id']}{page}):")
             before = table
         cells = "; ".join(f"{cell.column}: {cell.value}" for cell in line.cells)
-        told.append(f"- {line.name or 'row'}: {cells}")
-    return "\n".join(told)
+        output.append(f"- {line.name or 'row'}: {cells}")
+    return "\n".join(output)
 
 
 QUERY_TABLE = Tool("query_table", TableArguments, query)

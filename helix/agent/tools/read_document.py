@@ -34,12 +34,14 @@ async def read(arguments: ReadArguments, context: ToolContext) -> ToolOutput:
     row = await find_document(context, arguments.document_id)
     part = arguments.model_dump(include={"page", "heading", "start", "end"})
     scope = narrowed(context, [arguments.document_id])
-    found = await passages(context, passages_of(scope, arguments.document_id, _MOST + 1, **part))
-    if not found:
+    passages_found = await passages(
+        context, passages_of(scope, arguments.document_id, _MOST + 1, **part)
+    )
+    if not passages_found:
         return ToolOutput((f"{row['title']} has no such part: outline lists what it has.",))
-    more = found[_MOST:]
+    more = passages_found[_MOST:]
     rest = f"There is more, from character {more[0].start_char} on." if more else ""
-    return ToolOutput(tuple(filter(None, (f"From {row['title']}:", *found[:_MOST], rest))))
+    return ToolOutput(tuple(filter(None, (f"From {row['title']}:", *passages_found[:_MOST], rest))))
 
 
 READ_DOCUMENT = Tool("read_document", ReadArguments, read)

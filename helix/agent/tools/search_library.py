@@ -22,12 +22,16 @@ async def search(arguments: SearchArguments, context: ToolContext) -> ToolOutput
     scope = context.scope
     if arguments.document_id is not None:
         scope = narrowed(context, [arguments.document_id])
-    asked = context.search_of(arguments.query)
-    found = await context.retriever.search(arguments.query, scope, TOP_K, follow_up=asked)
-    if not found.hits:
-        return ToolOutput(("Nothing was found.",), decision=found.decision)
-    head = "" if found.decision.passed else "Nothing fits the query well; the nearest passages are:"
-    return ToolOutput(tuple(filter(None, (head, *found.hits))), decision=found.decision)
+    follow_up = context.search_of(arguments.query)
+    retrieval = await context.retriever.search(arguments.query, scope, TOP_K, follow_up=follow_up)
+    if not retrieval.hits:
+        return ToolOutput(("Nothing was found.",), decision=retrieval.decision)
+    head = (
+        ""
+        if retrieval.decision.passed
+        else "Nothing fits the query well; the nearest passages are:"
+    )
+    return ToolOutput(tuple(filter(None, (head, *retrieval.hits))), decision=retrieval.decision)
 
 
 SEARCH_LIBRARY = Tool("search_library", SearchArguments, search)

@@ -17,7 +17,7 @@ from tests.support.web_site import Website, page, serving
 
 def _context(written: str, *hosts: str, may_fetch: bool = True) -> ToolContext:
     settings = load_settings(database_url="postgresql://nowhere", allow_hosts=hosts, **OFFLINE)
-    return replace(context(), written=written, settings=settings, may_fetch=may_fetch)
+    return replace(context(), user_text=written, settings=settings, may_fetch=may_fetch)
 
 
 def _run(given: ToolContext) -> Run:

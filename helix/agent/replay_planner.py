@@ -9,7 +9,7 @@ from helix.agent.step import Outcome, PlannedCall, Step
 from helix.agent.tool import ToolContext
 
 
-class RecordedCalls:
+class ReplayPlanner:
     """A planner that repeats the calls of a receipt, one a step, so that numbers stay the same.
 
     ``calls`` are as ToolCall.to_json has them.

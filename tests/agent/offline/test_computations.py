@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.agent.offline.computed import computed, without_computing
+from helix.agent.offline.computations import computation_of, without_computing
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from helix.agent.offline.computed import computed, without_computing
     ],
 )  # fmt: skip
 def test_what_is_computed_of_which_periods(question: str, kind: str, periods: list[str]) -> None:
-    found = computed(question)
+    found = computation_of(question)
     assert found and found.kind == kind
     told = [one.period.keys[0].partition(":")[2] for one in found.wanted if one.period]
     assert told == periods
@@ -39,7 +39,7 @@ def test_what_is_computed_of_which_periods(question: str, kind: str, periods: li
 
 @pytest.mark.parametrize("question", ["How have lamps changed?", "What is the average of lamps?"])
 def test_without_a_period_all_of_the_row_are_meant(question: str) -> None:
-    found = computed(question)
+    found = computation_of(question)
     assert found and found.every
 
 
@@ -55,7 +55,7 @@ def test_without_a_period_all_of_the_row_are_meant(question: str) -> None:
     ],
 )
 def test_other_questions_compute_nothing(question: str) -> None:
-    assert computed(question) is None
+    assert computation_of(question) is None
 
 
 def test_what_is_searched_for_has_no_words_of_computing() -> None:

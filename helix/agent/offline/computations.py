@@ -30,7 +30,7 @@ COMPARING: frozenset[Kind] = frozenset(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OperandQuery:
     """One number to find: the words of its row, column and table, and its period, if any.
 
     ``beside`` are words that its row or column may have too: in `the domestic and international
@@ -43,7 +43,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Computed:
+class Computation:
     """A computation, and the numbers that it takes, in the order of its expression.
 
     ``every``: over all periods of the first number's row, because the question names none.
@@ -53,7 +53,7 @@ class Computed:
     """
 
     kind: Kind
-    wanted: tuple[Wanted, ...]
+    operands: tuple[OperandQuery, ...]
     every: bool = False
     queries: tuple[str, ...] = ()
     of_averages: bool = False
@@ -61,33 +61,33 @@ class Computed:
     within: bool = False
 
 
-def computed(question: str) -> Computed | None:
+def computation_of(question: str) -> Computation | None:
     """The computation that a question asks for; None where it asks for none, or for several."""
     text = wording.GLUED.sub(", ", question.strip().rstrip("?").strip())
     if len(wording.COMPUTED.findall(text)) > 1 or wording.NOT_ASKED.search(text):
         return None
-    found = _computed(text)
-    if found is None:
+    computation = _single_computation(text)
+    if computation is None:
         return None
-    compares = found.kind in COMPARING
+    compares = computation.kind in COMPARING
     return replace(
-        found,
+        computation,
         of_averages=compares and bool(wording.AVERAGE.search(text)),
-        of_shares=found.kind not in _IN_PERCENT and bool(wording.AS_PERCENT.search(text)),
+        of_shares=computation.kind not in _IN_PERCENT and bool(wording.AS_PERCENT.search(text)),
     )
 
 
-def _computed(text: str) -> Computed | None:
-    named = periods(text)
-    if ratio := _part_and_whole(text, named):
+def _single_computation(text: str) -> Computation | None:
+    named_periods = periods(text)
+    if ratio := _part_and_whole(text, named_periods):
         return ratio
     kind = _kind(text)
     if kind is None:
         return None
     subject = words_of(text)
     if kind in COMPARING:
-        return _two_numbers(kind, text, subject, named)
-    return _several_numbers(kind, text, subject, named)
+        return _two_numbers(kind, text, subject, named_periods)
+    return _several_numbers(kind, text, subject, named_periods)
 
 
 def _kind(text: str) -> Kind | None:
@@ -106,9 +106,9 @@ def _kind(text: str) -> Kind | None:
 def words_of(text: str) -> frozenset[str]:
     """The meanings of the words of ``text``, without periods and words of computation."""
     bare = without_periods(wording.YEARS.sub(" ", text))
-    found = frozenset(meanings(wording.COMPUTING.sub(" ", bare))) - _ASKING
-    found = found or frozenset(meanings(bare)) - _ASKING
-    return found | {word.lower() for word in wording.KEPT.findall(text)} if found else found
+    words = frozenset(meanings(wording.COMPUTING.sub(" ", bare))) - _ASKING
+    words = words or frozenset(meanings(bare)) - _ASKING
+    return words | {word.lower() for word in wording.KEPT.findall(text)} if words else words
 
 
 def without_computing(question: str) -> str:
@@ -118,29 +118,29 @@ def without_computing(question: str) -> str:
 
 
 def _two_numbers(
-    kind: Kind, text: str, subject: frozenset[str], named: Sequence[Period]
-) -> Computed | None:
+    kind: Kind, text: str, subject: frozenset[str], named_periods: Sequence[Period]
+) -> Computation | None:
     """Two numbers: one thing in the later and the earlier period, or two things in one period."""
-    later = _ordered(text, named)
+    later = _ordered(text, named_periods)
     if later:
-        return Computed(kind, tuple(Wanted(subject, period) for period in later))
+        return Computation(kind, tuple(OperandQuery(subject, period) for period in later))
     sides = wording.BETWEEN.search(text) or wording.THAN.search(text)
     if sides and kind not in _IN_PERCENT and not periods(sides["one"]):
         one, other = sides["one"], sides["other"]
         if kind != "difference":
             one, other = other, one  # a change is from the first to the second
-        return _sides(kind, text, one, other, named)
-    if len(named) == 1 and kind != "difference":
-        before = _year_before(named[0])
+        return _sides(kind, text, one, other, named_periods)
+    if len(named_periods) == 1 and kind != "difference":
+        before = _year_before(named_periods[0])
         if before:
-            wanted = Wanted(subject, named[0]), Wanted(subject, before)
-            return Computed(kind, wanted)
-    return None if named else Computed(kind, (Wanted(subject),), every=True)
+            operands = OperandQuery(subject, named_periods[0]), OperandQuery(subject, before)
+            return Computation(kind, operands)
+    return None if named_periods else Computation(kind, (OperandQuery(subject),), every=True)
 
 
-def _ordered(text: str, named: Sequence[Period]) -> tuple[Period, Period] | None:
+def _ordered(text: str, named_periods: Sequence[Period]) -> tuple[Period, Period] | None:
     """Two periods, the later one first: a change is that of the later one."""
-    distinct = _spread(text, named, whole=False)
+    distinct = _spread(text, named_periods, whole=False)
     if len(distinct) != 2:
         return None
     return distinct[1], distinct[0]
@@ -159,49 +159,51 @@ def _year_before(period: Period) -> Period | None:
     return _of_year(int(year) - 1)
 
 
-def _sides(kind: Kind, text: str, one: str, other: str, named: Sequence[Period]) -> Computed | None:
+def _sides(
+    kind: Kind, text: str, one: str, other: str, named_periods: Sequence[Period]
+) -> Computation | None:
     """Two things, each named on its side; the words around both sides belong to both."""
     common = words_of(text.replace(one, " ").replace(other, " ")) - _LISTS["arithmetic"]
     first, second = words_of(one), words_of(other)
     if not first or not second or first == second:
         return None
-    own = periods(one), periods(other)
-    whole = named[0] if len({period.keys[0] for period in named}) == 1 else None
-    periods_of = [each[0] if len(each) == 1 else whole for each in own]
+    side_periods = periods(one), periods(other)
+    whole = named_periods[0] if len({period.keys[0] for period in named_periods}) == 1 else None
+    periods_of = [each[0] if len(each) == 1 else whole for each in side_periods]
     shared = first & second
-    wanted = (
-        Wanted(first, periods_of[0], common | second),
-        Wanted(second - shared or second, periods_of[1], common | first | shared),
+    operands = (
+        OperandQuery(first, periods_of[0], common | second),
+        OperandQuery(second - shared or second, periods_of[1], common | first | shared),
     )
-    return Computed(kind, wanted, queries=(without_computing(text),))
+    return Computation(kind, operands, queries=(without_computing(text),))
 
 
 def _several_numbers(
-    kind: Kind, text: str, subject: frozenset[str], named: Sequence[Period]
-) -> Computed | None:
+    kind: Kind, text: str, subject: frozenset[str], named_periods: Sequence[Period]
+) -> Computation | None:
     """Several numbers: one thing in several or all periods, or several things in one period."""
-    distinct = _spread(text, named)
+    distinct = _spread(text, named_periods)
     if len(distinct) > 1:
-        return Computed(kind, tuple(Wanted(subject, one) for one in distinct))
+        return Computation(kind, tuple(OperandQuery(subject, one) for one in distinct))
     if kind == "average" and not distinct:
-        return Computed(kind, (Wanted(subject),), every=True)
+        return Computation(kind, (OperandQuery(subject),), every=True)
     sides = wording.AND.search(_after_kind(text)) if wording.ADDED.search(text) else None
-    return _sides(kind, text, sides["one"], sides["other"], named) if sides else None
+    return _sides(kind, text, sides["one"], sides["other"], named_periods) if sides else None
 
 
 def _after_kind(text: str) -> str:
-    found = re.search(r"\b(?:average|mean|sum|total|combined)\b(?: of)?", text, re.IGNORECASE)
-    return text[found.end() :] if found else text
+    match = re.search(r"\b(?:average|mean|sum|total|combined)\b(?: of)?", text, re.IGNORECASE)
+    return text[match.end() :] if match else text
 
 
-def _spread(text: str, named: Sequence[Period], *, whole: bool = True) -> list[Period]:
+def _spread(text: str, named_periods: Sequence[Period], *, whole: bool = True) -> list[Period]:
     """The periods in order; ``whole``: with the years between the ends of `2017-2019`."""
-    if found := wording.YEARS.search(text):
-        first, last = int(found[1]), int(found[2])
+    if match := wording.YEARS.search(text):
+        first, last = int(match[1]), int(match[2])
         if 0 < last - first < 10:
             years = range(first, last + 1) if whole else (first, last)
             return [_of_year(year) for year in years]
-    distinct = list({period.keys[0]: period for period in named}.values())
+    distinct = list({period.keys[0]: period for period in named_periods}.values())
     distinct.sort(key=_when)
     if whole and len(distinct) == 2 and all(p.keys[0].startswith("annual:") for p in distinct):
         first, last = (int(period.keys[0].partition(":")[2]) for period in distinct)
@@ -215,41 +217,41 @@ def _of_year(year: int) -> Period:
     return Period(0, 0, (f"annual:{year}", f"year:{year}"))
 
 
-def _part_and_whole(text: str, named: Sequence[Period]) -> Computed | None:
+def _part_and_whole(text: str, named_periods: Sequence[Period]) -> Computation | None:
     """A part and its whole, where the question asks for one as a share or ratio of the other."""
-    if found := wording.AS_SHARE.search(text):
-        sides = text[: found.start()], text[found.end() :]
-        return _of_whole("share", text, *sides, named)
+    if match := wording.AS_SHARE.search(text):
+        sides = text[: match.start()], text[match.end() :]
+        return _of_whole("share", text, *sides, named_periods)
     if wording.CHANGE.search(text):
         return None
     for pattern in (wording.IN_TOTAL, wording.SHARE_OF):
-        if found := pattern.search(text):
-            second = found["part"] is None
+        if match := pattern.search(text):
+            second = match["part"] is None
             part, whole = ("part2", "whole2") if second else ("part", "whole")
-            share = _of_whole("share", text, found[part], found[whole], named)
+            share = _of_whole("share", text, match[part], match[whole], named_periods)
             return replace(share, within=True) if share else None
     if wording.DIFFERENCE.search(text):
         return None
-    if found := wording.RATIO.search(text):
+    if match := wording.RATIO.search(text):
         sides = next(
-            (found[f"part{n}"], found[f"whole{n}"])
+            (match[f"part{n}"], match[f"whole{n}"])
             for n in ("", "2", "3")
-            if found[f"part{n}"] is not None
+            if match[f"part{n}"] is not None
         )
-        return _of_whole("ratio", text, *sides, named)
+        return _of_whole("ratio", text, *sides, named_periods)
     return None
 
 
 def _of_whole(
-    kind: Kind, text: str, part: str, whole: str, named: Sequence[Period]
-) -> Computed | None:
-    one = named[0] if len({period.keys[0] for period in named}) == 1 else None
-    own = periods(part), periods(whole)
+    kind: Kind, text: str, part: str, whole: str, named_periods: Sequence[Period]
+) -> Computation | None:
+    one = named_periods[0] if len({period.keys[0] for period in named_periods}) == 1 else None
+    side_periods = periods(part), periods(whole)
     top, below = words_of(part), words_of(whole)
     if not top or not below:
         return None
-    wanted = (
-        Wanted(top, own[0][0] if len(own[0]) == 1 else one, below - top),
-        Wanted(below, own[1][0] if len(own[1]) == 1 else one),
+    operands = (
+        OperandQuery(top, side_periods[0][0] if len(side_periods[0]) == 1 else one, below - top),
+        OperandQuery(below, side_periods[1][0] if len(side_periods[1]) == 1 else one),
     )
-    return Computed(kind, wanted, queries=(without_computing(part), without_computing(whole)))
+    return Computation(kind, operands, queries=(without_computing(part), without_computing(whole)))

@@ -21,12 +21,12 @@ from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 from llama_index.core.tools import AsyncBaseTool, ToolMetadata
-from llama_index.core.tools import ToolOutput as Told
+from llama_index.core.tools import ToolOutput as LlamaToolOutput
 from pydantic import PrivateAttr
 
-from helix.agent.asking import is_worth_thinking
 from helix.agent.rendering import tokens_of
 from helix.agent.run import Run
+from helix.agent.thinking import is_worth_thinking
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
@@ -39,7 +39,7 @@ _MEMORY_TOKENS = 1_000_000
 _logger = logging.getLogger(__name__)
 
 
-async def choose_by(llm: LanguageModel, run: Run) -> None:
+async def drive_by_model(llm: LanguageModel, run: Run) -> None:
     """Let the model call tools until it has enough.
 
     Its thoughts are asked for where the question is worth it; a model that refuses to give them is
@@ -78,10 +78,10 @@ async def _choose(model: BaseLLM, run: Run) -> None:
             elif isinstance(event, AgentStream):
                 run.think(event.thinking_delta or "")
             elif isinstance(event, AgentOutput):
-                said = event.response.content or ""
-                run.spend(tokens_of(said))
+                reply = event.response.content or ""
+                run.spend(tokens_of(reply))
                 if event.tool_calls:
-                    run.think(said)
+                    run.think(reply)
             elif isinstance(event, ToolCallResult) and event.tool_name not in offered:
                 await run.call(event.tool_name, event.tool_kwargs)  # to be told, and kept
         await handler
@@ -126,8 +126,8 @@ class GatheringAgent(FunctionAgent):
             try:
                 return await super().take_step(ctx, llm_input, tools, memory)
             except MalformedCall:
-                told = ChatMessage(role=MessageRole.USER, content=_UNREADABLE)
-                return await super().take_step(ctx, [*llm_input, told], tools, memory)
+                complaint = ChatMessage(role=MessageRole.USER, content=_UNREADABLE)
+                return await super().take_step(ctx, [*llm_input, complaint], tools, memory)
         except Exception as error:
             self.failure = error
             raise
@@ -145,9 +145,11 @@ class _ModelTool(AsyncBaseTool):
         description = prompt(f"tool_{self._tool.name}")
         return ToolMetadata(description, self._tool.name, fn_schema=self._tool.arguments)
 
-    def call(self, input: Any) -> Told:  # noqa: A002  the name is LlamaIndex's
+    def call(self, input: Any) -> LlamaToolOutput:  # noqa: A002  the name is LlamaIndex's
         raise NotImplementedError("tools of an agent are awaited")
 
-    async def acall(self, /, *_: Any, **arguments: Any) -> Told:
+    async def acall(self, /, *_: Any, **arguments: Any) -> LlamaToolOutput:
         text = await self._run.call(self._tool.name, arguments)
-        return Told(content=text, tool_name=self._tool.name, raw_input=arguments, raw_output=text)
+        return LlamaToolOutput(
+            content=text, tool_name=self._tool.name, raw_input=arguments, raw_output=text
+        )

@@ -39,7 +39,7 @@ _TREND = re.compile(
     r"|significant|substantial|notable|considerable|any|most recent|latest)\b",
     re.IGNORECASE,
 )
-_TOLD_TO = re.compile(
+_INSTRUCTION = re.compile(
     r"^(?:please )?(?:compare|contrast|tell me|list|summari[sz]e|outline) (?=(?:what|who|whom|when"
     r"|where|why|which|how)\b)",
     re.IGNORECASE,
@@ -49,7 +49,7 @@ _MOST = 8
 
 
 @dataclass(frozen=True)
-class Split:
+class QuestionParts:
     """A question that needs several searches.
 
     ``names`` may be names of documents; ``questions`` are its parts, used where no document has one
@@ -62,45 +62,45 @@ class Split:
     over_time: bool
 
     @property
-    def asked(self) -> str:
+    def document_question(self) -> str:
         """The question as it is put to one document: `What was total net sales?`."""
         if not self.over_time:
             return self.question[:500]
         bare = _TREND.sub(" ", _OVER_TIME.sub(" ", self.question)).strip(" ?.,")
         return f"What was {' '.join(bare.split())}?"[:500] if bare else self.question[:500]
 
-    def chosen(self, documents: Sequence[tuple[int, str]]) -> list[int]:
+    def documents_to_search(self, documents: Sequence[tuple[int, str]]) -> list[int]:
         """The listed documents of the question's periods, or all where it names no period."""
-        named = {key for period in periods(self.question) for key in period.keys[:1]}
-        own = [
+        period_keys = {key for period in periods(self.question) for key in period.keys[:1]}
+        matching = [
             number
             for number, title in documents
-            if named & {key for period in periods(title) for key in period.keys}
+            if period_keys & {key for period in periods(title) for key in period.keys}
         ]
-        return own if len(own) > 1 else [number for number, _ in documents][:_MOST]
+        return matching if len(matching) > 1 else [number for number, _ in documents][:_MOST]
 
 
-def split(question: str) -> Split | None:
+def question_parts(question: str) -> QuestionParts | None:
     """The parts of a question; None for a question that one search answers."""
     over_time = bool(_OVER_TIME.search(question))
     names = _names(question)
     parts = parts_of(question)
     if over_time and names:
-        return Split(question, tuple(names[:1]), (), True)
+        return QuestionParts(question, tuple(names[:1]), (), True)
     if len(names) > 1 and _COMPARES.search(question):
-        return Split(question, tuple(names), (), False)
+        return QuestionParts(question, tuple(names), (), False)
     if len(parts) > 1:
-        asked = [_TOLD_TO.sub("", part) for part in parts[:_MOST]]
-        return Split(question, (), tuple(part[:500] for part in asked), False)
+        questions = [_INSTRUCTION.sub("", part) for part in parts[:_MOST]]
+        return QuestionParts(question, (), tuple(part[:500] for part in questions), False)
     return None
 
 
 def _names(question: str) -> list[str]:
     """The runs of capitalised words that may name a document, a company or a product."""
-    found = []
+    names = []
     for run in _NAME.finditer(question):
         name = re.sub(r"['’]s?$", "", run[0])
         bare = [word for word in name.split() if word.casefold() not in _NO_NAME | _MONTHS]
         if bare and not periods(" ".join(bare)) and words(" ".join(bare)):
-            found.append(" ".join(bare))
-    return list(dict.fromkeys(found))[:_MOST]
+            names.append(" ".join(bare))
+    return list(dict.fromkeys(names))[:_MOST]
