@@ -16,7 +16,7 @@ from typing import get_args
 from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, p50, percentiles
 from helix.library.access import Library
-from helix.progress.actions import Action, Learner, Noted
+from helix.progress.actions import Action, Learner, RecordedAction
 from helix.progress.reading import read_progress
 from helix.progress.storing import store
 from helix.storage.tenant_store import TenantStore
@@ -63,7 +63,7 @@ def _learner(size: int) -> Learner:
 
 
 async def _fill(library: Library, size: int) -> None:
-    batch: list[Noted] = []
+    batch: list[RecordedAction] = []
     for noted in _actions(size):
         batch.append(noted)
         if len(batch) == _BATCH:
@@ -73,11 +73,11 @@ async def _fill(library: Library, size: int) -> None:
         await _write(library, size, batch)
 
 
-async def _write(library: Library, size: int, batch: list[Noted]) -> None:
+async def _write(library: Library, size: int, batch: list[RecordedAction]) -> None:
     await library.change(lambda connection: store(connection, _learner(size), batch, _IDLE))
 
 
-def _actions(size: int) -> Iterator[Noted]:
+def _actions(size: int) -> Iterator[RecordedAction]:
     """So many, backwards from now: sessions of about half an hour, five on most days."""
     chance, at, made = random.Random(18), _NOW, 0
     names = get_args(Action)
@@ -86,7 +86,7 @@ def _actions(size: int) -> Iterator[Noted]:
         for _ in range(min(chance.randint(5, 120), size - made)):
             at -= timedelta(seconds=chance.randint(10, 60))
             made += 1
-            yield Noted(at, chance.choice(names))
+            yield RecordedAction(at, chance.choice(names))
 
 
 if __name__ == "__main__":

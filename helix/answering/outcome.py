@@ -44,7 +44,7 @@ class OutcomeRecorder:
         outcome: Outcome = "refused" if answer.reason else "answered"
         tokens: dict[str, int] = answer.debug["tokens"]
         stages = answer.debug["seconds"]
-        self._metrics.answered(outcome, answer.reason or "", answer.seconds, stages, tokens)
+        self._metrics.record_question(outcome, answer.reason or "", answer.seconds, stages, tokens)
         self._metrics.flagged(flag.kind for flag in answer.flags)
         self._metrics.guard_removals.inc(answer.removed)
         if answer.judged:
@@ -68,7 +68,7 @@ class OutcomeRecorder:
         outcome: Outcome = "cut" if self._has_first_token else "error"
         if isinstance(error, (asyncio.CancelledError, GeneratorExit)):
             outcome = "left"
-        self._metrics.answered(outcome, "", time.perf_counter() - self._started, {}, {})
+        self._metrics.record_question(outcome, "", time.perf_counter() - self._started, {}, {})
         set_request_attributes(outcome=outcome)
 
     def __enter__(self) -> Self:

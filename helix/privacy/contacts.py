@@ -57,7 +57,7 @@ def store_contacts(store: TenantStore, process: Process, counter: SocketCounter)
             connection.execute(_ADD, values)
             connection.execute(_TRIM, {"most": _MOST})
     except HelixError:
-        counter.give_back(counts)
+        counter.add_back(counts)
         raise
 
 

@@ -47,14 +47,14 @@ class SocketCounter:
         if event in _CONNECTS and len(arguments) > 1:
             self.connected(arguments[1])
         elif event in _LOOKS_UP and arguments:
-            self.looked_up(arguments[0])
+            self.record_lookup(arguments[0])
 
     def connected(self, address: object) -> None:
         """Count a connection to ``address``, (host, port, …); a Unix socket's path is not one."""
         if isinstance(address, tuple) and len(address) > 1 and isinstance(address[1], int):
             self._count(Contact("address", _text(address[0]), address[1]))
 
-    def looked_up(self, host: object) -> None:
+    def record_lookup(self, host: object) -> None:
         """Count a look-up of a name; looking up an address contacts nobody."""
         name = _text(host)
         if name and address_of(name) is None:
@@ -63,10 +63,10 @@ class SocketCounter:
     def take(self) -> Counter[Contact]:
         """Return the counts since the last call, and start again from zero."""
         with self._lock:
-            taken, self._counts = self._counts, Counter()
-        return taken
+            counts, self._counts = self._counts, Counter()
+        return counts
 
-    def give_back(self, counts: Counter[Contact]) -> None:
+    def add_back(self, counts: Counter[Contact]) -> None:
         """Add ``counts`` again, which were taken and could not be stored."""
         with self._lock:
             self._counts.update(counts)
@@ -94,8 +94,8 @@ def where_is(host: str) -> Where:
     """How far away ``host``, a name or an address, is; every name but localhost is outside."""
     address = address_of(host)
     if address is None:
-        is_here = host in ("", "localhost") or host.endswith(".localhost")
-        return "this machine" if is_here else "outside"
+        is_local = host in ("", "localhost") or host.endswith(".localhost")
+        return "this machine" if is_local else "outside"
     mapped = getattr(address, "ipv4_mapped", None) or address
     if mapped.is_loopback or mapped.is_unspecified:
         return "this machine"
@@ -107,9 +107,9 @@ def open_connections(*, children: bool = True) -> list[Contact]:
 
     ``children``: also those of its child processes, workers among them.
     """
-    found: dict[Contact, None] = {}
-    here = psutil.Process()
-    for process in (here, *(here.children(recursive=True) if children else ())):
+    contacts: dict[Contact, None] = {}
+    this_process = psutil.Process()
+    for process in (this_process, *(this_process.children(recursive=True) if children else ())):
         try:
             connections = process.net_connections(kind="inet")
         except psutil.Error:  # the process has ended meanwhile
@@ -118,8 +118,8 @@ def open_connections(*, children: bool = True) -> list[Contact]:
         listening = {c.laddr.port for c in connections if c.status == psutil.CONN_LISTEN}
         for connection in connections:
             if connection.raddr and connection.laddr.port not in listening:
-                found[Contact("address", connection.raddr.ip, connection.raddr.port)] = None
-    return list(found)
+                contacts[Contact("address", connection.raddr.ip, connection.raddr.port)] = None
+    return list(contacts)
 
 
 _installing = threading.Lock()
@@ -154,10 +154,10 @@ def _count_uvloop(counter: SocketCounter) -> None:
 def _counting(method: Callable[..., Any], name: str, counter: SocketCounter) -> Callable[..., Any]:
     def counted(loop: Any, *arguments: Any, **options: Any) -> Any:
         # create_connection has the factory in front of the host; with a socket it has neither
-        given = arguments[name == "create_connection" :]
-        host = given[0] if given else options.get("host")
-        port = given[1] if len(given) > 1 else options.get("port")
-        counter.looked_up(host)
+        positional = arguments[name == "create_connection" :]
+        host = positional[0] if positional else options.get("host")
+        port = positional[1] if len(positional) > 1 else options.get("port")
+        counter.record_lookup(host)
         if name == "create_connection" and host is not None:
             counter.connected((host, port))
         return method(loop, *arguments, **options)

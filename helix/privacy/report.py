@@ -54,22 +54,22 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
     contacts, since, outside = await asyncio.to_thread(_contacts, services)
     stored = await library.row(_STORED, {})
     # with keys, the contacts of workers may be another tenant's
-    all_named = services.settings.auth == "off"
-    named = [
+    lists_all = services.settings.auth == "off"
+    listed = [
         row for row in contacts
-        if all_named or row["process"] != "ingesting" or row["where"] == "this machine"
+        if lists_all or row["process"] != "ingesting" or row["where"] == "this machine"
     ]  # fmt: skip
-    opened = [
+    open_now = [
         {"host": contact.host, "port": contact.port, "where": where_is(contact.host)}
-        for contact in await asyncio.to_thread(partial(open_connections, children=all_named))
+        for contact in await asyncio.to_thread(partial(open_connections, children=lists_all))
     ]
     files = files_place(services.settings.files)
     return {
         "since": since,
-        "outside": outside or any(row["where"] == "outside" for row in [*opened, files]),
-        "contacts": named,
-        "contacts_not_named": len(contacts) - len(named),
-        "open_now": opened,
+        "outside": outside or any(row["where"] == "outside" for row in [*open_now, files]),
+        "contacts": listed,
+        "contacts_not_named": len(contacts) - len(listed),
+        "open_now": open_now,
         "counted_by": COUNTED_BY,
         "database": database_place(services.settings.database_url),
         "files": files,

@@ -26,7 +26,7 @@ class Learner(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class RecordedAction:
     """An action that was done ``n`` times at one moment."""
 
     at: datetime

@@ -14,7 +14,7 @@ from functools import partial
 
 from helix.errors import HelixError
 from helix.library.access import Library
-from helix.progress.actions import Action, Learner, Noted
+from helix.progress.actions import Action, Learner, RecordedAction
 from helix.progress.storing import store
 
 MOST = 10_000
@@ -35,8 +35,8 @@ class ProgressLog:
         self.dropped = 0
         self._library = library
         self._idle = idle
-        self._noted: deque[tuple[Learner, Noted]] = deque()
-        self._wanted = asyncio.Event()
+        self._pending: deque[tuple[Learner, RecordedAction]] = deque()
+        self._has_pending = asyncio.Event()
         self._writing = asyncio.Lock()
 
     def note(
@@ -45,19 +45,19 @@ class ProgressLog:
         """Note that ``learner`` did ``action`` ``n`` times, now or ``at``; 0 times is nothing."""
         if not self.kept or n < 1:
             return
-        if len(self._noted) >= MOST:
+        if len(self._pending) >= MOST:
             self.dropped += 1
             return
-        self._noted.append((learner, Noted(at or datetime.now(UTC), action, n)))
-        self._wanted.set()
+        self._pending.append((learner, RecordedAction(at or datetime.now(UTC), action, n)))
+        self._has_pending.set()
 
     async def write(self) -> bool:
         """Write the noted actions; False where that failed: they are kept for the next attempt."""
         async with self._writing:
-            taken, self._noted = self._noted, deque()
-            waiting: dict[Learner, list[Noted]] = {}
-            for learner, noted in taken:
-                waiting.setdefault(learner, []).append(noted)
+            entries, self._pending = self._pending, deque()
+            waiting: dict[Learner, list[RecordedAction]] = {}
+            for learner, entry in entries:
+                waiting.setdefault(learner, []).append(entry)
             try:
                 while waiting:
                     learner, its = waiting.popitem()
@@ -68,25 +68,25 @@ class ProgressLog:
                         _logger.warning("progress was not written: %s", error)
                         return False
             finally:  # after a failure, and where the task is cancelled
-                self._put_back(waiting)
+                self._requeue(waiting)
         return True
 
-    async def _store(self, learner: Learner, noted: list[Noted]) -> None:
-        action = partial(store, learner=learner, noted=noted, idle=self._idle)
+    async def _store(self, learner: Learner, entries: list[RecordedAction]) -> None:
+        action = partial(store, learner=learner, actions=entries, idle=self._idle)
         await self._library.of(learner.tenant).change(action)
 
-    def _put_back(self, waiting: dict[Learner, list[Noted]]) -> None:
-        left = [(learner, one) for learner, its in waiting.items() for one in its]
-        room = max(MOST - len(self._noted), 0)
-        self.dropped += max(len(left) - room, 0)
-        self._noted.extendleft(reversed(left[:room]))
+    def _requeue(self, waiting: dict[Learner, list[RecordedAction]]) -> None:
+        entries = [(learner, one) for learner, its in waiting.items() for one in its]
+        space = max(MOST - len(self._pending), 0)
+        self.dropped += max(len(entries) - space, 0)
+        self._pending.extendleft(reversed(entries[:space]))
 
     async def keep(self) -> None:
         """Write noted actions once a second, until it is cancelled."""
         while True:
-            await self._wanted.wait()
+            await self._has_pending.wait()
             await asyncio.sleep(_WRITE_SECONDS)  # one transaction for the actions of a second
-            self._wanted.clear()
+            self._has_pending.clear()
             if not await self.write():
                 await asyncio.sleep(_RETRY_SECONDS)
-                self._wanted.set()
+                self._has_pending.set()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 
-from helix.progress.actions import Learner, Noted, quarter_of, sessions_of
+from helix.progress.actions import Learner, RecordedAction, quarter_of, sessions_of
 from helix.storage.connections import Connected
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
@@ -56,16 +56,18 @@ _FORGET_ALL = (
 )
 
 
-def store(connection: Connected, learner: Learner, noted: Sequence[Noted], idle: timedelta) -> None:
+def store(
+    connection: Connected, learner: Learner, actions: Sequence[RecordedAction], idle: timedelta
+) -> None:
     """Add what was noted of ``learner``, inside the caller's transaction."""
     whose = {"tenant": learner.tenant, "learner": learner.name}
     connection.execute(_LOCK, {"key": f"progress {learner.tenant} {learner.name}"})
-    for session in sessions_of((one.at for one in noted), idle):
+    for session in sessions_of((one.at for one in actions), idle):
         values = {"started": session.started_at, "ended": session.ended_at, "idle": idle}
         connection.execute(_MERGE, whose | values)
     quarters: Counter[tuple[object, str]] = Counter()
     totals: Counter[str] = Counter()
-    for one in noted:
+    for one in actions:
         quarters[quarter_of(one.at), one.action] += one.n
         totals[one.action] += one.n
     values = {

@@ -29,7 +29,7 @@ class Override:
 
 
 @dataclass(frozen=True)
-class Used:
+class PromptUse:
     """A prompt that was used; ``version`` is the override's, None for the shipped prompt.
 
     ``sha256`` is the hash of the prompt with its placeholders, in hex. ``broken`` is the version of
@@ -43,10 +43,10 @@ class Used:
 
     def to_json(self) -> dict[str, Any]:
         """The entry of a receipt; it has ``broken`` only where an override was passed over."""
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "name": self.name, "version": self.version, "sha256": self.sha256
         }  # fmt: skip
-        return told if self.broken is None else told | {"broken": self.broken}
+        return entry if self.broken is None else entry | {"broken": self.broken}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Prompts:
     """The prompts of one request; ``used`` lists those that were asked for so far."""
 
     overrides: Mapping[str, Override] = field(default_factory=dict)
-    used: dict[str, Used] = field(default_factory=dict)
+    used: dict[str, PromptUse] = field(default_factory=dict)
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -83,7 +83,7 @@ class Prompts:
                 )  # fmt: skip
                 override = None
         text = override.text if override else None
-        self.used[name] = Used(
+        self.used[name] = PromptUse(
             name, override.version if override else None, _digest(shipped.whole(text)), broken
         )
         return shipped.filled(text, values)

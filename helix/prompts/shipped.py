@@ -18,12 +18,12 @@ class NoSuchPrompt(HelixError):
 @cache
 def templates() -> dict[str, Template]:
     """Every prompt by its name, in the order of names; read once a process, not to be changed."""
-    found = sorted(
+    entries = sorted(
         (file.name.removesuffix(".md"), file.read_text("utf-8"))
         for file in files("helix.prompts").joinpath("templates").iterdir()
         if file.name.endswith(".md")
     )
-    return {name: parse(name, text) for name, text in found}
+    return {name: parse(name, text) for name, text in entries}
 
 
 def template(name: str) -> Template:

@@ -66,7 +66,7 @@ class Template:
     def filled(self, text: str | None, values: Mapping[str, object]) -> str:
         """``whole`` with the placeholders' values; each placeholder needs one."""
         assert set(values) == set(self.placeholders), f"{self.name} takes {self.placeholders}"
-        return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), self.whole(text))
+        return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), self.whole(text))
 
     def check(self, text: str) -> None:
         """Return where ``text`` may replace the shipped text.
@@ -87,13 +87,13 @@ class Template:
             return f"{line.strip()} divides the files of prompts, and cannot be part of one"
         if _CONTROLS.search(line.rstrip("\r").replace("\t", " ")):
             return "a control character is in it"
-        for found in _OPENING.findall(line):
-            named = _PLACEHOLDER.fullmatch(found)
-            if named is None or named[1] not in self.placeholders:
-                return f"{found} is no placeholder of {self.name}: {self._told_placeholders()}"
+        for opening in _OPENING.findall(line):
+            placeholder = _PLACEHOLDER.fullmatch(opening)
+            if placeholder is None or placeholder[1] not in self.placeholders:
+                return f"{opening} is no placeholder of {self.name}: {self._placeholder_list()}"
         return None
 
-    def _told_placeholders(self) -> str:
+    def _placeholder_list(self) -> str:
         names = ", ".join(f"{{{{{name}}}}}" for name in self.placeholders)
         return f"it has {names}" if names else "it has none"
 
@@ -101,13 +101,13 @@ class Template:
 def parse(name: str, file: str) -> Template:
     """The template that the Markdown ``file`` holds."""
     _, head, body = file.split("---\n", 2)
-    told = dict(line.split(": ", 1) for line in head.splitlines())
+    header = dict(line.split(": ", 1) for line in head.splitlines())
     lines = body.splitlines()
     first = lines.index(EDITABLE) if EDITABLE in lines else -1
     last = lines.index(FIXED) if FIXED in lines else len(lines)
-    placeholders = tuple(told["placeholders"].split(", ")) if "placeholders" in told else ()
+    placeholders = tuple(header["placeholders"].split(", ")) if "placeholders" in header else ()
     return Template(
-        name, told["title"], told["use"], placeholders,
+        name, header["title"], header["use"], placeholders,
         "\n".join(lines[: max(first, 0)]), "\n".join(lines[first + 1 : last]),
         "\n".join(lines[last + 1 :]),
     )  # fmt: skip

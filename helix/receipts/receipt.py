@@ -87,7 +87,7 @@ def receipt_of(answer: Answer, configuration: Configuration) -> Json:
         "judged": answer.judged,
         "flags": [asdict(flag) for flag in answer.flags],
         "prompt_sha256": None if answer.prompt is None else digest(answer.prompt),
-        "prompts": [used.to_json() for _, used in sorted(answer.prompts.used.items())],
+        "prompts": [use.to_json() for _, use in sorted(answer.prompts.used.items())],
         "models": configuration.models_in(space),
         "settings": settings,
         "index": {

@@ -184,12 +184,12 @@ def forget_deleted_documents(connection: Connected) -> int:
 
 
 def _in_batches(connection: Connected, statement: str, values: dict[str, int]) -> int:
-    done = 0
+    deleted = 0
     while True:
         batch = connection.execute(statement, values).rowcount
-        done += batch
+        deleted += batch
         if batch < BATCH:
-            return done
+            return deleted
 
 
 def _checked_id(text: str) -> str:
@@ -199,5 +199,5 @@ def _checked_id(text: str) -> str:
 
 
 def _no_answer(answer_id: str, days: int) -> NotFound:
-    kept = f"receipts are kept for {days} days" if days else "HELIX_RECEIPT_DAYS=0 keeps none"
-    return NotFound(f"there is no answer {answer_id}: {kept}")
+    retention = f"receipts are kept for {days} days" if days else "HELIX_RECEIPT_DAYS=0 keeps none"
+    return NotFound(f"there is no answer {answer_id}: {retention}")

@@ -151,8 +151,8 @@ async def _answer_from(
     space = answer.retrieval.space
     retrieval = Retrieval([], GateDecision(True, None), Trace(), space, sources)
     with answer.prompts.active():
-        answered = await pipeline.engine.answer_from(question, retrieval, answer.turn)
-    async with aclosing(answered) as stream:
+        answer_stream = await pipeline.engine.answer_from(question, retrieval, answer.turn)
+    async with aclosing(answer_stream) as stream:
         async for _ in stream:
             continue
     return stream.answer
@@ -178,8 +178,8 @@ def _causes(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> li
     causes += _changed_prompts(then, now) + _changed_history(then, now)
     if causes and now["prompt_sha256"] is None and set(states.values()) <= {"same"}:
         return causes  # the gate refuses now, though every source is stored as it was
-    changed = [*_changed_calls(then, now), *_changed_sources(then, now, states)]
-    return causes + [Cause("index changed", told) for told in changed]
+    details = [*_changed_calls(then, now), *_changed_sources(then, now, states)]
+    return causes + [Cause("index changed", detail) for detail in details]
 
 
 def _changed_calls(then: Mapping[str, Any], now: Json) -> list[str]:
@@ -194,11 +194,11 @@ def _changed_calls(then: Mapping[str, Any], now: Json) -> list[str]:
 
 def _changed_prompts(then: Mapping[str, Any], now: Json) -> list[Cause]:
     """The prompts whose text is another, though it is of the version named then."""
-    before = {used["name"]: used["sha256"] for used in then.get("prompts", ())}
+    before = {use["name"]: use["sha256"] for use in then.get("prompts", ())}
     return [
-        Cause("prompt changed", f"{used['name']} is not what it was then")
-        for used in now["prompts"]
-        if before.get(used["name"], used["sha256"]) != used["sha256"]
+        Cause("prompt changed", f"{use['name']} is not what it was then")
+        for use in now["prompts"]
+        if before.get(use["name"], use["sha256"]) != use["sha256"]
     ]
 
 
@@ -210,19 +210,19 @@ def _changed_history(then: Mapping[str, Any], now: Json) -> list[Cause]:
     if after is None and before == {"type": "standalone", "history_sha256": digest("")}:
         return []  # the first question of a conversation is asked as one outside of any
     if after is None:
-        told = "its conversation is gone: the question was asked by itself"
+        detail = "its conversation is gone: the question was asked by itself"
     elif before["history_sha256"] != after["history_sha256"]:
-        told = "what was asked and answered before it is not what it was"
+        detail = "what was asked and answered before it is not what it was"
     else:
-        told = f"the turn was {before['type']} and is {after['type']}"
-    return [Cause("history changed", told)]
+        detail = f"the turn was {before['type']} and is {after['type']}"
+    return [Cause("history changed", detail)]
 
 
 def _changed_sources(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[str]:
     """The sources that changed, that are new, and that are none any more, a line each."""
     before, after = then["index"]["sources"], now["index"]["sources"]
-    changed = [
-        f"{_named(source)} was {states[source['n']].removeprefix('source ')}"
+    lines = [
+        f"{_label(source)} was {states[source['n']].removeprefix('source ')}"
         for source in before
         if states.get(source["n"], "same") != "same"
     ]
@@ -232,24 +232,24 @@ def _changed_sources(then: Mapping[str, Any], now: Json, states: Mapping[int, st
         if source["sha256"] not in old_texts:
             distance = distances.get(source["chunk_id"])
             at = "" if distance is None else f" at distance {distance:.4f},"
-            changed.append(
+            lines.append(
                 f"chunk {source['chunk_id']} of document {source['document_id']} is source"
                 f" [{source['n']}] now,{at} and was none"
             )
     if before and now["prompt_sha256"] is None:  # then no source is one now, by the gate's refusal
-        return changed or ["nothing that is stored passes the gate now"]
+        return lines or ["nothing that is stored passes the gate now"]
     new_texts = {source["sha256"] for source in after}
-    changed += [
-        f"{_named(source)} is still stored, and none now"
+    lines += [
+        f"{_label(source)} is still stored, and none now"
         for source in before
         if source["sha256"] not in new_texts and states.get(source["n"]) == "same"
     ]
-    if not changed and before != after:
+    if not lines and before != after:
         return ["the same sources in another order or under other ids"]
-    return changed
+    return lines
 
 
-def _named(source: Json) -> str:
+def _label(source: Json) -> str:
     n, chunk, document = (source[key] for key in ("n", "chunk_id", "document_id"))
     return f"source [{n}] (chunk {chunk} of document {document})"
 

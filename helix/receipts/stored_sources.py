@@ -60,12 +60,12 @@ async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json
     """
     cited: list[Json] = receipt["citations"]
     rows = await library.rows(_CITATIONS, _columns(cited, quotes="quote")) if cited else []
-    found = {row["n"]: row for row in rows}
-    gone = [each for each in cited if found[each["n"]]["status"] == "source deleted"]
-    if gone and (space := await space_of_answer(library, receipt["answer_id"])):
-        own = await library.of(space).rows(_CITATIONS, _columns(gone, quotes="quote"))
-        found |= {row["n"]: row for row in own}
-    citations = [_verified(citation, found[citation["n"]]) for citation in cited]
+    statuses = {row["n"]: row for row in rows}
+    missing = [each for each in cited if statuses[each["n"]]["status"] == "source deleted"]
+    if missing and (space := await space_of_answer(library, receipt["answer_id"])):
+        attached_rows = await library.of(space).rows(_CITATIONS, _columns(missing, quotes="quote"))
+        statuses |= {row["n"]: row for row in attached_rows}
+    citations = [_verified(citation, statuses[citation["n"]]) for citation in cited]
     worst = max((_WORST_LAST.index(each["status"]) for each in citations), default=0)
     return {
         "answer_id": receipt["answer_id"],
@@ -109,7 +109,7 @@ async def rebuild_prompt(
     if receipt["prompt_sha256"] is None:
         return RebuiltPrompt([], "no prompt", {})
     references: list[Json] = receipt["index"]["sources"]
-    rows = await _stored(library, references, attached)
+    rows = await _stored_rows(library, references, attached)
     sources: list[Source] = []
     states: dict[int, str] = {}
     for reference, row in zip(references, rows, strict=True):
@@ -130,14 +130,16 @@ async def rebuild_prompt(
     return RebuiltPrompt([] if lost else sources, lost, states)
 
 
-async def _stored(library: Library, references: Sequence[Json], attached: str | None) -> list[Row]:
+async def _stored_rows(
+    library: Library, references: Sequence[Json], attached: str | None
+) -> list[Row]:
     if not references:
         return []
     rows = await library.rows(_SOURCES, _columns(references))
     if attached is None or all(row["there"] for row in rows):
         return rows
-    own = await library.of(attached).rows(_SOURCES, _columns(references))
-    return [row if row["there"] else other for row, other in zip(rows, own, strict=True)]
+    attached_rows = await library.of(attached).rows(_SOURCES, _columns(references))
+    return [row if row["there"] else other for row, other in zip(rows, attached_rows, strict=True)]
 
 
 def prompt_json(

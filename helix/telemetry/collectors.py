@@ -98,9 +98,9 @@ class Pools(Collector):
         for key, (name, meaning) in _POOL_GAUGES.items():
             values = {pool: numbers.get(key, 0) for pool, numbers in stats.items()}
             yield _gauge(name, meaning, "pool", values)
-        asked = {name: each["present"] for name, each in stats.items() if "present" in each}
+        present = {name: each["present"] for name, each in stats.items() if "present" in each}
         meaning = "1 where a read replica is asked, 0 where the primary answers for it"
-        yield _gauge("helix_database_replica_asked", meaning, "replica", asked)
+        yield _gauge("helix_database_replica_asked", meaning, "replica", present)
 
 
 @dataclass
@@ -138,10 +138,10 @@ class Ingest(Collector):
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        opened = _OPEN.format(runs=OPEN_RUN, files=OPEN_FILE)
-        self._open = _Reading(opened, self.open_seconds)
-        ended = _ENDED.format(runs=ENDED_RUN, files=ENDED_FILE)
-        self._ended = _Reading(ended, self.ended_seconds)
+        open_query = _OPEN.format(runs=OPEN_RUN, files=OPEN_FILE)
+        self._open = _Reading(open_query, self.open_seconds)
+        ended_query = _ENDED.format(runs=ENDED_RUN, files=ENDED_FILE)
+        self._ended = _Reading(ended_query, self.ended_seconds)
 
     async def refresh(self) -> None:
         """Read what is older than it may be; raises nothing, and takes QUERY_SECONDS at most."""
@@ -156,13 +156,13 @@ class Ingest(Collector):
             except (psycopg.Error, TimeoutError, OSError) as error:
                 _logger.warning("the ingest queue was not counted: %s", type(error).__name__)
 
-    async def _read(self, due: Sequence[_Reading]) -> None:
-        if not due:
+    async def _read(self, readings: Sequence[_Reading]) -> None:
+        if not readings:
             return
         # a connection of its own: a scrape waits for none of those that answer or write
         connection = await psycopg.AsyncConnection.connect(self.url, autocommit=True)
         async with connection, connection.cursor(row_factory=class_row(_Count)) as cursor:
-            for reading in due:
+            for reading in readings:
                 await cursor.execute(reading.statement)
                 reading.counts = await cursor.fetchall()
                 reading.up = True

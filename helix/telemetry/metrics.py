@@ -87,7 +87,7 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._request_seconds.labels(method, route).observe(seconds)
 
-    def answered(
+    def record_question(
         self,
         outcome: Outcome,
         reason: str,

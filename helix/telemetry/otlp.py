@@ -58,11 +58,11 @@ class OtlpTracing(Tracing):
 
 def _resource() -> Resource:
     """OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES; a service without a name is ``helix``."""
-    found = Resource.create({SERVICE_VERSION: __version__})
-    named = "OTEL_SERVICE_NAME" in os.environ or SERVICE_NAME in os.environ.get(
+    resource = Resource.create({SERVICE_VERSION: __version__})
+    has_name = "OTEL_SERVICE_NAME" in os.environ or SERVICE_NAME in os.environ.get(
         "OTEL_RESOURCE_ATTRIBUTES", ""
     )
-    return found if named else found.merge(Resource({SERVICE_NAME: "helix"}))
+    return resource if has_name else resource.merge(Resource({SERVICE_NAME: "helix"}))
 
 
 class _BridgedSpan(BaseSpan):
@@ -126,5 +126,5 @@ def _model_name(instance: Any) -> str | None:
 def _follow_llama_index() -> None:
     """Add the bridge to LlamaIndex's dispatcher once: the dispatcher is the process's."""
     dispatcher = get_dispatcher()
-    if not any(isinstance(known, LlamaIndexSpans) for known in dispatcher.span_handlers):
+    if not any(isinstance(handler, LlamaIndexSpans) for handler in dispatcher.span_handlers):
         dispatcher.add_span_handler(LlamaIndexSpans())

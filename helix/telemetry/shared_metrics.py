@@ -46,7 +46,7 @@ class SharedFigures:
         self._collectors = collectors
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}
-        self._told: dict[tuple[str, ...], float] = {}
+        self._shared_values: dict[tuple[str, ...], float] = {}
 
     def update(self) -> None:
         """Read the collectors."""
@@ -69,6 +69,6 @@ class SharedFigures:
             self._counters[name] = Counter(name, meaning, list(sample.labels), registry=None)
         counter, key = self._counters[name], (name, *sample.labels.values())
         (counter.labels(**sample.labels) if sample.labels else counter).inc(
-            sample.value - self._told.get(key, 0)
+            sample.value - self._shared_values.get(key, 0)
         )
-        self._told[key] = sample.value
+        self._shared_values[key] = sample.value

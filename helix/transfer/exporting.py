@@ -65,7 +65,7 @@ def _rows(
     connection: Connected, table: Table, columns: dict[str, str], tenant: str
 ) -> Iterator[str]:
     """The rows of a tenant as JSON, a batch of them in memory at a time."""
-    named = sql.SQL(", ").join(
+    names = sql.SQL(", ").join(
         sql.SQL("substr(tenant_id, char_length(%(tenant)s) + 1) AS tenant_id")
         if name == "tenant_id"
         else sql.Identifier(name) + sql.SQL(cast) + sql.SQL(" AS ") + sql.Identifier(name)
@@ -74,7 +74,7 @@ def _rows(
     statement = sql.SQL(
         "SELECT row_to_json(r)::text FROM (SELECT {named} FROM {table} t WHERE {own}"
         " ORDER BY {order}) r"
-    ).format(named=named, table=sql.Identifier(table.name), own=OWN, order=listed(table.order))
+    ).format(named=names, table=sql.Identifier(table.name), own=OWN, order=listed(table.order))
     with connection.cursor(f"export_{table.name}") as cursor:
         cursor.itersize = table.rows_at_once
         for (row,) in cursor.execute(statement, {"tenant": tenant}):
@@ -83,10 +83,10 @@ def _rows(
 
 def _write_files(connection: Connected, tenant: str, part: Path) -> Member:
     """Write the original files of the documents, and their names."""
-    found = connection.execute(_FILES, {"tenant": tenant}).fetchall()
+    original_files = connection.execute(_FILES, {"tenant": tenant}).fetchall()
 
     def rows() -> Iterator[str]:
-        for space, content_hash in found:
+        for space, content_hash in original_files:
             stored = stored_file(connection, space, content_hash)
             assert stored is not None  # its document refers to it
             (part / files.FILES / content_hash).write_bytes(stored.read())

@@ -141,14 +141,14 @@ def damaged(folder: Path, why: str) -> TransferFailed:
 
 def _manifest(folder: Path) -> Manifest:
     try:
-        read = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if read["format"] != FORMAT:
+        payload = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if payload["format"] != FORMAT:
             raise TransferFailed(
-                f"{folder} is an export of the format {read['format']}, and this Helix reads"
+                f"{folder} is an export of the format {payload['format']}, and this Helix reads"
                 f" {FORMAT}: install the newer Helix that made it"
             )
-        tables = {name: Member(**it) for name, it in read.pop("tables").items()}
-        return Manifest(**read, tables=tables)
+        tables = {name: Member(**it) for name, it in payload.pop("tables").items()}
+        return Manifest(**payload, tables=tables)
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         raise damaged(folder, f"it has no {MANIFEST} that can be read") from None
 

@@ -101,10 +101,10 @@ def _claim(connection: Connected, folder: Path, exported: str, embedder: str) ->
 
 def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> None:
     """Return where every column of the export is a column of this database too."""
-    known = {table.name: set(columns_of(connection, table)) for table in TABLES}
-    known[FILES] = {"tenant_id", "content_hash"}
+    importable = {table.name: set(columns_of(connection, table)) for table in TABLES}
+    importable[FILES] = {"tenant_id", "content_hash"}
     for table, member in manifest.tables.items():
-        if table not in known or not known[table] >= set(member.columns):
+        if table not in importable or not importable[table] >= set(member.columns):
             raise TransferFailed(
                 f"{folder} has more in {table} than this Helix knows: import it with"
                 f" {manifest.made_by} or newer"
@@ -114,8 +114,8 @@ def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> N
 def _check_empty(connection: Connected, tenant: str) -> None:
     for table in TABLES:
         statement = sql.SQL("SELECT EXISTS (SELECT FROM {} WHERE {})")
-        found = statement.format(sql.Identifier(table.name), OWN)
-        if connection.execute(found, {"tenant": tenant}).fetchone() == (True,):
+        query = statement.format(sql.Identifier(table.name), OWN)
+        if connection.execute(query, {"tenant": tenant}).fetchone() == (True,):
             raise TransferFailed(
                 f"the tenant {tenant} has rows in {table.name} already: import into one that has"
                 f" none (--tenant NAME), or `helix tenants erase {tenant}` first"

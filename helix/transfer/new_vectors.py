@@ -28,10 +28,10 @@ class NewVectors:
 
     def renewed(self, rows: Sequence[str]) -> list[str]:
         """``rows`` of ``chunks``, each a JSON object, with their new vectors."""
-        told = [json.loads(row) for row in rows]
-        for start in range(0, len(told), self.at_once):
-            self._renew(told[start : start + self.at_once])
-        return [json.dumps(row, ensure_ascii=False) for row in told]
+        parsed = [json.loads(row) for row in rows]
+        for start in range(0, len(parsed), self.at_once):
+            self._renew(parsed[start : start + self.at_once])
+        return [json.dumps(row, ensure_ascii=False) for row in parsed]
 
     def _renew(self, rows: list[dict[str, Any]]) -> None:
         """Change the vectors of ``rows``, and the keys that the embedding cache has them under."""

@@ -22,35 +22,35 @@ _SOURCE_NODE, _DOCUMENT = "1", "4"
 def renumbered(row: dict[str, Any], table: Table, offsets: Offsets) -> dict[str, Any]:
     """A row of ``table`` with the offsets added to every id in it."""
     by_key = {key: offsets[other] for key, other in {**REFERENCES, **table.references}.items()}
-    moved: dict[str, Any] = _moved(row, by_key)
+    result: dict[str, Any] = _renumbered_value(row, by_key)
     if table.numbered:
-        moved["id"] += offsets[table.name]
+        result["id"] += offsets[table.name]
     for column, other in table.keyed.items():
-        if isinstance(kept := moved.get(column), dict):
-            moved[column] = {_shifted(key, offsets[other]): kept[key] for key in kept}
-    return moved
+        if isinstance(ids := result.get(column), dict):
+            result[column] = {_shifted(key, offsets[other]): ids[key] for key in ids}
+    return result
 
 
-def _moved(value: Any, by_key: Offsets) -> Any:
+def _renumbered_value(value: Any, by_key: Offsets) -> Any:
     if isinstance(value, list):
-        return [_moved(each, by_key) for each in value]
+        return [_renumbered_value(each, by_key) for each in value]
     if not isinstance(value, dict):
         return value
-    return {key: _moved_at(key, each, by_key) for key, each in value.items()}
+    return {key: _renumbered_at(key, each, by_key) for key, each in value.items()}
 
 
-def _moved_at(key: str, value: Any, by_key: Offsets) -> Any:
+def _renumbered_at(key: str, value: Any, by_key: Offsets) -> Any:
     if (by := by_key.get(key)) is not None:
         is_many = isinstance(value, list)
         return [_shifted(each, by) for each in value] if is_many else _shifted(value, by)
     if key == _NODE_COPY and isinstance(value, str):
-        return _moved_copy(value, by_key)
-    return _moved(value, by_key)
+        return _renumbered_node(value, by_key)
+    return _renumbered_value(value, by_key)
 
 
-def _moved_copy(text: str, by_key: Offsets) -> str:
+def _renumbered_node(text: str, by_key: Offsets) -> str:
     """LlamaIndex's copy of a node; its document is one of its relationships."""
-    node = _moved(json.loads(text), by_key)
+    node = _renumbered_value(json.loads(text), by_key)
     source = (node.get("relationships") or {}).get(_SOURCE_NODE)
     if isinstance(source, dict) and source.get("node_type") == _DOCUMENT:
         source["node_id"] = _shifted(source["node_id"], by_key["document_id"])

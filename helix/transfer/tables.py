@@ -99,10 +99,10 @@ def columns_of(connection: Connected, table: Table) -> dict[str, str]:
     Raises:
         StoreUnavailable: there is no such table.
     """
-    found: dict[str, str] = dict(connection.execute(_COLUMNS, (table.name,)).fetchall())
-    if not found:
+    casts: dict[str, str] = dict(connection.execute(_COLUMNS, (table.name,)).fetchall())
+    if not casts:
         raise StoreUnavailable("the schema is missing or old: run `python -m db.migrate`")
-    return {name: cast for name, cast in found.items() if name not in table.without}
+    return {name: cast for name, cast in casts.items() if name not in table.without}
 
 
 def listed(names: tuple[str, ...] | list[str]) -> sql.Composed:

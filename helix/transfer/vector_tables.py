@@ -69,16 +69,18 @@ def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]
                 for source, chunks in groupby(rows, lambda row: row["source"]):
                     yield _text(source, list(chunks))
     except psycopg.errors.UndefinedTable as error:
-        raise TransferFailed(f"that database has no texts of {program}: {_told(error)}") from None
+        raise TransferFailed(
+            f"that database has no texts of {program}: {_one_line(error)}"
+        ) from None
     except psycopg.Error as error:
-        raise TransferFailed(f"the texts of {program} cannot be read: {_told(error)}") from None
+        raise TransferFailed(f"the texts of {program} cannot be read: {_one_line(error)}") from None
 
 
 def _text(source: str, chunks: list[dict[str, Any]]) -> Text:
-    joined = ""
+    text = ""
     for chunk in chunks:
-        joined = without_overlap(joined, chunk["text"]) if joined else chunk["text"]
-    return Text(source, chunks[0]["title"], joined)
+        text = without_overlap(text, chunk["text"]) if text else chunk["text"]
+    return Text(source, chunks[0]["title"], text)
 
 
 def without_overlap(text: str, following: str) -> str:
@@ -89,6 +91,6 @@ def without_overlap(text: str, following: str) -> str:
     return f"{text}\n\n{following}"
 
 
-def _told(error: psycopg.Error) -> str:
+def _one_line(error: psycopg.Error) -> str:
     """The database's message as one line; it holds no password."""
     return (error.diag.message_primary or "it cannot be reached").partition("\n")[0]

@@ -78,20 +78,20 @@ def _webm(data: bytes) -> float:
 
     A recorder that streams writes no length, neither of the file nor of a cluster.
     """
-    scale, told, cluster, last = 1_000_000, 0.0, 0, 0
+    scale, duration, cluster, last = 1_000_000, 0.0, 0, 0
     for element, (begins, ends) in _elements(data):
         value = data[begins:ends]
         if element == _SCALE:
             scale = int.from_bytes(value, "big")
         elif element == _DURATION:
-            (told,) = struct.unpack(">f" if len(value) == 4 else ">d", value)
+            (duration,) = struct.unpack(">f" if len(value) == 4 else ">d", value)
         elif element == _TIME:
             cluster = int.from_bytes(value, "big")
             last = max(last, cluster)
         elif element in (_SIMPLE, _BLOCK):
             (relative,) = struct.unpack_from(">h", data, begins + _width(data[begins]))
             last = max(last, cluster + relative)
-    return float(max(told, last)) * scale / 1e9
+    return float(max(duration, last)) * scale / 1e9
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, _Span]]:

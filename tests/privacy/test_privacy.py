@@ -114,7 +114,7 @@ def test_the_report_names_what_was_contacted_and_what_is_stored(database_url: st
     with live(database_url) as client:
         store = ChunkStore(database_url, "offline")
         counter = SocketCounter()
-        counter.looked_up("docs.example.com")
+        counter.record_lookup("docs.example.com")
         store_contacts(store, "ingesting", counter)
         asyncio.run(store.close())
         report = client.get("/v1/privacy").json()
@@ -127,7 +127,7 @@ def test_the_report_names_what_was_contacted_and_what_is_stored(database_url: st
 def test_hosts_of_other_tenants_are_not_named(database_url: str) -> None:
     store = ChunkStore(database_url, "offline")
     counter = SocketCounter()
-    counter.looked_up("intranet.example.com")
+    counter.record_lookup("intranet.example.com")
     store_contacts(store, "ingesting", counter)
     key = _key(store)
     with live(database_url, auth="keys") as client:

@@ -9,7 +9,7 @@ from typing import Any
 
 from helix.errors import StoreUnavailable
 from helix.library.access import Library
-from helix.progress.actions import Learner, Noted
+from helix.progress.actions import Learner, RecordedAction
 from helix.progress.log import MOST, ProgressLog
 
 IDLE = timedelta(minutes=15)
@@ -22,7 +22,7 @@ class Away(Library):
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
-        self.written: list[tuple[Learner, list[Noted]]] = []
+        self.written: list[tuple[Learner, list[RecordedAction]]] = []
 
     def of(self, tenant: str) -> Library:
         return self
@@ -45,8 +45,8 @@ async def test_what_could_not_be_written_is_written_later() -> None:
     log.note(EVE, "map_made", 0, at=AT)
     assert await log.write() is False and library.written == []
     assert await log.write() is True
-    ada = [Noted(AT, "question_asked"), Noted(AT, "answer_rated", 2)]
-    assert sorted(library.written) == [(ADA, ada), (EVE, [Noted(AT, "map_made")])]
+    ada = [RecordedAction(AT, "question_asked"), RecordedAction(AT, "answer_rated", 2)]
+    assert sorted(library.written) == [(ADA, ada), (EVE, [RecordedAction(AT, "map_made")])]
     assert await log.write() is True and len(library.written) == 2
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from helix.errors import BadRequest
 from helix.library.access import Library
-from helix.progress.actions import Action, Learner, Noted, Session, sessions_of
+from helix.progress.actions import Action, Learner, RecordedAction, Session, sessions_of
 from helix.progress.badges import METRICS, badges
 from helix.progress.reading import DAYS, level_of, read_day, read_progress
 from helix.progress.storing import store
@@ -41,7 +41,7 @@ async def library(database_url: str) -> AsyncIterator[Library]:
 async def _note(
     library: Library, times: list[datetime], action: Action = "question_asked", n: int = 1
 ) -> None:
-    noted = [Noted(at, action, n) for at in times]
+    noted = [RecordedAction(at, action, n) for at in times]
     await library.change(lambda connection: store(connection, ADA, noted, IDLE))
 
 
@@ -69,7 +69,7 @@ async def test_ninety_days_across_changes_of_the_clocks_in_six_zones(library: Li
         assert len(offsets) == (1 if name == "Asia/Kolkata" else 2), "the clocks change in between"
         learner = Learner("default", name)
         noted = [
-            Noted(at, "question_asked")
+            RecordedAction(at, "question_asked")
             for d in days
             for at in _minutes(
                 datetime(d.year, d.month, d.day, 12, tzinfo=zone).astimezone(UTC), 10
@@ -149,7 +149,7 @@ async def test_days_and_streaks_are_those_of_any_zone(library: Library) -> None:
         at += MINUTE * chance.choice((3, 14, 15, 200, 700, 1500, 4000))
         times.append(at)
     sessions = sessions_of(times, IDLE)
-    noted = [Noted(each, "question_asked") for each in times]
+    noted = [RecordedAction(each, "question_asked") for each in times]
     await library.change(lambda connection: store(connection, learner, noted, IDLE))
     for name in (
         "UTC", "Pacific/Apia", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns",

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 import psycopg
 from psycopg import sql
 
-from helix.progress.actions import Learner, Noted, Session, quarter_of, sessions_of
+from helix.progress.actions import Learner, RecordedAction, Session, quarter_of, sessions_of
 from helix.progress.storing import forget, forget_everybody, store
 from helix.storage.connections import become
 
@@ -78,7 +78,7 @@ def test_any_order_in_any_pieces_stores_the_same(database_url: str) -> None:
         at += timedelta(seconds=seconds)
         times.append(at)
     noted = [
-        Noted(at, chance.choice(("question_asked", "card_reviewed")), chance.randint(1, 3))
+        RecordedAction(at, chance.choice(("question_asked", "card_reviewed")), chance.randint(1, 3))
         for at in times
     ]
     totals = Counter[str]()
