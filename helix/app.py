@@ -119,8 +119,8 @@ async def _serving(services: Services) -> AsyncIterator[dict[str, Any]]:
     state = request_state(services)
     async with (
         housekeeping(services),
-        in_background(state["vitals"].watch()),
-        state["books"].kept(services.store),
+        in_background(state["health"].watch()),
+        state["recorder"].writing(services.store),
         McpEndpoint(services) as mcp_endpoint,
     ):
         yield {**state, "mcp": mcp_endpoint}

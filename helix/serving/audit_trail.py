@@ -7,7 +7,7 @@ import re
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from helix.library.audit import NOBODY, Event
-from helix.serving.access_books import AccessBooks, address_of
+from helix.serving.access_recorder import AccessRecorder, address_of
 from helix.serving.authentication import Caller
 from helix.serving.key_scopes import NEEDED
 from helix.telemetry.metrics import METHODS, OTHER
@@ -30,8 +30,8 @@ class AuditTrail:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and look at the status of its answer."""
-        books: AccessBooks | None = scope.get("state", {}).get("books")
-        if scope["type"] != "http" or books is None:
+        recorder: AccessRecorder | None = scope.get("state", {}).get("recorder")
+        if scope["type"] != "http" or recorder is None:
             await self.app(scope, receive, send)
             return
 
@@ -39,7 +39,7 @@ class AuditTrail:
             if message["type"] == "http.response.start":
                 event = _event(scope, message["status"])
                 if event is not None:
-                    books.record(event)
+                    recorder.record(event)
             await send(message)
 
         await self.app(scope, receive, send_and_record)

@@ -22,7 +22,7 @@ from helix.library.audit import NOBODY
 from helix.library.keys import KeyScope, access_of_key
 from helix.progress.actions import Action, Learner
 from helix.services import Services
-from helix.serving.access_books import AccessBooks, address_of
+from helix.serving.access_recorder import AccessRecorder, address_of
 from helix.serving.body_limit import MEGABYTE, limit_body
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
 from helix.serving.limits import asker
@@ -128,8 +128,8 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=opened.name,
                     state=request.state)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
-    books: AccessBooks = request.state.books
-    books.record_key_use(opened.id, opened.tenant, address_of(request.scope))
+    recorder: AccessRecorder = request.state.recorder
+    recorder.record_key_use(opened.id, opened.tenant, address_of(request.scope))
     if scope is not None and scope not in opened.scopes:
         request.state.refused_for = f"scope {scope}"
         raise ScopeMissing(

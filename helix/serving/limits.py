@@ -2,8 +2,8 @@
 
 Requests a minute and answers at once are counted in this process; tokens and uploaded bytes of a
 day in Postgres (helix/library/usage.py), as are the documents and bytes that a tenant has
-(helix/serving/room.py). A request past a limit gets 429 with ``Retry-After``, and is told which
-setting it was. Nobody is counted for what has no limit.
+(helix/serving/storage_quota.py). A request past a limit gets 429 with ``Retry-After``, and a message
+with the setting. Nobody is counted for what has no limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from helix.answering.answer import Answer
 from helix.library.access import LibraryStore
 from helix.library.audit import NOBODY
 from helix.library.usage import Account, Kind, Subject, seconds_left, stored_count, today
-from helix.serving.access_books import AccessBooks, address_of
+from helix.serving.access_recorder import AccessRecorder, address_of
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.rates import Rates
 from helix.settings import Settings, Who
@@ -165,7 +165,7 @@ class Asker:
 class Limits:
     """The limits of one server, with what it counts by them."""
 
-    def __init__(self, settings: Settings, store: LibraryStore, books: AccessBooks) -> None:
+    def __init__(self, settings: Settings, store: LibraryStore, books: AccessRecorder) -> None:
         self.books = books
         self.drawn = {name: list(_drawn(settings, name)) for name in _NAMES}
         self.rates = Rates()

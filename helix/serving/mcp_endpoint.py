@@ -20,7 +20,7 @@ from helix.errors import BadRequest
 from helix.library.keys import KEY_SCOPES
 from helix.protocols.mcp_visitor import Visitor, Work, visitor
 from helix.services import Services
-from helix.serving.access_books import AccessBooks, address_of
+from helix.serving.access_recorder import AccessRecorder, address_of
 from helix.serving.addresses import base_of
 from helix.serving.admission import place_for
 from helix.serving.authentication import Caller
@@ -96,8 +96,8 @@ class McpEndpoint:
         tenant, key_id = claims["tenant_id"], claims["key_id"]
         caller = Caller(self._services, tenant, keyed=True, key_id=key_id, state=request.state)
         request.state.caller = caller
-        books: AccessBooks = request.state.books
-        books.record_key_use(key_id, tenant, address_of(request.scope))
+        recorder: AccessRecorder = request.state.recorder
+        recorder.record_key_use(key_id, tenant, address_of(request.scope))
         for named in request.query_params.getlist("tenant_id"):
             caller.for_tenant(named)
         return caller

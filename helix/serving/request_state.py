@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypedDict
 
 from helix.services import Services
-from helix.serving.access_books import AccessBooks
+from helix.serving.access_recorder import AccessRecorder
 from helix.serving.admission import Admission
+from helix.serving.health_watch import HealthWatch
 from helix.serving.limits import Limits
-from helix.serving.vitals import Vitals
 
 
 class RequestState(TypedDict):
@@ -16,25 +16,25 @@ class RequestState(TypedDict):
 
     services: Services
     admission: Admission
-    books: AccessBooks
+    recorder: AccessRecorder
     limits: Limits
-    vitals: Vitals
+    health: HealthWatch
 
 
 def request_state(services: Services) -> RequestState:
     """The state of a server of ``services``, for one event loop.
 
-    The tokens of its answers are counted from now on; its books are not written before
-    ``books.kept``.
+    The tokens of its answers are counted from now on; its access records are not written before
+    ``recorder.writing``.
     """
     settings = services.settings
-    books = AccessBooks(settings.audit_days > 0, services.metrics.audit_dropped.inc)
-    limits = Limits(settings, services.store, books)
+    recorder = AccessRecorder(settings.audit_days > 0, services.metrics.audit_dropped.inc)
+    limits = Limits(settings, services.store, recorder)
     services.answering.observers.append(limits.answered)
     return RequestState(
         services=services,
         admission=Admission(settings.answers, settings.answers_waiting),
-        books=books,
+        recorder=recorder,
         limits=limits,
-        vitals=Vitals(services.store),
+        health=HealthWatch(services.store),
     )

@@ -12,7 +12,7 @@ import pytest
 
 from helix.library.keys import create_key
 from helix.library.usage import Subject
-from helix.serving.access_books import AccessBooks
+from helix.serving.access_recorder import AccessRecorder
 from helix.serving.limits import Asker, LimitReached, Limits, subjects_of
 from helix.serving.rates import Rates
 from helix.settings import LIMITS, Settings, Who, load_settings
@@ -76,7 +76,7 @@ def test_without_keys_there_is_no_limit_that_nobody_set() -> None:
 async def test_a_place_is_given_back_and_not_twice(database_url: str) -> None:
     settings = load_settings(database_url=database_url, tenant_answers=2, **OFFLINE)
     async with opened(database_url) as store:
-        asker = Asker(Limits(settings, store, AccessBooks(audited=False)), {"tenant": ACME})
+        asker = Asker(Limits(settings, store, AccessRecorder(audited=False)), {"tenant": ACME})
         for _ in range(3):
             await asker.take_place()
             await asker.take_place()

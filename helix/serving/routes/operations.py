@@ -16,7 +16,7 @@ from helix.services import Services
 from helix.serving.admission import Admission
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.body_limit import MEGABYTE
-from helix.serving.vitals import Vitals
+from helix.serving.health_watch import HealthWatch
 
 PACKAGED = Path(__file__).with_name("packaged_report.json")
 """The report that comes with Helix, made by ``python -m evals.report.package``."""
@@ -47,8 +47,8 @@ async def readyz(request: Request) -> JSONResponse:
     """
     services: Services = request.state.services
     admission: Admission = request.state.admission
-    vitals: Vitals = request.state.vitals
-    reason = vitals.stuck or ("overloaded" if admission.is_full else None)
+    health: HealthWatch = request.state.health
+    reason = health.stuck or ("overloaded" if admission.is_full else None)
     if not await services.store.ping():
         reason = "database"
     told = {"ready": reason is None} | ({"reason": reason} if reason else {})

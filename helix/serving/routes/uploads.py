@@ -23,7 +23,7 @@ from helix.serving.authentication import Caller, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.limits import asker
-from helix.serving.room import with_room
+from helix.serving.storage_quota import within_quota
 
 MAX_FILES = 100
 """Files of one request."""
@@ -96,7 +96,7 @@ def _declared(request: Request) -> int:
 async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
     """Store ``uploads`` where the tenant has room for them, and have them read."""
     library = caller.library
-    action = with_room(
+    action = within_quota(
         caller.services.settings, library.tenant,
         partial(store_uploads, uploads=uploads, tenant=library.tenant),
         grows=lambda stored: stored.run_id is not None,

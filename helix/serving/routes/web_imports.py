@@ -14,7 +14,7 @@ from helix.library.access import Connected, Row
 from helix.library.paging import check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
-from helix.serving.room import check_room
+from helix.serving.storage_quota import check_quota
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
@@ -91,7 +91,7 @@ async def _started(
     library, settings = caller.library, caller.services.settings
 
     def start(connection: Connected) -> int:
-        check_room(connection, settings, library.tenant, more=1)
+        check_quota(connection, settings, library.tenant, more=1)
         return start_import(connection, kind=kind, options=options, tenant=library.tenant)
 
     run_id = await library.change(start)

@@ -20,13 +20,13 @@ from helix.storage.tenant_store import TenantStore
 LOOK_SECONDS = 10.0
 PATIENCE_SECONDS = 10.0
 """Seconds that a thread may take for a no-op: longer than storing a large upload takes."""
-MOST_MENDED = 5
+MOST_REPAIRS = 5
 """How often threads and connections are replaced; each time costs what the stuck ones hold."""
 
 _logger = logging.getLogger(__name__)
 
 
-class Vitals:
+class HealthWatch:
     """The watch over one server's threads and connections, for one event loop.
 
     Args:
@@ -44,7 +44,7 @@ class Vitals:
         self._store = store
         self._end = end
         self._patience = patience
-        self._mended = 0
+        self._repairs = 0
         self.stuck: str | None = None
         """``threads`` or ``connections`` while these are stuck; /readyz reports it."""
 
@@ -57,19 +57,19 @@ class Vitals:
     async def look(self) -> None:
         """Look once, and replace stuck threads or connections."""
         if await self._threads_are_stuck():
-            self._found("threads")
+            self._report_stuck("threads")
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         elif await self._connections_are_stuck():
-            self._found("connections")
+            self._report_stuck("connections")
             self._store.renew_reading()
         else:
             self.stuck = None
 
-    def _found(self, stuck: str) -> None:
-        """Report what is stuck; after MOST_MENDED replacements the process ends."""
+    def _report_stuck(self, stuck: str) -> None:
+        """Report what is stuck; after MOST_REPAIRS replacements the process ends."""
         self.stuck = stuck
-        self._mended += 1
-        if self._mended <= MOST_MENDED:
+        self._repairs += 1
+        if self._repairs <= MOST_REPAIRS:
             _logger.error("all %s are stuck: new ones take their place", stuck)
             return
         _logger.critical("all %s are stuck, once too often: this process ends", stuck)

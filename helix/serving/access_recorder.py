@@ -1,4 +1,4 @@
-"""What a server notes of who asks it, and writes by the second: audit log, uses of keys, usage."""
+"""Records of who uses a server, written every second: audit log, uses of keys, usage."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def address_of(scope: Scope) -> str:
     return ""
 
 
-class AccessBooks:
-    """The books of one server, for one event loop.
+class AccessRecorder:
+    """The access records of one server, for one event loop.
 
     ``audited``: whether the audit log is kept (HELIX_AUDIT_DAYS); ``on_dropped``: as AuditLog's.
     """
@@ -46,45 +46,45 @@ class AccessBooks:
         self.audit = AuditLog(on_dropped)
         self.usage = Usage()
         self._key_uses = KeyUses()
-        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
+        self._has_pending, self._ended = asyncio.Event(), asyncio.Event()
 
     def record(self, event: Event) -> None:
         """Put ``event`` into the audit log, soon."""
         if self._audited:
             self.audit.record(event)
-            self._wanted.set()
+            self._has_pending.set()
 
-    def key_used(self, key_id: int, tenant: str, address: str) -> None:
-        """Note that a key opened something."""
-        noted = self._key_uses.note(key_id)
+    def record_key_use(self, key_id: int, tenant: str, address: str) -> None:
+        """Record that a key was used."""
+        is_new = self._key_uses.note(key_id)
         if self._audited:
             self.audit.record_key_use(key_id, tenant, address)
-        if noted:  # the audit log's hour begins with one of the minutes
-            self._wanted.set()
+        if is_new:  # the audit log's hour begins with one of the minutes
+            self._has_pending.set()
 
     def used(self) -> None:
         """Write the usage soon: something was added to it."""
-        self._wanted.set()
+        self._has_pending.set()
 
     @asynccontextmanager
-    async def kept(self, store: LibraryStore) -> AsyncIterator[None]:
-        """Write what is noted while the block lasts, and what is left of it at its end."""
+    async def writing(self, store: LibraryStore) -> AsyncIterator[None]:
+        """Write the records while the block lasts, and the remaining ones at its end."""
         keeping = asyncio.create_task(self._keep(store))
         try:
             yield
         finally:
             self._ended.set()
-            self._wanted.set()
+            self._has_pending.set()
             await keeping
 
     async def _keep(self, store: LibraryStore) -> None:
         while not self._ended.is_set():
-            await self._wanted.wait()
+            await self._has_pending.wait()
             await self._pause(_WRITE_SECONDS)  # what comes together is written together
-            self._wanted.clear()
+            self._has_pending.clear()
             if not await self._write(store):
                 await self._pause(_RETRY_SECONDS)
-                self._wanted.set()
+                self._has_pending.set()
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -100,8 +100,8 @@ class AccessBooks:
             self.audit.requeue(events)
             self._key_uses.requeue(uses)
             self.usage.requeue(counts)
-            ended = f"; {len(events)} events are lost" if self._ended.is_set() else ""
-            _logger.warning("the audit log was not written: %s%s", error, ended)
+            loss = f"; {len(events)} events are lost" if self._ended.is_set() else ""
+            _logger.warning("the audit log was not written: %s%s", error, loss)
             return False
         for account, total in totals.items():
             self.usage.learn(account, total)

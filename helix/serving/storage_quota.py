@@ -22,7 +22,7 @@ WHERE tenant_id = %(tenant)s
 Result = TypeVar("Result")
 
 
-def with_room(
+def within_quota(
     settings: Settings, tenant: str, action: Callable[[Connected], Result],
     grows: Callable[[Result], bool],
 ) -> Callable[[Connected], Result]:  # fmt: skip
@@ -42,13 +42,13 @@ def with_room(
         connection.execute(_ONE_AT_A_TIME, {"tenant": tenant})
         result = action(connection)
         if grows(result):
-            check_room(connection, settings, tenant)
+            check_quota(connection, settings, tenant)
         return result
 
     return within
 
 
-def check_room(connection: Connected, settings: Settings, tenant: str, more: int = 0) -> None:
+def check_quota(connection: Connected, settings: Settings, tenant: str, more: int = 0) -> None:
     """Return where the tenant may have what it has, and ``more`` documents.
 
     Raises:
@@ -57,10 +57,10 @@ def check_room(connection: Connected, settings: Settings, tenant: str, more: int
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(_HAS, {"tenant": tenant}).fetchone()
     assert row is not None
-    for name, has, unit, told in (
+    for name, has, unit, reason in (
         ("documents", int(row["documents"]) + more, 1, "too many documents of this tenant"),
         ("mb", int(row["bytes"]), MEGABYTE, "too many bytes of documents of this tenant"),
     ):
         setting, most = settings.limit("tenant", name)
         if most and has > most * unit:
-            raise LimitReached(setting, most, told, _FULL_SECONDS)
+            raise LimitReached(setting, most, reason, _FULL_SECONDS)

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 from starlette.requests import Request
 
-from helix.serving import vitals
+from helix.serving import health_watch
 from helix.serving.admission import Admission
+from helix.serving.health_watch import HealthWatch
 from helix.serving.routes.operations import readyz
-from helix.serving.vitals import Vitals
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened
 
@@ -37,7 +37,7 @@ async def _all_threads_held(until: threading.Event) -> list[asyncio.Future[bool]
 
 
 async def test_stuck_threads_are_told_and_left_behind(store: ChunkStore) -> None:
-    watched, until = Vitals(store, patience=PATIENCE), threading.Event()
+    watched, until = HealthWatch(store, patience=PATIENCE), threading.Event()
     held = await _all_threads_held(until)
     try:
         await watched.look()
@@ -55,7 +55,7 @@ async def test_stuck_connections_are_told_and_left_behind(
 ) -> None:
     await store.fetch("SELECT 1", {})
     monkeypatch.setattr(store._connections._reading, "timeout", PATIENCE)
-    watched = Vitals(store)
+    watched = HealthWatch(store)
     async with AsyncExitStack() as held:
         for _ in range(CONNECTIONS):
             await held.enter_async_context(store._connections._reading.connection())
@@ -70,7 +70,7 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.fetch("SELECT 1", {})
-    pool, watched = store._connections._reading, Vitals(store)
+    pool, watched = store._connections._reading, HealthWatch(store)
     monkeypatch.setattr(pool, "timeout", PATIENCE)
 
     async def no(_: ChunkStore) -> bool:
@@ -99,9 +99,9 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
 async def test_a_server_that_keeps_losing_them_ends(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vitals, "MOST_MENDED", 1)
+    monkeypatch.setattr(health_watch, "MOST_REPAIRS", 1)
     ended: list[bool] = []
-    watched, until = Vitals(store, lambda: ended.append(True), 0.05), threading.Event()
+    watched, until = HealthWatch(store, lambda: ended.append(True), 0.05), threading.Event()
     try:
         for times in range(2):
             assert len(ended) == 0
@@ -113,9 +113,9 @@ async def test_a_server_that_keeps_losing_them_ends(
 
 
 async def test_readyz_says_what_is_stuck(store: ChunkStore) -> None:
-    watched = Vitals(store)
+    watched = HealthWatch(store)
     services = SimpleNamespace(store=store)
-    state = {"services": services, "admission": Admission(1, 1), "vitals": watched}
+    state = {"services": services, "admission": Admission(1, 1), "health": watched}
     request = Request({"type": "http", "state": state})
     assert (await readyz(request)).status_code == 200
     watched.stuck = "threads"
