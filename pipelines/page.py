@@ -17,7 +17,7 @@ from pipelines.crawler.fetch import FetchLimits
 from pipelines.crawler.guard import Resolver, system_resolver
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.plan import import_url
-from pipelines.crawler.results import KnownPage, Settled
+from pipelines.crawler.results import FinishedPage, StoredPage
 from pipelines.readers import UnreadableFile
 from pipelines.sandbox import ReadLimits, Sandbox, SandboxFailed
 
@@ -41,11 +41,11 @@ async def read_page(
     """The page at ``url`` behind the guard of crawls: its title and text, or why it is not had."""
     try:
         options = CrawlOptions.from_dict({"url": url, "allow_hosts": list(allow_hosts)})
-        known = dict[str, KnownPage]().get
+        known = dict[str, StoredPage]().get
         page = await import_url(options, known, limits=limits, resolver=resolver)
     except HelixError as error:
         return {"failure": NOT_HAD, "reason": str(error)}
-    if isinstance(page, Settled):
+    if isinstance(page, FinishedPage):
         return {"failure": NOT_HAD, "reason": page.reason}
     sandbox = Sandbox(_READ, processes=1)
     try:

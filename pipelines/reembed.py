@@ -59,7 +59,7 @@ async def _change(settings: Settings, batch: int | None) -> None:
                 cached or embedder,
                 batch=min(batch or embedder.max_batch, embedder.max_batch),
                 parallel=settings.embed_parallel,
-                tell=_tell,
+                report=_tell,
             )
         finally:
             await store.close()

@@ -2,8 +2,8 @@
 
 Requests a minute and answers at once are counted in this process; tokens and uploaded bytes of a
 day in Postgres (helix/library/usage.py), as are the documents and bytes that a tenant has
-(helix/serving/storage_quota.py). A request past a limit gets 429 with ``Retry-After``, and a message
-with the setting. Nobody is counted for what has no limit.
+(helix/serving/storage_quota.py). A request past a limit gets 429 with ``Retry-After``, and a
+message that names the setting. Nobody is counted for what has no limit.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from email.message import Message
 
 from helix.domain.file_kinds import problem, sniff
 from pipelines.crawler.fetch import FetchError, NotADocument, Page
-from pipelines.crawler.links import Links, find_links, known_charset, robots_marks
-from pipelines.crawler.results import Planned
+from pipelines.crawler.links import Links, find_links, is_page_charset, robots_directives
+from pipelines.crawler.results import PageToRead
 from pipelines.crawler.urls import file_name, identity, origin_of, try_normalise
 
 PAGE_KIND = "html"
@@ -43,9 +43,9 @@ class Content:
         """SHA-256 in hex, as ``documents.content_hash``."""
         return hashlib.sha256(self.data).hexdigest()
 
-    def planned(
+    def page_to_read(
         self, source_uri: str, *, title: str | None = None, with_links: bool = False
-    ) -> Planned:
+    ) -> PageToRead:
         """The page under ``source_uri``; ``with_links`` where the next crawl needs them."""
         origin: dict[str, object] = {
             "url": self.url,
@@ -54,7 +54,7 @@ class Content:
         }
         if with_links:
             origin["links"] = list(self.links)
-        return Planned(source_uri, self.data, self.kind, title, origin)
+        return PageToRead(source_uri, self.data, self.kind, title, origin)
 
 
 def content_of(page: Page) -> Content:
@@ -73,15 +73,15 @@ def content_of(page: Page) -> Content:
     data = (
         _as_utf8(page.data, charset) if mime.startswith("text/") or kind == PAGE_KIND else page.data
     )
-    noindex, nofollow = robots_marks(page.robots_tag)
-    found = find_links(data) if kind == PAGE_KIND else Links()
+    noindex, nofollow = robots_directives(page.robots_tag)
+    links = find_links(data) if kind == PAGE_KIND else Links()
     return Content(
         url=page.final_url,
         kind=kind,
         data=data,
-        source_uri=_canonical(page.final_url, found),
-        links=() if nofollow or found.nofollow else _absolute(page.final_url, found),
-        noindex=noindex or found.noindex,
+        source_uri=_canonical(page.final_url, links),
+        links=() if nofollow or links.nofollow else _absolute(page.final_url, links),
+        noindex=noindex or links.noindex,
         etag=page.etag[:500],
         last_modified=page.last_modified[:100],
     )
@@ -97,17 +97,17 @@ def _declared(content_type: str) -> tuple[str, str | None]:
 
 
 def _kind(page: Page, mime: str) -> str | None:
-    found = sniff(page.data, file_name(page.final_url))
-    if found not in _LOOSE:
-        return found
-    if found == PAGE_KIND or (mime in _PAGE_MIMES and b"\0" not in page.data[:1024]):
+    kind = sniff(page.data, file_name(page.final_url))
+    if kind not in _LOOSE:
+        return kind
+    if kind == PAGE_KIND or (mime in _PAGE_MIMES and b"\0" not in page.data[:1024]):
         return PAGE_KIND
-    return _TEXTS.get(mime, found) if found == "text" else found
+    return _TEXTS.get(mime, kind) if kind == "text" else kind
 
 
 def _as_utf8(data: bytes, charset: str | None) -> bytes:
     """Text in an encoding that the header names as marked UTF-8: readers see the bytes only."""
-    if charset and known_charset(charset) and not data.startswith((BOM_UTF8, BOM_UTF16_LE)):
+    if charset and is_page_charset(charset) and not data.startswith((BOM_UTF8, BOM_UTF16_LE)):
         with suppress(UnicodeDecodeError):
             data.decode()
             return data

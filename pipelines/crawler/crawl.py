@@ -13,7 +13,7 @@ from pipelines.crawler.fetch import Fetcher, FetchError, NotADocument, NotFollow
 from pipelines.crawler.frontier import Frontier, Step
 from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.options import CrawlOptions
-from pipelines.crawler.results import Ignored, KnownPage, KnownPages, Result, Settled
+from pipelines.crawler.results import FinishedPage, Ignored, Result, StoredPage, StoredPages
 from pipelines.crawler.robots import Robots
 from pipelines.crawler.urls import Site, file_name, identity, origin_of
 
@@ -28,16 +28,16 @@ _DISALLOWED = "its robots.txt does not allow it"
 class Crawl:
     """One crawl. ``run`` yields what becomes of each page, in the order they are asked for."""
 
-    def __init__(self, fetcher: Fetcher, options: CrawlOptions, known: KnownPages) -> None:
+    def __init__(self, fetcher: Fetcher, options: CrawlOptions, stored_pages: StoredPages) -> None:
         self._fetcher = fetcher
         self._options = options
-        self._known = known
+        self._stored_page = stored_pages
         self._rules = Robots()
         self._by_links = True
         self._hashes: dict[str, str] = {}  # content hash to the source_uri that has it
-        self._taken: set[str] = set()  # source_uris that have their page
+        self._taken_uris: set[str] = set()  # source_uris that have their page
         self._failed: set[str] = set()
-        self._asked = 0
+        self._requests = 0
         self._away = 0
         self._settle_on(options.url)
 
@@ -47,17 +47,21 @@ class Crawl:
         try:
             start = await self._start()
         except (FetchError, ForbiddenAddress) as error:
-            yield self._noted(Settled(identity(self._options.url), "failed", str(error)))
+            yield self._track_failure(
+                FinishedPage(identity(self._options.url), "failed", str(error))
+            )
             if not isinstance(error, FetchError) or isinstance(error, SiteClosed) or error.away:
                 return
         await self._find_pages()
         if start is not None:
-            yield self._noted(await self._settle(Step(start.final_url, 0), start, is_start=True))
+            yield self._track_failure(
+                await self._settle(Step(start.final_url, 0), start, is_start=True)
+            )
         while (step := self._next()) is not None:
-            yield self._noted(await self._visit(step))
-        left = self._left()
-        if left is not None:
-            yield left
+            yield self._track_failure(await self._visit(step))
+        early_end = self._early_end()
+        if early_end is not None:
+            yield early_end
 
     async def _start(self) -> Page:
         """The first page; where it leads to another host, the crawl is of that host."""
@@ -68,7 +72,7 @@ class Crawl:
             self._fetcher.pace.at_least(self._rules.delay)
             if not self._rules.allows(url):
                 raise SiteClosed(_DISALLOWED)
-            self._asked = 1
+            self._requests = 1
             try:
                 page = await self._fetcher.get(url, self._usable, self._not_from_start)
             except NotFollowed as elsewhere:
@@ -92,59 +96,61 @@ class Crawl:
         return None if self._rules.allows(target) else _DISALLOWED
 
     async def _find_pages(self) -> None:
-        listed = self._wanted(await sitemap_pages(self._fetcher, self._site, self._rules))
+        listed = self._pages_among(await sitemap_pages(self._fetcher, self._site, self._rules))
         self._by_links = not any(self._frontier.is_new(url) for url in listed)
         self._frontier.add(listed, 0)
 
-    def _wanted(self, urls: Iterable[str]) -> list[str]:
+    def _pages_among(self, urls: Iterable[str]) -> list[str]:
         """Those of ``urls`` that are pages; with ``files``, documents of other formats too."""
         return [url for url in urls if self._options.files or not _is_file(url)]
 
     def _next(self) -> Step | None:
-        if self._asked >= self._options.pages or self._away >= MOST_AWAY:
+        if self._requests >= self._options.pages or self._away >= MOST_AWAY:
             return None
-        while (step := self._frontier.next()) and identity(step.url) in self._taken:
+        while (step := self._frontier.next()) and identity(step.url) in self._taken_uris:
             pass  # queued, and then another page turned out to be it
         return step
 
-    def _noted(self, result: Result) -> Result:
+    def _track_failure(self, result: Result) -> Result:
         """Keeps track of what failed: a ``source_uri`` is reported once."""
-        if isinstance(result, Settled) and result.status == "failed":
+        if isinstance(result, FinishedPage) and result.status == "failed":
             self._failed.add(result.source_uri)
         return result
 
-    def _left(self) -> Ignored | None:
+    def _early_end(self) -> Ignored | None:
         """What a crawl that ended early says of itself."""
-        start, left = identity(self._options.url), len(self._frontier)
-        if not left:
+        start, remaining = identity(self._options.url), len(self._frontier)
+        if not remaining:
             return None
         if self._away >= MOST_AWAY:
             return Ignored(
-                start, f"stopped: {MOST_AWAY} pages in a row did not answer, {left} left"
+                start, f"stopped: {MOST_AWAY} pages in a row did not answer, {remaining} left"
             )
-        return Ignored(start, f"stopped at {self._asked} pages, {left} more are known: --pages")
+        return Ignored(
+            start, f"stopped at {self._requests} pages, {remaining} more are known: --pages"
+        )
 
     async def _visit(self, step: Step) -> Result:
         uri = identity(step.url)
         if not self._rules.allows(step.url):
             return Ignored(uri, _DISALLOWED)
-        self._asked += 1
+        self._requests += 1
         try:
             page = await self._fetcher.get(step.url, self._usable, self._not_from(step))
         except (NotFollowed, NotADocument) as error:
             return Ignored(uri, str(error))
         except ForbiddenAddress as error:
-            return Settled(uri, "failed", str(error))
+            return FinishedPage(uri, "failed", str(error))
         except FetchError as error:
             self._away = self._away + 1 if error.away else 0
-            return Settled(uri, "failed", str(error))
+            return FinishedPage(uri, "failed", str(error))
         self._away = 0
         return await self._settle(step, page)
 
-    def _usable(self, url: str) -> KnownPage | None:
+    def _usable(self, url: str) -> StoredPage | None:
         """What is known of a page, where a 304 would do: its links have to be known too."""
-        known = self._known(url)
-        return None if known and known.links is None and self._by_links else known
+        stored = self._stored_page(url)
+        return None if stored and stored.links is None and self._by_links else stored
 
     def _not_from(self, step: Step) -> Callable[[str], str | None]:
         """Why a redirect on the way from ``step`` is not followed."""
@@ -168,15 +174,15 @@ class Crawl:
         if page.status == 304:
             return self._settle_unchanged(step, page)
         if page.status != 200:
-            return Settled(identity(step.url), "failed", f"the site answered {page.status}")
+            return FinishedPage(identity(step.url), "failed", f"the site answered {page.status}")
         try:
             content = await asyncio.to_thread(content_of, page)
         except NotADocument as error:
-            return Settled(uri, "failed", str(error)) if is_start else Ignored(uri, str(error))
+            return FinishedPage(uri, "failed", str(error)) if is_start else Ignored(uri, str(error))
         except FetchError as error:
-            return Settled(uri, "failed", str(error))
+            return FinishedPage(uri, "failed", str(error))
         if self._by_links:
-            self._frontier.add(self._wanted(content.links), step.depth + 1)
+            self._frontier.add(self._pages_among(content.links), step.depth + 1)
         if content.noindex:
             return Ignored(uri, "it asks not to be indexed (noindex)")
         if content.kind != PAGE_KIND and not (is_start or self._options.files):
@@ -184,35 +190,35 @@ class Crawl:
         return self._take(content)
 
     def _settle_unchanged(self, step: Step, page: Page) -> Result:
-        known = self._known(page.final_url)
-        if known is None:
-            return Settled(identity(step.url), "failed", "the site answered 304")
+        stored = self._stored_page(page.final_url)
+        if stored is None:
+            return FinishedPage(identity(step.url), "failed", "the site answered 304")
         if self._by_links:
-            self._frontier.add(self._wanted(known.links or ()), step.depth + 1)
-        if known.source_uri in self._taken | self._failed:
-            return Ignored(identity(step.url), f"the same page as {known.source_uri}")
-        self._remember(known.source_uri, known.content_hash)
-        return Settled(known.source_uri, "unchanged")
+            self._frontier.add(self._pages_among(stored.links or ()), step.depth + 1)
+        if stored.source_uri in self._taken_uris | self._failed:
+            return Ignored(identity(step.url), f"the same page as {stored.source_uri}")
+        self._remember(stored.source_uri, stored.content_hash)
+        return FinishedPage(stored.source_uri, "unchanged")
 
     def _take(self, content: Content) -> Result:
         """A page to read, unless it is there already: in the database or in this crawl."""
-        own, digest = identity(content.url), content.content_hash
+        address, digest = identity(content.url), content.content_hash
         if digest in self._hashes:
-            return Ignored(own, f"the same as {self._hashes[digest]}")
+            return Ignored(address, f"the same as {self._hashes[digest]}")
         uri = content.source_uri
-        if uri in self._failed or (uri in self._taken and not _same_path(uri, own)):
+        if uri in self._failed or (uri in self._taken_uris and not _same_path(uri, address)):
             # every page calls the home page its canonical one: a mistake, not a thousand copies
-            uri = own
-        if uri in self._taken:
-            return Ignored(own, f"the same page as {uri}")
+            uri = address
+        if uri in self._taken_uris:
+            return Ignored(address, f"the same page as {uri}")
         self._remember(uri, digest)
-        known = self._known(content.url) or self._known(uri)
-        if known and known.content_hash == digest and known.source_uri == uri:
-            return Settled(uri, "unchanged")
-        return content.planned(uri, with_links=self._by_links)
+        stored = self._stored_page(content.url) or self._stored_page(uri)
+        if stored and stored.content_hash == digest and stored.source_uri == uri:
+            return FinishedPage(uri, "unchanged")
+        return content.page_to_read(uri, with_links=self._by_links)
 
     def _remember(self, source_uri: str, content_hash: str) -> None:
-        self._taken.add(source_uri)
+        self._taken_uris.add(source_uri)
         self._hashes.setdefault(content_hash, source_uri)
         self._frontier.mark(source_uri)
 

@@ -41,10 +41,10 @@ async def robots_of(fetcher: Fetcher, origin: str) -> Robots:
         )
     if page.status != 200:
         return Robots()
-    found = robots.parse(page.data.decode("utf-8", errors="replace"), PRODUCT)
-    if found.delay > SLOWEST:
-        raise SiteClosed(f"its robots.txt asks for {found.delay:g} s between two pages")
-    return found
+    robots_file = robots.parse(page.data.decode("utf-8", errors="replace"), PRODUCT)
+    if robots_file.delay > SLOWEST:
+        raise SiteClosed(f"its robots.txt asks for {robots_file.delay:g} s between two pages")
+    return robots_file
 
 
 async def sitemap_pages(fetcher: Fetcher, site: Site, rules: Robots) -> list[str]:
@@ -56,15 +56,15 @@ async def sitemap_pages(fetcher: Fetcher, site: Site, rules: Robots) -> list[str
     folder = site.prefix.rpartition("/")[0]
     waiting = [*rules.sitemaps, f"{site.origin}/sitemap.xml", f"{site.origin}{folder}/sitemap.xml"]
     pages: dict[str, None] = {}
-    seen: set[str] = set()
-    while waiting and len(seen) < MOST_SITEMAPS and len(pages) < sitemap.MOST_URLS:
+    visited: set[str] = set()
+    while waiting and len(visited) < MOST_SITEMAPS and len(pages) < sitemap.MOST_URLS:
         url = _on_site(waiting.pop(0), site)
-        if url is None or url in seen or not rules.allows(url):
+        if url is None or url in visited or not rules.allows(url):
             continue
-        seen.add(url)
-        found = await _sitemap(fetcher, url)
-        waiting += found.sitemaps[:MOST_SITEMAPS]
-        for page in found.pages:
+        visited.add(url)
+        listed = await _sitemap(fetcher, url)
+        waiting += listed.sitemaps[:MOST_SITEMAPS]
+        for page in listed.pages:
             address = _on_site(page, site)
             if address is not None and site.covers(address):
                 pages[address] = None
@@ -84,11 +84,11 @@ async def _sitemap(fetcher: Fetcher, url: str) -> sitemap.Sitemap:
 
     try:
         page = await fetcher.get(url, follow=same_host, largest=sitemap.LARGEST)
-        found = sitemap.parse(page.data) if page.status == 200 else sitemap.Sitemap()
+        parsed = sitemap.parse(page.data) if page.status == 200 else sitemap.Sitemap()
     except (NotFollowed, FetchError, ForbiddenAddress, sitemap.BadSitemap):
         return sitemap.Sitemap()
-    if found.cut:
+    if parsed.is_truncated:
         _logger.warning(
             "a sitemap lists over %d addresses: the rest is left out", sitemap.MOST_URLS
         )
-    return found
+    return parsed

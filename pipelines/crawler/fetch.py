@@ -16,7 +16,7 @@ from helix.errors import HelixError
 from helix.providers.retries import retry_after_seconds
 from pipelines.crawler.guard import GuardedBackend, GuardedTransport
 from pipelines.crawler.gunzip import Gunzip, GunzipTooLarge
-from pipelines.crawler.results import KnownPage
+from pipelines.crawler.results import StoredPage
 from pipelines.crawler.urls import BadUrl, normalise
 
 PRODUCT = "HelixBot"
@@ -123,14 +123,14 @@ class Fetcher:
     async def get(
         self,
         url: str,
-        known: Callable[[str], KnownPage | None] = lambda _: None,
+        stored_page: Callable[[str], StoredPage | None] = lambda _: None,
         follow: Callable[[str], str | None] = lambda _: None,
         largest: int | None = None,
     ) -> Page:
         """The page at a normalised ``url``, whatever its status.
 
-        ``known`` is asked for what is stored of each address on the way, for a conditional request
-        (304). ``follow`` gives a reason not to follow a redirect to an address, or None.
+        ``stored_page`` gives what is stored of each address on the way, for a conditional
+        request (304). ``follow`` gives a reason not to follow a redirect to an address, or None.
         ``largest`` is in bytes, decompressed.
 
         Raises:
@@ -138,29 +138,31 @@ class Fetcher:
             NotFollowed: ``follow`` had a reason.
             FetchError: no answer, too slow, too large, redirects in a circle, no such encoding.
         """
-        here = url
+        current_url = url
         for _ in range(self.limits.redirects + 1):
-            page, target = await self._patiently(url, here, known(here), largest)
+            page, target = await self._patiently(
+                url, current_url, stored_page(current_url), largest
+            )
             if target is None:
                 return page
             try:
-                here = normalise(target, here)
+                current_url = normalise(target, current_url)
             except BadUrl as error:
                 raise FetchError(f"redirected to what is {error}") from None
-            reason = follow(here)
+            reason = follow(current_url)
             if reason:
-                raise NotFollowed(reason, here)
+                raise NotFollowed(reason, current_url)
         raise FetchError(f"more than {self.limits.redirects} redirects")
 
     async def _patiently(
-        self, url: str, here: str, known: KnownPage | None, largest: int | None
+        self, url: str, current_url: str, stored: StoredPage | None, largest: int | None
     ) -> tuple[Page, str | None]:
         """One hop; a site that is busy is asked again when it says, a dropped connection once."""
         for attempt in range(1, self.limits.tries + 1):
             await self.pace.wait()
             last = attempt == self.limits.tries
             try:
-                page, headers = await self._exchange(url, here, known, largest)
+                page, headers = await self._exchange(url, current_url, stored, largest)
             except httpx.TimeoutException:
                 raise FetchError("no answer in time", away=True) from None
             except httpx.TransportError as error:
@@ -169,8 +171,8 @@ class Fetcher:
                 continue
             if page.status not in _BUSY or last:
                 break
-            asked = retry_after_seconds(headers.get("retry-after"))
-            wait = 2.0 ** (attempt - 1) if asked is None else asked
+            retry_after = retry_after_seconds(headers.get("retry-after"))
+            wait = 2.0 ** (attempt - 1) if retry_after is None else retry_after
             if wait > self.longest_wait:
                 break
             await asyncio.sleep(wait)
@@ -178,14 +180,14 @@ class Fetcher:
         return page, target
 
     async def _exchange(
-        self, url: str, here: str, known: KnownPage | None, largest: int | None
+        self, url: str, current_url: str, stored: StoredPage | None, largest: int | None
     ) -> tuple[Page, Mapping[str, str]]:
         limits = httpx.Timeout(self.limits.read, connect=self.limits.connect)
         try:
             request = httpx.Request(
                 "GET",
-                here,
-                headers={**_HEADERS, **_conditions(known)},
+                current_url,
+                headers={**_HEADERS, **_conditions(stored)},
                 extensions={"timeout": limits.as_dict()},
             )
             async with asyncio.timeout(self.limits.total):
@@ -200,7 +202,7 @@ class Fetcher:
         headers = response.headers
         page = Page(
             url=url,
-            final_url=here,
+            final_url=current_url,
             status=response.status_code,
             data=data,
             content_type=headers.get("content-type", ""),
@@ -240,10 +242,10 @@ def _decoder(encoding: str, largest: int) -> Gunzip | None:
     raise FetchError("sent in an encoding that was not asked for")
 
 
-def _conditions(known: KnownPage | None) -> dict[str, str]:
-    if known is None:
+def _conditions(stored: StoredPage | None) -> dict[str, str]:
+    if stored is None:
         return {}
-    conditions = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    conditions = {"If-None-Match": stored.etag, "If-Modified-Since": stored.last_modified}
     return {
         name: value
         for name, value in conditions.items()

@@ -33,7 +33,7 @@ class Frontier:
         self._site = site
         self._depth = depth
         self._waiting: deque[Step] = deque()
-        self._seen: set[str] = set()
+        self._queued: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -42,8 +42,8 @@ class Frontier:
         """Queue normalised addresses that are on the site, not too deep, and new."""
         if depth > self._depth:
             return
-        for found in urls:
-            url = self._site.adopt(found)
+        for address in urls:
+            url = self._site.adopt(address)
             if len(self._waiting) >= MOST_WAITING:
                 return
             if self._site.covers(url) and not _is_no_page(url) and self.mark(url):
@@ -51,12 +51,12 @@ class Frontier:
 
     def is_new(self, url: str) -> bool:
         """Whether ``url`` was neither queued nor marked yet."""
-        return identity(url) not in self._seen
+        return identity(url) not in self._queued
 
     def mark(self, url: str) -> bool:
         """Whether ``url`` is new; from now on it is not."""
         new = self.is_new(url)
-        self._seen.add(identity(url))
+        self._queued.add(identity(url))
         return new
 
     def next(self) -> Step | None:

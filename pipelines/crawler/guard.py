@@ -51,8 +51,8 @@ class Resolver(Protocol):
 async def system_resolver(host: str, port: int) -> Sequence[str]:
     """The addresses that the system gives (DNS, hosts file), in its order, each once."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -67,7 +67,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         resolver: Resolver = system_resolver,
         inner: httpcore.AsyncNetworkBackend | None = None,
     ) -> None:
-        self._allowed = frozenset(_plain(host) for host in allow_hosts)
+        self._allowed_hosts = frozenset(_plain(host) for host in allow_hosts)
         self._resolve = resolver
         self._inner = inner or httpcore.AnyIOBackend()
 
@@ -114,14 +114,14 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         except ValueError as error:
             raise ForbiddenAddress(f"refused: {error}") from None
         name = str(unwrapped(spelled)) if spelled else _plain(host)
-        allowed = name in self._allowed or _with_port(name, port) in self._allowed
-        if port in BLOCKED_PORTS and _with_port(name, port) not in self._allowed:
+        is_allowed = name in self._allowed_hosts or _with_port(name, port) in self._allowed_hosts
+        if port in BLOCKED_PORTS and _with_port(name, port) not in self._allowed_hosts:
             raise ForbiddenAddress(f"refused: port {port} of {name} is not one for web pages")
         addresses = [str(spelled)] if spelled else await self._addresses(name, port, timeout)
         for address in addresses:
-            why = _why_refused(address, allowed, is_name=spelled is None)
+            why = _refusal_reason(address, is_allowed, is_name=spelled is None)
             if why:
-                raise ForbiddenAddress(_refusal(name, address, why, allowed))
+                raise ForbiddenAddress(_refusal(name, address, why, is_allowed))
         return [str(unwrapped(ipaddress.ip_address(address))) for address in addresses[:4]]
 
     async def _addresses(self, name: str, port: int, timeout: float | None) -> list[str]:  # noqa: ASYNC109
@@ -137,24 +137,24 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
 
-def _why_refused(address: str, allowed: bool, *, is_name: bool) -> str | None:
+def _refusal_reason(address: str, is_allowed: bool, *, is_name: bool) -> str | None:
     try:
         why = why_not_public(ipaddress.ip_address(address))
     except ValueError:
         return "not an address"
-    opened = allowed and not (is_name and why in NEVER_BY_NAME)
-    return None if opened else why
+    is_open = is_allowed and not (is_name and why in NEVER_BY_NAME)
+    return None if is_open else why
 
 
-def _refusal(name: str, address: str, why: str, allowed: bool) -> str:
+def _refusal(name: str, address: str, why: str, is_allowed: bool) -> str:
     """Why ``name`` is refused, without its address: that tells a stranger of the network inside."""
     where = name if name == address else f"the address of {name}"
-    if allowed:
+    if is_allowed:
         return f"refused: {where} is {why}, which allowing a name does not open"
     if why in NEVER_BY_NAME:
         return f"refused: {where} is {why}"
-    how = f"allow it with --allow-host {name} or HELIX_ALLOW_HOSTS={name}"
-    return f"refused: {where} is {why}: {how}"
+    advice = f"allow it with --allow-host {name} or HELIX_ALLOW_HOSTS={name}"
+    return f"refused: {where} is {why}: {advice}"
 
 
 def _plain(host: str) -> str:

@@ -13,16 +13,16 @@ class Gunzip:
     """A stream of gzip members; no call gives more than what is left of ``largest`` bytes."""
 
     def __init__(self, largest: int) -> None:
-        self._left = largest
+        self._bytes_left = largest
         self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def feed(self, data: bytes) -> bytes:
         """The text of ``data``. Raises GunzipTooLarge; zlib.error for what is not gzip."""
         parts: list[bytes] = []
         while data:
-            part = self._stream.decompress(data, self._left + 1)
-            self._left -= len(part)
-            if self._left < 0:
+            part = self._stream.decompress(data, self._bytes_left + 1)
+            self._bytes_left -= len(part)
+            if self._bytes_left < 0:
                 raise GunzipTooLarge
             parts.append(part)
             data = self._stream.unconsumed_tail or self._next_member()

@@ -50,12 +50,12 @@ class Links:
 def find_links(data: bytes) -> Links:
     """The links of the page ``data``, at most MOST_LINKS, each once, in order."""
     text = _decoded(data[:LARGEST])
-    found = Links()
-    seen: dict[str, None] = {}
+    links = Links()
+    addresses: dict[str, None] = {}
     position = 0
     for _ in range(MOST_TAGS):
         tag = _TAG.search(text, position)
-        if tag is None or len(seen) >= MOST_LINKS:
+        if tag is None or len(addresses) >= MOST_LINKS:
             break
         if tag[1]:
             position = _after(text, "-->", tag.end() - 2)  # <!--> is a whole one
@@ -68,19 +68,19 @@ def find_links(data: bytes) -> Links:
             position = closing.end() if closing else len(text)
         elif name in ("a", "area"):
             if attributes.get("href"):
-                seen[attributes["href"]] = None
+                addresses[attributes["href"]] = None
         else:
-            _head(found, name, attributes)
-    found.links = list(seen)
-    return found
+            _head(links, name, attributes)
+    links.links = list(addresses)
+    return links
 
 
-def known_charset(name: str) -> bool:
+def is_page_charset(name: str) -> bool:
     """Whether ``name`` is an encoding that pages have."""
     return _CODECS.fullmatch(name) is not None
 
 
-def robots_marks(value: str) -> tuple[bool, bool]:
+def robots_directives(value: str) -> tuple[bool, bool]:
     """(noindex, nofollow) of an X-Robots-Tag header; ``other-bot: noindex`` is not for us."""
     noindex = nofollow = False
     mine = True
@@ -98,13 +98,13 @@ def _decoded(data: bytes) -> str:
     declared = _CHARSET.search(data[:2048])
     name = declared[1].decode() if declared else "utf-8"
     with suppress(LookupError):
-        return data.decode(name if known_charset(name) else "utf-8", errors="replace")
+        return data.decode(name if is_page_charset(name) else "utf-8", errors="replace")
     return data.decode(errors="replace")
 
 
 def _after(text: str, end: str, position: int) -> int:
-    found = text.find(end, position)
-    return len(text) if found < 0 else found + len(end)
+    place = text.find(end, position)
+    return len(text) if place < 0 else place + len(end)
 
 
 def _attributes(text: str, position: int) -> tuple[dict[str, str], int]:
@@ -123,13 +123,13 @@ def _attributes(text: str, position: int) -> tuple[dict[str, str], int]:
     return attributes, position
 
 
-def _head(found: Links, name: str, attributes: dict[str, str]) -> None:
+def _head(links: Links, name: str, attributes: dict[str, str]) -> None:
     href = attributes.get("href")
     if name == "base":
-        found.base = found.base or href
+        links.base = links.base or href
     elif name == "link" and "canonical" in attributes.get("rel", "").lower().split():
-        found.canonical = found.canonical or href
+        links.canonical = links.canonical or href
     elif name == "meta" and attributes.get("name", "").lower() in ("robots", _ROBOT):
-        noindex, nofollow = robots_marks(attributes.get("content", ""))
-        found.noindex |= noindex
-        found.nofollow |= nofollow
+        noindex, nofollow = robots_directives(attributes.get("content", ""))
+        links.noindex |= noindex
+        links.nofollow |= nofollow

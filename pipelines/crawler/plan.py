@@ -11,7 +11,7 @@ from pipelines.crawler.crawl import Crawl
 from pipelines.crawler.fetch import Fetcher, FetchError, FetchLimits, Pace
 from pipelines.crawler.guard import ForbiddenAddress, GuardedBackend, Resolver, system_resolver
 from pipelines.crawler.options import CrawlOptions
-from pipelines.crawler.results import KnownPage, KnownPages, Planned, Result, Settled
+from pipelines.crawler.results import FinishedPage, PageToRead, Result, StoredPage, StoredPages
 from pipelines.crawler.urls import identity
 
 DEFAULT_LIMITS = FetchLimits()
@@ -19,7 +19,7 @@ DEFAULT_LIMITS = FetchLimits()
 
 async def plan_crawl(
     options: CrawlOptions,
-    known: KnownPages,
+    stored_page: StoredPages,
     *,
     limits: FetchLimits = DEFAULT_LIMITS,
     resolver: Resolver = system_resolver,
@@ -31,18 +31,18 @@ async def plan_crawl(
     fetcher = Fetcher(
         GuardedBackend(options.allow_hosts, resolver), limits, Pace(options.delay_ms / 1000)
     )
-    async with fetcher, aclosing(Crawl(fetcher, options, known).run()) as results:
+    async with fetcher, aclosing(Crawl(fetcher, options, stored_page).run()) as results:
         async for result in results:
             yield result
 
 
 async def import_url(
     options: CrawlOptions,
-    known: KnownPages,
+    stored_page: StoredPages,
     *,
     limits: FetchLimits = DEFAULT_LIMITS,
     resolver: Resolver = system_resolver,
-) -> Planned | Settled:
+) -> PageToRead | FinishedPage:
     """The one page at ``options.url``, of any kind that Helix reads.
 
     Its user asked for it, so robots.txt and noindex, which are for robots, are not asked; the
@@ -50,22 +50,22 @@ async def import_url(
     bytes are known, for the title may not be.
     """
     if options.title is not None:
-        known = dict[str, KnownPage]().get
+        stored_page = dict[str, StoredPage]().get
     async with Fetcher(GuardedBackend(options.allow_hosts, resolver), limits) as fetcher:
         try:
-            page = await fetcher.get(options.url, known)
-            stored = known(page.final_url)
+            page = await fetcher.get(options.url, stored_page)
+            stored = stored_page(page.final_url)
             if page.status == 304 and stored:
-                return Settled(stored.source_uri, "unchanged")
+                return FinishedPage(stored.source_uri, "unchanged")
             if page.status != 200:
                 raise FetchError(f"the site answered {page.status}")
             content = await asyncio.to_thread(content_of, page)
         except (FetchError, ForbiddenAddress) as error:
-            return Settled(identity(options.url), "failed", str(error))
-    stored = stored or known(content.source_uri)
+            return FinishedPage(identity(options.url), "failed", str(error))
+    stored = stored or stored_page(content.source_uri)
     if stored and (stored.content_hash, stored.source_uri) == (
         content.content_hash,
         content.source_uri,
     ):
-        return Settled(content.source_uri, "unchanged")
-    return content.planned(content.source_uri, title=options.title)
+        return FinishedPage(content.source_uri, "unchanged")
+    return content.page_to_read(content.source_uri, title=options.title)

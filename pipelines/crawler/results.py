@@ -8,7 +8,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class KnownPage:
+class StoredPage:
     """A page that the database has, from ``documents``: its ``origin`` and ``content_hash``.
 
     Give none for a page that has to be read again although its bytes did not change (its recipe is
@@ -25,7 +25,7 @@ class KnownPage:
     @classmethod
     def from_origin(
         cls, source_uri: str, content_hash: str, origin: Mapping[str, object]
-    ) -> KnownPage:
+    ) -> StoredPage:
         """From a row of ``documents``; ``origin`` is its jsonb column."""
         links = origin.get("links")
         return cls(
@@ -37,12 +37,12 @@ class KnownPage:
         )
 
 
-KnownPages = Callable[[str], KnownPage | None]
+StoredPages = Callable[[str], StoredPage | None]
 """By a normalised URL: the document with that ``origin.url``, else with that ``source_uri``."""
 
 
 @dataclass(frozen=True)
-class Planned:
+class PageToRead:
     """A page to read and write. ``media`` is a name of helix.domain.file_kinds.
 
     ``origin`` is what ``documents.origin`` keeps: url (where the bytes came from, redirects
@@ -57,7 +57,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Settled:
+class FinishedPage:
     """A page with nothing left to do; ``reason`` is one line where it failed."""
 
     source_uri: str
@@ -73,4 +73,4 @@ class Ignored:
     reason: str
 
 
-Result = Planned | Settled | Ignored
+Result = PageToRead | FinishedPage | Ignored

@@ -23,12 +23,12 @@ class BadSitemap(Exception):
 class Sitemap:
     """``pages``, and ``sitemaps`` where it is an index; addresses as they are written.
 
-    ``cut`` says that it lists more than MOST_URLS, and that the others are left out.
+    ``is_truncated`` says that it lists more than MOST_URLS, and that the others are left out.
     """
 
     pages: list[str] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
-    cut: bool = False
+    is_truncated: bool = False
 
 
 def parse(data: bytes) -> Sitemap:
@@ -52,8 +52,8 @@ def parse(data: bytes) -> Sitemap:
     except GunzipTooLarge:
         raise BadSitemap("too large") from None
     except _Enough:
-        reading.found.cut = True
-    return reading.found
+        reading.sitemap.is_truncated = True
+    return reading.sitemap
 
 
 class _Enough(Exception):
@@ -62,7 +62,7 @@ class _Enough(Exception):
 
 class _Reading:
     def __init__(self) -> None:
-        self.found = Sitemap()
+        self.sitemap = Sitemap()
         self._open: list[str] = []
         self._location: list[str] = []
 
@@ -82,12 +82,12 @@ class _Reading:
     def end(self, _: str) -> None:
         name = self._open.pop()
         if name == "loc" and self._location and self._open:
-            addresses = {"url": self.found.pages, "sitemap": self.found.sitemaps}
-            if (kept := addresses.get(self._open[-1])) is not None:
-                self._keep(kept, "".join(self._location).strip())
+            addresses = {"url": self.sitemap.pages, "sitemap": self.sitemap.sitemaps}
+            if (addresses_of_kind := addresses.get(self._open[-1])) is not None:
+                self._keep(addresses_of_kind, "".join(self._location).strip())
         self._location.clear()
 
     def _keep(self, addresses: list[str], address: str) -> None:
-        if len(self.found.pages) + len(self.found.sitemaps) == MOST_URLS:
+        if len(self.sitemap.pages) + len(self.sitemap.sitemaps) == MOST_URLS:
             raise _Enough
         addresses.append(address)

@@ -50,11 +50,11 @@ def normalise(url: str, base: str | None = None) -> str:
     if "@" in parts.netloc:
         raise BadUrl("an address with a user name cannot be imported: leave out what is before @")
     host = normal_host(parts.hostname or "")
-    shown = f"[{host}]" if ":" in host else host
+    netloc = f"[{host}]" if ":" in host else host
     if port is not None and port != DEFAULT_PORTS[parts.scheme]:
-        shown = f"{shown}:{port}"
+        netloc = f"{netloc}:{port}"
     path = _without_dots(_escaped(parts.path, "/:@!$&'()*+,;="))
-    return urlunsplit((parts.scheme, shown, path, _query(parts.query), ""))
+    return urlunsplit((parts.scheme, netloc, path, _query(parts.query), ""))
 
 
 def try_normalise(url: str, base: str) -> str | None:
@@ -99,21 +99,21 @@ def _escaped(text: str, safe: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    kept: list[str] = []
+    segments: list[str] = []
     segments = path.split("/")[1:] or [""]
     for segment in segments:
         if segment == "..":
-            del kept[-1:]
+            del segments[-1:]
         elif segment != ".":
-            kept.append(segment)
+            segments.append(segment)
     if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        segments.append("")
+    return "/" + "/".join(segments)
 
 
 def _query(query: str) -> str:
-    kept = [part for part in query.split("&") if part and not _TRACKING.match(part)]
-    return _escaped("&".join(kept), "/?:@!$&'()*+,;=[]")
+    parameters = [part for part in query.split("&") if part and not _TRACKING.match(part)]
+    return _escaped("&".join(parameters), "/?:@!$&'()*+,;=[]")
 
 
 def identity(url: str) -> str:

@@ -21,11 +21,11 @@ RULES: tuple[Rule, ...] = (kind_facts, company_facts, time_facts, author_facts)
 """In this order: a rule sees what the rules before it have found."""
 
 
-def facts_of(read: ReadText, file_name: str) -> Facts:
+def facts_of(text: ReadText, file_name: str) -> Facts:
     """The facts of what was read of a file; each rule's at most once."""
-    front, found = front_of(read, file_name), Facts()
+    front, facts = front_of(text, file_name), Facts()
     for rule in RULES:
-        found |= rule(front, found)
-    if "period" in found and (day := period_end(found["period"].text)):
-        found[PERIOD_END] = Fact(day)
-    return found
+        facts |= rule(front, facts)
+    if "period" in facts and (day := period_end(facts["period"].text)):
+        facts[PERIOD_END] = Fact(day)
+    return facts

@@ -34,20 +34,20 @@ _IDENTIFIERS = {
 }
 
 
-def author_facts(front: Front, known: Facts) -> Facts:
+def author_facts(front: Front, earlier: Facts) -> Facts:
     """``author`` (names with ``;`` between them) and ``identifier``."""
-    found: Facts = {}
-    kind = known["kind"].text if "kind" in known else ""
+    facts: Facts = {}
+    kind = earlier["kind"].text if "kind" in earlier else ""
     for line in front.lines[:_SEARCHED]:
         if _STOP.match(line.text):
             break
         names = _labelled(line) or (kind in ("paper", "thesis") and _listed(line))
         if names:
-            found["author"] = names
+            facts["author"] = names
             break
     if identifier := _identifier(front):
-        found["identifier"] = identifier
-    return found
+        facts["identifier"] = identifier
+    return facts
 
 
 def people(text: str) -> list[str]:

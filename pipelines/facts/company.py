@@ -49,29 +49,29 @@ _SEEN_IN = 60_000  # characters in which a company is counted, and its name as i
 _NOT_COMPANIES = frozenset(("Company", "The Company", "Group", "The Group"))
 
 
-def company_facts(front: Front, known: Facts) -> Facts:
+def company_facts(front: Front, earlier: Facts) -> Facts:
     """``company``, ``short_name``, ``ticker`` and, of an agreement, ``parties``."""
-    kind = known["kind"].text if "kind" in known else ""
-    found: Facts = {}
+    kind = earlier["kind"].text if "kind" in earlier else ""
+    facts: Facts = {}
     if kind == "paper":
-        return found
+        return facts
     if kind == "agreement" and (match := _PARTIES.search(front.text)):
         names = f"{fact_of(match, 'first').text}; {fact_of(match, 'second').text}"
         return {"parties": Fact(names, (match.start("first"), match.end("second")))}
     if company := _company(front, kind):
-        found["company"] = company
-        found |= _short_name(front, company)
+        facts["company"] = company
+        facts |= _short_name(front, company)
         if symbol := _symbol(front):
-            found["ticker"] = symbol
-    return found
+            facts["ticker"] = symbol
+    return facts
 
 
 def _company(front: Front, kind: str) -> Fact | None:
     rules = [_by_charter(front), _by_line(front), _by_cover(front), _by_copyright(front)]
     if kind:
         rules.append(_by_count(front))
-    found = next(filter(None, rules), None)
-    return Fact(_as_written(found.text, front.whole[:_SEEN_IN]), found.span) if found else None
+    name = next(filter(None, rules), None)
+    return Fact(_capitalised(name.text, front.whole[:_SEEN_IN]), name.span) if name else None
 
 
 def _by_charter(front: Front) -> Fact | None:
@@ -101,7 +101,7 @@ def _by_line(front: Front) -> Fact | None:
 
 def _by_cover(front: Front) -> Fact | None:
     """The words before "Annual Report" in a headline or in the document's own title."""
-    lines = [*front.headlines, Line(front.given, -1)]
+    lines = [*front.headlines, Line(front.metadata_title, -1)]
     for line in lines:
         match = _COVER_LINE.search(line.text)
         if match and not _is_generic(match["name"]):
@@ -157,7 +157,7 @@ def _is_generic(name: str) -> bool:
     return _LISTS["generic_titles"].issuperset(copy_words(name))
 
 
-def _as_written(name: str, text: str) -> str:
+def _capitalised(name: str, text: str) -> str:
     """A name in capitals as the text writes it elsewhere, else with each word's first alone."""
     name = re.sub(r"\s+and\s+subsidiaries$", "", " ".join(name.split()), flags=re.IGNORECASE)
     if not name.isupper():

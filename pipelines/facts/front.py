@@ -48,14 +48,14 @@ class Line(NamedTuple):
 class Front:
     """The beginning of a document's text: at most its first three pages.
 
-    ``whole`` is the whole text; ``name`` is the file's name; ``given`` the title that the file's
-    format has in its metadata or as its first heading.
+    ``whole`` is the whole text; ``name`` is the file's name; ``metadata_title``
+    the title that the file's format has in its metadata or as its first heading.
     """
 
     text: str
     whole: str
     name: str = ""
-    given: str = ""
+    metadata_title: str = ""
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -70,12 +70,12 @@ class Front:
                 yield line
 
 
-def front_of(read: ReadText, name: str) -> Front:
+def front_of(text: ReadText, name: str) -> Front:
     """The front of what was read of the file ``name``."""
-    ends = [section.end for section in read.sections if (section.page or 0) > _PAGES]
-    stops = [section.start for section in read.sections if (section.page or 0) > _PAGES]
-    end = min([_CHARACTERS, len(read.text), *(stops if ends else ())])
-    return Front(read.text[:end], read.text, name, read.title or "")
+    ends = [section.end for section in text.sections if (section.page or 0) > _PAGES]
+    stops = [section.start for section in text.sections if (section.page or 0) > _PAGES]
+    end = min([_CHARACTERS, len(text.text), *(stops if ends else ())])
+    return Front(text.text[:end], text.text, name, text.title or "")
 
 
 def fact_of(match: re.Match[str], group: str | int = 0, offset: int = 0) -> Fact:
@@ -91,11 +91,11 @@ def one_line(text: str) -> str:
 
 def plain(facts: Facts) -> dict[str, object]:
     """Facts as ``documents.facts`` has them: texts by name, and their spans under ``spans``."""
-    found: dict[str, object] = {name: fact.text for name, fact in facts.items()}
+    facts_by_name: dict[str, object] = {name: fact.text for name, fact in facts.items()}
     spans: Mapping[str, list[int]] = {
         name: list(fact.span) for name, fact in facts.items() if fact.span
     }
-    return found | ({"spans": spans} if spans else {})
+    return facts_by_name | ({"spans": spans} if spans else {})
 
 
 def _lines(text: str) -> Iterator[Line]:

@@ -32,8 +32,8 @@ FILINGS = frozenset(_FORMS)
 
 def kind_facts(front: Front, _: Facts) -> Facts:
     """``kind``, where a rule tells it."""
-    found = _form(front) or _paper(front) or _by_headline(front) or _letter(front)
-    return {"kind": found} if found else {}
+    kind = _form(front) or _paper(front) or _by_headline(front) or _letter(front)
+    return {"kind": kind} if kind else {}
 
 
 def _form(front: Front) -> Fact | None:
@@ -54,9 +54,9 @@ def _paper(front: Front) -> Fact | None:
 
 def _by_headline(front: Front) -> Fact | None:
     """The kind that the earliest headline names; of one line the first rule's."""
-    if front.given:
+    if front.metadata_title:
         for kind, pattern in _KINDS.items():
-            if pattern.search(front.given):
+            if pattern.search(front.metadata_title):
                 return Fact(kind)
     for line in front.headlines:
         for kind, pattern in _KINDS.items():

@@ -25,30 +25,30 @@ _COUNTED = 400_000  # characters in which a report says what quarter it calls it
 _REPORTS = ("report", "10-K", "20-F", "10-Q")
 
 
-def time_facts(front: Front, known: Facts) -> Facts:
+def time_facts(front: Front, earlier: Facts) -> Facts:
     """``period``, ``fiscal`` (a quarterly report's own number of it), and ``date``."""
-    found = _ended(front) or _named(front, known)
-    if quarter := _fiscal_quarter(front, found):
-        found["fiscal"] = quarter
-    return found | _date(front)
+    facts = _ended_period(front) or _headline_period(front, earlier)
+    if quarter := _fiscal_quarter(front, facts):
+        facts["fiscal"] = quarter
+    return facts | _date(front)
 
 
-def _ended(front: Front) -> Facts:
+def _ended_period(front: Front) -> Facts:
     """The period that the cover says has ended."""
-    for found in ended(front.text):
-        printed = one_line(front.text[found.start : found.end])
-        day = printed[printed.lower().rindex("end") :].split(None, 1)[1]
-        return {"period": Fact(f"{found.what} ended {day}", (found.start, found.end))}
+    for period in ended(front.text):
+        text = one_line(front.text[period.start : period.end])
+        day = text[text.lower().rindex("end") :].split(None, 1)[1]
+        return {"period": Fact(f"{period.what} ended {day}", (period.start, period.end))}
     return {}
 
 
-def _named(front: Front, known: Facts) -> Facts:
+def _headline_period(front: Front, earlier: Facts) -> Facts:
     """The quarter or year of a report's headline, of its own title, or of its file's name."""
-    kind = known["kind"].text if "kind" in known else ""
+    kind = earlier["kind"].text if "kind" in earlier else ""
     if not (kind.endswith("report") or kind in ("press release", *_REPORTS)):
         return {}
-    named = Line(re.sub(r"[_\-.]+", " ", front.name), -1)
-    for line in (*front.headlines, Line(front.given, -1), named):
+    file_name_line = Line(re.sub(r"[_\-.]+", " ", front.name), -1)
+    for line in (*front.headlines, Line(front.metadata_title, -1), file_name_line):
         for period in periods(line.text):
             text = line.text[period.start : period.end]
             if period.keys[0].startswith(("quarter:", "half:", "annual:")):
@@ -58,13 +58,13 @@ def _named(front: Front, known: Facts) -> Facts:
     return {}
 
 
-def _fiscal_quarter(front: Front, found: Facts) -> Fact | None:
+def _fiscal_quarter(front: Front, facts: Facts) -> Fact | None:
     """The quarter that a quarterly report calls its own: "Q3 2023".
 
     It is the latest that the text speaks of often; the report's own numbering is seldom on its
     cover.
     """
-    report = next(ended(found["period"].text), None) if "period" in found else None
+    report = next(ended(facts["period"].text), None) if "period" in facts else None
     if report is None or report.months != 3:
         return None
     counts = Counter(
@@ -83,13 +83,13 @@ def _fiscal_quarter(front: Front, found: Facts) -> Fact | None:
 
 def _date(front: Front) -> Facts:
     """The day that the document, or the title in its metadata, says it is of."""
-    for text, offset in ((front.text, 0), (front.given, None)):
+    for text, offset in ((front.text, 0), (front.metadata_title, None)):
         match = _DATED.search(text)
         if match and next(dates(match["day"]), None):
             label = match["label"].lower().split()[0]
-            shown = f"{label} " if label in _SHOWN else ""
+            prefix = f"{label} " if label in _SHOWN else ""
             day = fact_of(match, "day")
-            return {"date": Fact(shown + day.text, day.span if offset is not None else None)}
+            return {"date": Fact(prefix + day.text, day.span if offset is not None else None)}
     for line in list(front.headlines)[:12]:
         for start, end, _ in dates(line.text):
             if (start, end) == (0, len(line.text)):

@@ -19,7 +19,9 @@ _TELLING = re.compile(r"[^\W\d_]{3,}")
 _LONGEST = 200  # characters
 
 
-def title_of(own: str | None, heading: str | None, facts: Facts, *, keep_own: bool) -> str | None:
+def title_of(
+    own_title: str | None, heading: str | None, facts: Facts, *, keep_own: bool
+) -> str | None:
     """The title of a document, None where its file's name must do.
 
     Args:
@@ -28,26 +30,26 @@ def title_of(own: str | None, heading: str | None, facts: Facts, *, keep_own: bo
         facts: company, kind and period of it.
         keep_own: a title of its own that says nothing ("Overview") is better than none.
     """
-    made = _made(facts)
+    composed = _composed(facts)
     is_filing = "kind" in facts and facts["kind"].text in FILINGS
-    if made and is_filing:  # its cover is a form's, the same for all
-        return made
-    for title in (own, heading):
-        if title and says_something(title, facts):
+    if composed and is_filing:  # its cover is a form's, the same for all
+        return composed
+    for title in (own_title, heading):
+        if title and is_informative(title, facts):
             return " ".join(title.split())[:_LONGEST]
-    return made or (own if keep_own else None)
+    return composed or (own_title if keep_own else None)
 
 
-def says_something(title: str, facts: Facts) -> bool:
+def is_informative(title: str, facts: Facts) -> bool:
     """Whether more than dates, forms, the company and words such as "document" is in ``title``."""
     bare = _FORM.sub(" ", _DAY.sub(" ", title))
     company = facts["company"].text if "company" in facts else ""
-    known = {word for name in company_names(company) for word in name.split()}
-    words = set(copy_words(bare)) - _GENERIC - _LEGAL - known
+    company_words = {word for name in company_names(company) for word in name.split()}
+    words = set(copy_words(bare)) - _GENERIC - _LEGAL - company_words
     return any(_TELLING.fullmatch(word) for word in words)
 
 
-def _made(facts: Facts) -> str | None:
+def _composed(facts: Facts) -> str | None:
     """ "Apple Inc. 10-Q, quarter ended July 1, 2023": of company and kind at least."""
     if "company" not in facts or "kind" not in facts:
         return None

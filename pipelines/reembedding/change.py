@@ -23,41 +23,43 @@ from pipelines.reembedding.state import (
     ChangeRefused,
     Chunks,
     Connected,
-    Tell,
+    Report,
     count_filled,
     load_change,
     lock_alone,
     stored_identity,
 )
 
-_TELL_SECONDS = 2.0
+_REPORT_SECONDS = 2.0
 
 
 class Tally:
-    """Tells how many chunks are done, of how many and how fast, every two seconds."""
+    """Reports how many chunks are done, of how many and how fast, every two seconds."""
 
-    def __init__(self, what: str, chunks: Chunks, tell: Tell) -> None:
-        self._what, self._tell = what, tell
-        self._done, self._total = chunks
-        self._before = self._done
-        self._started = self._told = time.monotonic()
+    def __init__(self, verb: str, chunks: Chunks, report: Report) -> None:
+        self._verb, self._report = verb, report
+        self._done_chunks, self._total = chunks
+        self._before = self._done_chunks
+        self._started = self._last_report = time.monotonic()
 
     def __call__(self, count: int) -> None:
         """``count`` more are done."""
-        self._done += count
-        if time.monotonic() - self._told >= _TELL_SECONDS:
-            self.tell()
+        self._done_chunks += count
+        if time.monotonic() - self._last_report >= _REPORT_SECONDS:
+            self.report_now()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """One line now."""
-        self._told = time.monotonic()
-        rate = (self._done - self._before) / max(self._told - self._started, 0.001)
-        total = max(self._total, self._done)  # others may have written more
-        self._tell(f"{self._what} {self._done:,} of {total:,} chunks, {rate:,.0f} a second")
+        self._last_report = time.monotonic()
+        rate = (self._done_chunks - self._before) / max(self._last_report - self._started, 0.001)
+        total = max(self._total, self._done_chunks)  # others may have written more
+        self._report(
+            f"{self._verb} {self._done_chunks:,} of {total:,} chunks, {rate:,.0f} a second"
+        )
 
 
 async def change_embedder(
-    url: str, embedder: Embedder, *, batch: int, parallel: int, tell: Tell
+    url: str, embedder: Embedder, *, batch: int, parallel: int, report: Report
 ) -> None:
     """Bring the database at ``url`` from the embedder that filled it to ``embedder``.
 
@@ -70,7 +72,7 @@ async def change_embedder(
         embedder: the new one.
         batch: chunks a request and a transaction, 1 to ``embedder.max_batch``.
         parallel: requests under way at most.
-        tell: hears a line of progress now and then.
+        report: called with a line of progress now and then.
 
     Raises:
         ChangeRefused: nothing is stored, or another process is at it.
@@ -80,14 +82,14 @@ async def change_embedder(
     async with _open_database(url, parallel) as (connection, pool):
         under_way = await load_change(connection)
         if under_way and under_way.settled is not None:
-            await _finish(connection, tell)  # of the change before this one
-        if not await _begin_change(connection, embedder.identity, tell):
+            await _finish(connection, report)  # of the change before this one
+        if not await _begin_change(connection, embedder.identity, report):
             return
-        await _fill_and_swap(connection, pool, embedder, batch, parallel, tell)
-        await _finish(connection, tell)
+        await _fill_and_swap(connection, pool, embedder, batch, parallel, report)
+        await _finish(connection, report)
 
 
-async def abandon(url: str, tell: Tell) -> None:
+async def abandon(url: str, report: Report) -> None:
     """Drop what an unfinished change has filled; the stored vectors stay as they are.
 
     Raises:
@@ -102,11 +104,11 @@ async def abandon(url: str, tell: Tell) -> None:
             raise ChangeRefused(
                 f"the change to {under_way.identity} is made: run without --abandon to finish it"
             )
-        await column.give_up(connection, tell)
-        tell(f"the change to {under_way.identity} is abandoned")
+        await column.give_up(connection, report)
+        report(f"the change to {under_way.identity} is abandoned")
 
 
-async def _begin_change(connection: Connected, identity: str, tell: Tell) -> bool:
+async def _begin_change(connection: Connected, identity: str, report: Report) -> bool:
     """See that the column for ``identity`` is there; False where there is nothing to change."""
     stored = await stored_identity(connection)
     if stored is None:
@@ -116,15 +118,15 @@ async def _begin_change(connection: Connected, identity: str, tell: Tell) -> boo
     under_way = await load_change(connection)
     if stored == identity:
         unfinished = f"; one to {under_way.identity} is unfinished (--abandon)" if under_way else ""
-        tell(f"the vectors are those of {identity}{unfinished}")
+        report(f"the vectors are those of {identity}{unfinished}")
         return False
     if under_way and under_way.identity != identity:
-        tell(f"gives up the unfinished change to {under_way.identity}")
-        await column.give_up(connection, tell)
+        report(f"gives up the unfinished change to {under_way.identity}")
+        await column.give_up(connection, report)
         under_way = None
     if under_way is None:
-        await column.begin(connection, identity, tell)
-    tell(f"from {stored} to {identity}")
+        await column.begin(connection, identity, report)
+    report(f"from {stored} to {identity}")
     return True
 
 
@@ -134,33 +136,33 @@ async def _fill_and_swap(
     embedder: Embedder,
     batch: int,
     parallel: int,
-    tell: Tell,
+    report: Report,
 ) -> None:
-    tally = Tally("embedded", await count_filled(connection), tell)
-    filling = Filling(pool, embedder, batch=batch, parallel=parallel, done=tally)
+    tally = Tally("embedded", await count_filled(connection), report)
+    filling = Filling(pool, embedder, batch=batch, parallel=parallel, on_batch=tally)
     await filling.run()
-    tally.tell()
-    tell("builds the index")
+    tally.report_now()
+    report("builds the index")
     _, chunks = await count_filled(connection)
     await column.build_indexes(connection, chunks)
     await filling.run()  # what was written meanwhile, before writers have to wait
-    await column.swap(connection, filling.run, tell)
-    tell(f"swapped: questions are now answered with {embedder.identity}")
+    await column.swap(connection, filling.run, report)
+    report(f"swapped: questions are now answered with {embedder.identity}")
 
 
-async def _finish(connection: Connected, tell: Tell) -> None:
+async def _finish(connection: Connected, report: Report) -> None:
     """What remains after the swap."""
     change = await load_change(connection)
     assert change is not None and change.settled is not None
-    await column.require_filled(connection, tell)
-    counted = await connection.execute(
+    await column.require_filled(connection, report)
+    cursor = await connection.execute(
         "SELECT count(*) FILTER (WHERE id <= %s), count(*) FROM chunks WHERE id <= %s",
         (change.settled, change.last),
     )
-    done, total = await counted.fetchone() or (0, 0)
-    tally = Tally("settled", (done, total), tell)
+    done, total = await cursor.fetchone() or (0, 0)
+    tally = Tally("settled", (done, total), report)
     await settle(connection, change, tally)
-    tally.tell()
+    tally.report_now()
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from psycopg import sql
 from psycopg.errors import DiskFull, OutOfMemory
 
 from helix.storage.indexes import build_memory, vector_index
-from pipelines.reembedding.state import Connected, Tell, change_table
+from pipelines.reembedding.state import Connected, Report, change_table
 
 NEXT_INDEX = "chunks_embedding_next_hnsw"
 _MISSING_INDEX = "chunks_embedding_next_missing"
@@ -55,15 +55,15 @@ UPDATE embedding_change SET settled = 0, last = (SELECT coalesce(max(id), 0) FRO
 """)
 
 
-async def begin(connection: Connected, identity: str, tell: Tell) -> None:
+async def begin(connection: Connected, identity: str, report: Report) -> None:
     """Add the empty column, and write down whose vectors it is for."""
     note = sql.SQL("INSERT INTO embedding_change (identity) VALUES ({})").format(identity)
-    await change_table(connection, (_BEGIN, note), tell)
+    await change_table(connection, (_BEGIN, note), report)
 
 
-async def give_up(connection: Connected, tell: Tell) -> None:
+async def give_up(connection: Connected, report: Report) -> None:
     """Drop the column, its indexes and what was written down; nothing else changes."""
-    await change_table(connection, (_FORGET, _GIVE_UP), tell)
+    await change_table(connection, (_FORGET, _GIVE_UP), report)
 
 
 async def build_indexes(connection: Connected, chunks: int) -> None:
@@ -84,10 +84,10 @@ async def build_indexes(connection: Connected, chunks: int) -> None:
 
 
 async def _build(connection: Connected, name: str, definition: str) -> None:
-    found = await connection.execute(
+    cursor = await connection.execute(
         "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (name,)
     )
-    valid = await found.fetchone()
+    valid = await cursor.fetchone()
     if valid and valid[0]:
         return
     if valid:
@@ -98,27 +98,27 @@ async def _build(connection: Connected, name: str, definition: str) -> None:
 
 
 async def swap(
-    connection: Connected, fill_rest: Callable[[], Awaitable[object]], tell: Tell
+    connection: Connected, fill_rest: Callable[[], Awaitable[object]], report: Report
 ) -> None:
     """Make the second column the first, in one transaction.
 
     Writers wait while ``fill_rest`` gives the chunks written last their vectors, over connections
     of its own; searches wait only for the change of names, which takes milliseconds.
     """
-    await change_table(connection, (_FORGET, _SWAP), tell, fill_rest)
+    await change_table(connection, (_FORGET, _SWAP), report, fill_rest)
 
 
-async def require_filled(connection: Connected, tell: Tell) -> None:
+async def require_filled(connection: Connected, report: Report) -> None:
     """Make the new column NOT NULL, as the schema has it, without reading the table under a lock.
 
     Until then a constraint, which the swap added, keeps new rows from having no vector.
     """
-    found = await connection.execute(
+    cursor = await connection.execute(
         "SELECT convalidated FROM pg_constraint"
         " WHERE conrelid = 'chunks'::regclass AND conname = %s",
         (_FILLED,),
     )
-    if await found.fetchone() is None:
+    if await cursor.fetchone() is None:
         return
     name = sql.Identifier(_FILLED)
     validate = sql.SQL("ALTER TABLE chunks VALIDATE CONSTRAINT {}")
@@ -126,4 +126,4 @@ async def require_filled(connection: Connected, tell: Tell) -> None:
     require = sql.SQL(
         "ALTER TABLE chunks ALTER COLUMN embedding SET NOT NULL, DROP CONSTRAINT {}"
     ).format(name)
-    await change_table(connection, (require,), tell)
+    await change_table(connection, (require,), report)

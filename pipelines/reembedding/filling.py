@@ -45,7 +45,7 @@ class Filling:
         embedder: whose vectors.
         batch: chunks a request, 1 to ``embedder.max_batch``.
         parallel: requests under way at most.
-        done: told the number of chunks that each batch filled.
+        on_batch: called with the number of chunks that a batch filled.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Filling:
         *,
         batch: int,
         parallel: int,
-        done: Callable[[int], None],
+        on_batch: Callable[[int], None],
     ) -> None:
         self._pool = pool
         self._embedder = embedder
         self._batch = batch
         self._parallel = parallel
-        self._done = done
+        self._on_batch = on_batch
         self._after = 0
         self._taking = asyncio.Lock()
 
@@ -94,14 +94,14 @@ class Filling:
                 [embedded_text(row.content, row.metadata) for row in rows]
             )
             filled = await self._fill(rows, vectors)
-            self._done(filled)
+            self._on_batch(filled)
             total += filled
         return total
 
     async def _take(self) -> list[_Row]:
         async with self._taking, self._pool.connection() as connection:
-            found = await connection.execute(_TAKE, (self._after, self._batch))
-            rows = [_Row(*row) for row in await found.fetchall()]
+            cursor = await connection.execute(_TAKE, (self._after, self._batch))
+            rows = [_Row(*row) for row in await cursor.fetchall()]
             if rows:
                 self._after = rows[-1].chunk_id
             return rows

@@ -26,7 +26,7 @@ WHERE id = %s
 
 
 async def settle(
-    connection: Connected, change: EmbedderChange, done: Callable[[int], None]
+    connection: Connected, change: EmbedderChange, on_batch: Callable[[int], None]
 ) -> None:
     """Rewrite each row that the change filled, a batch a transaction, and end the change.
 
@@ -41,15 +41,15 @@ async def settle(
         except DeadlockDetected:  # with the replacing of a document
             await asyncio.sleep(0.1)
         else:
-            done(count)
+            on_batch(count)
     await connection.execute("ANALYZE chunks")
     await connection.execute("DELETE FROM embedding_change")
 
 
 async def _batch(connection: Connected, change: EmbedderChange, after: int) -> tuple[int, int]:
     """How many rows were rewritten, and up to which id."""
-    found = await connection.execute(_TAKE, (after, change.last, _BATCH))
-    rows = await found.fetchall()
+    cursor = await connection.execute(_TAKE, (after, change.last, _BATCH))
+    rows = await cursor.fetchall()
     values = [
         (_new_key(change.identity, content, metadata), chunk_id)
         for chunk_id, content, metadata in rows

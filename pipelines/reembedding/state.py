@@ -17,7 +17,7 @@ from helix.storage.indexes import (
 )
 
 Connected = AsyncConnection[TupleRow]
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 Chunks = tuple[int, int]
 """How many have their new vector, and how many there are."""
 
@@ -50,8 +50,8 @@ class EmbedderChange:
 
 async def load_change(connection: Connected) -> EmbedderChange | None:
     """The change that was begun and has not ended."""
-    found = await connection.execute("SELECT identity, settled, last FROM embedding_change")
-    row = await found.fetchone()
+    cursor = await connection.execute("SELECT identity, settled, last FROM embedding_change")
+    row = await cursor.fetchone()
     return EmbedderChange(*row) if row else None
 
 
@@ -63,8 +63,8 @@ async def stored_identity(connection: Connected) -> str | None:
 
 async def count_filled(connection: Connected) -> Chunks:
     """How many chunks have their new vector, of how many."""
-    found = await connection.execute("SELECT count(embedding_next), count(*) FROM chunks")
-    row = await found.fetchone()
+    cursor = await connection.execute("SELECT count(embedding_next), count(*) FROM chunks")
+    row = await cursor.fetchone()
     assert row is not None
     return int(row[0]), int(row[1])
 
@@ -76,8 +76,8 @@ async def lock_alone(connection: Connected) -> None:
         ChangeRefused: another has been at it all the while.
     """
     for _ in range(_KILLED_SECONDS * 2):
-        found = await connection.execute("SELECT pg_try_advisory_lock(%s)", (ONE_AT_A_TIME,))
-        row = await found.fetchone()
+        cursor = await connection.execute("SELECT pg_try_advisory_lock(%s)", (ONE_AT_A_TIME,))
+        row = await cursor.fetchone()
         if row and row[0]:
             return
         await asyncio.sleep(0.5)
@@ -111,7 +111,7 @@ async def lock_readers_out(connection: Connected) -> None:
 async def change_table(
     connection: Connected,
     statements: Sequence[sql.SQL | sql.Composed],
-    tell: Tell,
+    report: Report,
     fill_rest: Callable[[], Awaitable[object]] | None = None,
 ) -> None:
     """Run ``statements`` on ``chunks`` in one transaction in which nobody else reads or writes it.
@@ -134,12 +134,12 @@ async def change_table(
             return
         except (LockNotAvailable, DeadlockDetected, ChunksAppeared):
             if pause == _TELL_PAUSE:
-                tell("waiting for those who use the table; it is tried until it is free")
+                report("waiting for those who use the table; it is tried until it is free")
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 async def _any_missing(connection: Connected) -> bool:
     await connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
-    found = await connection.execute("SELECT 1 FROM chunks WHERE embedding_next IS NULL LIMIT 1")
-    return await found.fetchone() is not None
+    cursor = await connection.execute("SELECT 1 FROM chunks WHERE embedding_next IS NULL LIMIT 1")
+    return await cursor.fetchone() is not None

@@ -45,8 +45,8 @@ class _RunRequest:
         key = run_key(self.kind, self.options, self.host)
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
-            if (found := find_open_run(connection, key, self.tenant)) is not None:
-                return found, True
+            if (run_id := find_open_run(connection, key, self.tenant)) is not None:
+                return run_id, True
             new = create_run(connection, self.kind, self.options, key, self.host, self.tenant)
         return new, False
 
@@ -147,7 +147,7 @@ async def follow_run(
 
 async def _report_files(library: Library, run_id: int, report: Callable[[Row], None]) -> Row:
     run: Row = {}
-    seen, ended = 0, set[int]()
+    last_event, reported = 0, set[int]()
     unreported: list[Row] = []
     events = follow(library, run_id, pause=_POLL_SECONDS)
 
@@ -156,20 +156,20 @@ async def _report_files(library: Library, run_id: int, report: Callable[[Row], N
         try:
             return await anext(events, None)
         except StoreUnavailable:
-            events = follow(library, run_id, seen, _POLL_SECONDS)
+            events = follow(library, run_id, last_event, _POLL_SECONDS)
             raise
 
     while event := await through_outages(next_event):
-        seen = event.id
+        last_event = event.id
         if event.name == "file":
             unreported.append(event.data)
             continue
         run = event.data
         for file in unreported:
             # what stopped the run is told once, not again for every file it had left
-            if file["n"] not in ended and file["reason"] != (run["error"] or None):
+            if file["n"] not in reported and file["reason"] != (run["error"] or None):
                 report(file)
             if file["status"] not in OPEN_FILE:
-                ended.add(file["n"])
+                reported.add(file["n"])
         unreported.clear()
     return run

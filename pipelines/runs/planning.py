@@ -68,15 +68,15 @@ class FileHashes:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, int, int, int, int], str] = {}
+        self._hashes: dict[tuple[Path, int, int, int, int], str] = {}
 
     def of(self, path: Path, status: os.stat_result) -> str:
         """The hash in hex of the file at ``path``, whose ``status`` was just read."""
         key = (path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        if key not in self._known:
+        if key not in self._hashes:
             with path.open("rb") as file:
-                self._known[key] = hashlib.file_digest(file, "sha256").hexdigest()
-        return self._known[key]
+                self._hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._hashes[key]
 
 
 async def nothing_to_do(
@@ -133,7 +133,7 @@ def plan_paths(
         keeping = bool(options.get("keep_files"))
         unkept = sources_without_file(connection, store.tenant, uris) if keeping else set()
     tags = options.get("tags")
-    add_planned(store, run_id, [PlannedFile(uri, reason=why) for uri, why in walked.problems])
+    add_files_to_run(store, run_id, [PlannedFile(uri, reason=why) for uri, why in walked.problems])
     inspected = (
         inspect(
             source, stored.get(source.source_uri), options.get("title"), largest, hashes,
@@ -142,7 +142,7 @@ def plan_paths(
         for source in walked.sources
     )  # fmt: skip
     for batch in _batches(inspected):
-        add_planned(store, run_id, batch, tags, keeping)
+        add_files_to_run(store, run_id, batch, tags, keeping)
 
 
 def inspect(
@@ -189,7 +189,7 @@ def _batches(files: Iterable[PlannedFile]) -> Iterator[list[PlannedFile]]:
     yield batch
 
 
-def add_planned(
+def add_files_to_run(
     store: ChunkStore,
     run_id: int,
     files: Sequence[PlannedFile],
@@ -228,12 +228,12 @@ def add_planned(
                 for file in files
             ],
         )
-        _end_planned(connection, store.tenant, run_id, files, tags)
+        _end_finished(connection, store.tenant, run_id, files, tags)
         # a second look may have found other bytes than the first, which the run keeps to
         drop_bytes(connection, [(store.tenant, file.content_hash or None) for file in files])
 
 
-def _end_planned(
+def _end_finished(
     connection: Connected,
     tenant: str,
     run_id: int,
@@ -241,18 +241,18 @@ def _end_planned(
     tags: Sequence[str] | None,
 ) -> None:
     """Give files that are not to be read their outcome."""
-    ended = [file for file in files if file.unchanged or file.reason]
-    if not ended:
+    finished = [file for file in files if file.unchanged or file.reason]
+    if not finished:
         return
     rows = connection.execute(
         "SELECT source_uri, n FROM run_files WHERE run_id = %s AND source_uri = ANY(%s)",
-        (run_id, [file.source_uri for file in ended]),
+        (run_id, [file.source_uri for file in finished]),
     )
     numbers: dict[str, int] = dict(rows.fetchall())
-    unchanged = [file for file in ended if file.unchanged]
+    unchanged = [file for file in finished if file.unchanged]
     set_unchanged(connection, run_id, [numbers[file.source_uri] for file in unchanged])
     for file in unchanged:
         retag(connection, tenant, file.source_uri, tags)
-    for file in ended:
+    for file in finished:
         if file.reason:
             fail_file(connection, run_id, numbers[file.source_uri], file.reason)

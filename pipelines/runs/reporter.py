@@ -39,7 +39,7 @@ class Reporter:
         """One line, above the bar where there is one. ``text`` is printed as it is."""
         self._console.print(text, style=style, markup=False)
 
-    def known(self, files: int) -> None:
+    def set_total(self, files: int) -> None:
         """The run has ``files`` files, as far as it knows."""
         if files > (self._bar.tasks[0].total or 0):
             self._bar.update(self._task, total=files)
@@ -51,7 +51,7 @@ class Reporter:
 
     def file(self, row: Row) -> None:
         """One line for what became of a file, the bar for the rest; ``row`` is a run's of it."""
-        self.known(row.get("n", 0) + 1)
+        self.set_total(row.get("n", 0) + 1)
         status, name = row["status"], row["source_uri"]
         if status in OPEN_FILE:
             self.stage(name, status, row["done"], row["total"])

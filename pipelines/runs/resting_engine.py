@@ -17,12 +17,12 @@ class RestingEngine:
 
     def __init__(self, engine: Callable[[], AbstractAsyncContextManager[None]]) -> None:
         self._engine = engine
-        self._opened: AsyncExitStack | None = None
+        self._exit_stack: AsyncExitStack | None = None
 
     @property
     def is_awake(self) -> bool:
         """Whether it looks for work."""
-        return self._opened is not None
+        return self._exit_stack is not None
 
     async def wake(self) -> None:
         """Open it, unless it is open.
@@ -30,16 +30,16 @@ class RestingEngine:
         Raises:
             StoreUnavailable: the database is away, or has no place for it.
         """
-        if self._opened is None:
+        if self._exit_stack is None:
             async with AsyncExitStack() as opening:
                 await opening.enter_async_context(self._engine())
-                self._opened = opening.pop_all()
+                self._exit_stack = opening.pop_all()
 
     async def rest(self) -> None:
         """Close it; what it had under way stays where it is, for the next that wakes."""
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            await opened.aclose()
+        exit_stack, self._exit_stack = self._exit_stack, None
+        if exit_stack is not None:
+            await exit_stack.aclose()
 
     async def __aenter__(self) -> Self:
         await self.wake()

@@ -27,18 +27,18 @@ def tags_option(tags: list[str] | None) -> dict[str, object]:
 
 def run_key(kind: Kind, options: dict[str, object], host: str | None) -> str:
     """The same for the same request: an interrupted run is found by it."""
-    told = json.dumps([kind, options, host], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    identity = json.dumps([kind, options, host], sort_keys=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
 def summary(counts: dict[str, int], chunks: int, ignored: int) -> Iterator[str]:
     """The lines a run ends with; ``counts`` is files by status."""
-    shown = {status: counts.get(status, 0) for status in ("added", "replaced", "unchanged")}
-    shown["failed"] = counts.get("failed", 0)
+    by_status = {status: counts.get(status, 0) for status in ("added", "replaced", "unchanged")}
+    by_status["failed"] = counts.get("failed", 0)
     if counts.get("cancelled"):
-        shown["cancelled"] = counts["cancelled"]
-    told = ", ".join(f"{count} {status}" for status, count in shown.items())
+        by_status["cancelled"] = counts["cancelled"]
+    text = ", ".join(f"{count} {status}" for status, count in by_status.items())
     files = sum(counts.values())
-    yield f"{files} {'file' if files == 1 else 'files'}: {told}; {chunks} chunks written"
+    yield f"{files} {'file' if files == 1 else 'files'}: {text}; {chunks} chunks written"
     if ignored:
         yield f"{ignored} files of other types were passed over"

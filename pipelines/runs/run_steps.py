@@ -136,8 +136,8 @@ class Worker:
     async def give_up(self, run_id: int, error: Exception) -> None:
         """End a run that failed as a whole."""
         _logger.error("run %d: %s", run_id, where(error))
-        told = str(error) if isinstance(error, HelixError) else f"({type(error).__name__})"
-        await self.finish(run_id, f"internal error: {told}")
+        reason = str(error) if isinstance(error, HelixError) else f"({type(error).__name__})"
+        await self.finish(run_id, f"internal error: {reason}")
 
     async def finish(self, run_id: int, error: str | None = None) -> None:
         """End the run; ``error`` is None unless it was stopped, and empty if by its owner."""

@@ -59,9 +59,9 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
     outcome, places = _Outcome(), asyncio.Semaphore(_AT_ONCE)
     async with server_answers(server, tenant) as answers:
         await answers.list_runs(1)  # a server that does not answer is told once, before any file
-        found = scan(sending.paths)
+        scanned = scan(sending.paths)
         with Reporter() as reporter:
-            reporter.known(len(found.sources))
+            reporter.set_total(len(scanned.sources))
 
             def report(row: Row) -> None:
                 reporter.file(row)
@@ -72,47 +72,47 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
                 async with places:
                     report(await _one(answers, source, sending))
 
-            for name, reason in found.problems:
+            for name, reason in scanned.problems:
                 report({"source_uri": name, "status": "failed", "reason": reason})
             try:
                 async with asyncio.TaskGroup() as group:
-                    for source in found.sources:
+                    for source in scanned.sources:
                         group.create_task(one(source))
             except* HelixError as errors:
                 raise errors.exceptions[0] from None
     if sending.detach:
-        sent = outcome.counts["queued"]
-        typer.echo(f"{sent} {'file' if sent == 1 else 'files'} sent: `helix runs` says how far")
+        queued = outcome.counts["queued"]
+        typer.echo(f"{queued} {'file' if queued == 1 else 'files'} sent: `helix runs` says how far")
     else:
-        for line in summary(outcome.counts, outcome.chunks, found.ignored):
+        for line in summary(outcome.counts, outcome.chunks, scanned.ignored):
             typer.echo(line)
     return bool(outcome.counts["failed"])
 
 
 async def _one(answers: ServerAnswers, source: SourceFile, sending: Sending) -> Row:
     """What became of one file, as a run's row of it says."""
-    told: Row = {"source_uri": source.source_uri}
+    row: Row = {"source_uri": source.source_uri}
     fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
     if sending.title is not None:
         fields["title"] = sending.title
     try:
         data = await asyncio.to_thread(source.path.read_bytes)
-        sent = await answers.upload(source.path.name, data, fields)
+        upload = await answers.upload(source.path.name, data, fields)
     except OSError as error:
-        return told | {"status": "failed", "reason": error.strerror or "it cannot be read"}
+        return row | {"status": "failed", "reason": error.strerror or "it cannot be read"}
     except BadRequest as error:
-        return told | {"status": "failed", "reason": str(error)}
-    if sent["run_id"] is None:
-        return told | {"status": "unchanged"}
+        return row | {"status": "failed", "reason": str(error)}
+    if upload["run_id"] is None:
+        return row | {"status": "unchanged"}
     if sending.detach:
-        return told | {"status": "queued", "done": 0, "total": 0}
-    document_id = sent["documents"][0]["id"]
-    async with aclosing(answers.follow_run(sent["run_id"])) as changes:
+        return row | {"status": "queued", "done": 0, "total": 0}
+    document_id = upload["documents"][0]["id"]
+    async with aclosing(answers.follow_run(upload["run_id"])) as changes:
         async for event in changes:
             if event.name == "file" and event.data["document_id"] == document_id:
-                told = event.data
+                row = event.data
             elif event.name == "run" and event.data["error"]:
                 raise HelixError(f"stopped: {event.data['error']} (run it again to go on)")
-    if "status" not in told:
+    if "status" not in row:
         raise Unavailable("the server broke off while it read; `helix runs` says how far it is")
-    return told | {"source_uri": source.source_uri}
+    return row | {"source_uri": source.source_uri}

@@ -15,11 +15,18 @@ from helix.store import ChunkStore
 from pipelines.crawler.fetch import FetchLimits
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.plan import import_url, plan_crawl
-from pipelines.crawler.results import Ignored, KnownPage, KnownPages, Planned, Result, Settled
+from pipelines.crawler.results import (
+    FinishedPage,
+    Ignored,
+    PageToRead,
+    Result,
+    StoredPage,
+    StoredPages,
+)
 from pipelines.crawler.urls import origin_of
 from pipelines.files.recipe import RECIPE
 from pipelines.outages import in_database, through_outages
-from pipelines.runs.planning import PlannedFile, add_planned
+from pipelines.runs.planning import PlannedFile, add_files_to_run
 
 # A page of an older recipe is read again, so its bytes are needed: it does not count as known.
 _KNOWN = """
@@ -40,7 +47,9 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
 
     async def add(file: PlannedFile) -> None:
         tags = run.options.get("tags")
-        await through_outages(lambda: asyncio.to_thread(add_planned, store, run.id, [file], tags))
+        await through_outages(
+            lambda: asyncio.to_thread(add_files_to_run, store, run.id, [file], tags)
+        )
 
     ignored = 0
     limits = FetchLimits(largest=settings.max_file_mb * 2**20)
@@ -51,43 +60,45 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
             await add(PlannedFile(str(url or "url"), reason=str(problem)))
             continue
         options = options.allowing(settings.allow_hosts)
-        known = await in_database(store, known_pages, store.tenant, origin_of(options.url))
-        async with aclosing(_results(run, options, known, limits)) as results:
+        stored_pages = await in_database(
+            store, stored_pages_of, store.tenant, origin_of(options.url)
+        )
+        async with aclosing(_results(run, options, stored_pages, limits)) as results:
             async for result in results:
                 if isinstance(result, Ignored):
                     ignored += 1
                 else:
-                    await add(_planned_file(result))
+                    await add(_file_to_plan(result))
     await in_database(store, set_stage, run.id, "scan", ignored)
 
 
-def known_pages(connection: Connected, tenant: str, site: str) -> KnownPages:
+def stored_pages_of(connection: Connected, tenant: str, site: str) -> StoredPages:
     """What the database has of the pages of ``site`` (scheme and host), by their addresses.
 
     All of it at once: a crawl asks as it goes, in the event loop.
     """
-    pages: dict[str, KnownPage] = {}
-    wanted = {"tenant": tenant, "site": f"{site}/", "recipe": RECIPE}
-    for source_uri, content_hash, origin in connection.execute(_KNOWN, wanted):
-        known = KnownPage.from_origin(source_uri, content_hash, origin)
-        pages.setdefault(source_uri, known)
-        pages[str(origin.get("url") or source_uri)] = known
+    pages: dict[str, StoredPage] = {}
+    values = {"tenant": tenant, "site": f"{site}/", "recipe": RECIPE}
+    for source_uri, content_hash, origin in connection.execute(_KNOWN, values):
+        page = StoredPage.from_origin(source_uri, content_hash, origin)
+        pages.setdefault(source_uri, page)
+        pages[str(origin.get("url") or source_uri)] = page
     return pages.get
 
 
 async def _results(
-    run: RunRow, options: CrawlOptions, known: KnownPages, limits: FetchLimits
+    run: RunRow, options: CrawlOptions, stored_pages: StoredPages, limits: FetchLimits
 ) -> AsyncGenerator[Result, None]:
     if run.kind == "url":
-        yield await import_url(options, known, limits=limits)
+        yield await import_url(options, stored_pages, limits=limits)
         return
-    async with aclosing(plan_crawl(options, known, limits=limits)) as results:
+    async with aclosing(plan_crawl(options, stored_pages, limits=limits)) as results:
         async for result in results:
             yield result
 
 
-def _planned_file(result: Planned | Settled) -> PlannedFile:
-    if isinstance(result, Settled):
+def _file_to_plan(result: PageToRead | FinishedPage) -> PlannedFile:
+    if isinstance(result, FinishedPage):
         unchanged = result.status == "unchanged"
         return PlannedFile(result.source_uri, reason=result.reason, unchanged=unchanged)
     content_hash = hashlib.sha256(result.data).hexdigest()

@@ -50,7 +50,7 @@ class WorkerLoop:
         self._unstarted: set[str] = set()
         self._finishing: dict[int, asyncio.Task[None]] = {}
         """By the run's id, what ends a run that was stopped."""
-        self._roll_called = self._tidied = 0.0
+        self._last_roll_call = self._tidied = 0.0
 
     async def attend(self, *, until_idle: bool = False) -> None:
         """Until cancelled, or until there is nothing to do."""
@@ -99,8 +99,8 @@ class WorkerLoop:
 
     async def _do_periodic_work(self, connection: Connected) -> None:
         now = time.monotonic()
-        if now - self._roll_called > _ROLL_CALL_SECONDS:
-            self._roll_called = now
+        if now - self._last_roll_call > _ROLL_CALL_SECONDS:
+            self._last_roll_call = now
             await self._take_over_from_dead_workers(connection)
         if now - self._tidied > _TIDY_SECONDS:
             self._tidied = now

@@ -120,12 +120,12 @@ async def durable_engine(
     )
     DBOS(config=config)
     logging.getLogger("dbos").addFilter(_is_news)
-    own = runs_queue(host)
-    DBOS.listen_queues([FILES, _UNPARTITIONED_FILES, RUNS, own])
+    own_queue = runs_queue(host)
+    DBOS.listen_queues([FILES, _UNPARTITIONED_FILES, RUNS, own_queue])
     try:
         _launch()
         await _register(
-            {RUNS: 4, own: 4, _UNPARTITIONED_FILES: files_at_once, FILES: files_at_once}
+            {RUNS: 4, own_queue: 4, _UNPARTITIONED_FILES: files_at_once, FILES: files_at_once}
         )
         yield
     finally:
@@ -214,8 +214,8 @@ async def requeue_unstarted(executor: str, suspects: set[str]) -> set[str]:
     Postgres may crash between giving a worker a workflow and telling it. Returns what it was given
     and does not carry out now: the suspects of the next call.
     """
-    given = await _list_workflows(status="PENDING", executor_id=executor)
-    unstarted = {status.workflow_id for status in given} - set(_current.tasks.values())
+    pending = await _list_workflows(status="PENDING", executor_id=executor)
+    unstarted = {status.workflow_id for status in pending} - set(_current.tasks.values())
     requeue = _get_dbos_instance()._sys_db.reenqueue_for_recovery  # its only way in
     for key in unstarted & suspects:
         _logger.warning("workflow %s was never started: it is queued again", key)
@@ -228,8 +228,8 @@ async def lost_runs(running: Sequence[int]) -> dict[int, str]:
     if not running:
         return {}
     keys = {_run_key(run_id): run_id for run_id in running}
-    found = await _list_workflows(workflow_ids=list(keys))
-    statuses = {status.workflow_id: str(status.status) for status in found}
+    workflows = await _list_workflows(workflow_ids=list(keys))
+    statuses = {status.workflow_id: str(status.status) for status in workflows}
     lost = {run_id: statuses.get(key, ABSENT) for key, run_id in keys.items()}
     return {run_id: status for run_id, status in lost.items() if status not in _ALIVE}
 
@@ -238,27 +238,27 @@ async def lost_files(running: Sequence[int]) -> list[tuple[int, int]]:
     """(run, n) of files of ``running`` whose workflow ended without an outcome of theirs."""
     if not running:
         return []
-    found = await _list_workflows(
+    workflows = await _list_workflows(
         name="file",
         parent_workflow_id=[_run_key(run_id) for run_id in running],
         status=["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
         limit=1000,
     )
-    parts = [status.workflow_id.split("-") for status in found]
+    parts = [status.workflow_id.split("-") for status in workflows]
     return [(int(run_id), int(n)) for _, run_id, _, n in parts]
 
 
 async def forget(hours: float) -> None:
     """Delete the engine's records of runs that ended so long ago; ``runs`` keeps its own."""
     before = datetime.now(UTC) - timedelta(hours=hours)
-    ended = await _list_workflows(
+    expired = await _list_workflows(
         name="run",
         status=["SUCCESS", "ERROR", "CANCELLED"],
         completed_before=before.isoformat(),
         limit=100,
     )
-    if ended:
-        keys = [status.workflow_id for status in ended]
+    if expired:
+        keys = [status.workflow_id for status in expired]
         await DBOS.delete_workflows_async(keys, delete_children=True)
 
 

@@ -89,7 +89,7 @@ async def fill(url: str, documents: int = DOCUMENTS) -> None:
 
 async def change(url: str, embedder: Embedder, told: list[str] | None = None) -> None:
     tell = (told if told is not None else []).append
-    await change_embedder(url, embedder, batch=10, parallel=2, tell=tell)
+    await change_embedder(url, embedder, batch=10, parallel=2, report=tell)
 
 
 def vectors(url: str) -> list[tuple[int, str, dict[str, Any], Any]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pipelines.crawler.fetch import FetchLimits
 from pipelines.crawler.options import CrawlOptions
-from pipelines.crawler.results import KnownPage, KnownPages, Planned, Result
+from pipelines.crawler.results import PageToRead, Result, StoredPage, StoredPages
 
 LIMITS = FetchLimits(largest=2**20, connect=2, read=2, total=5)
 
@@ -177,7 +177,7 @@ async def serving(routes: dict[str, Route] | None = None) -> AsyncIterator[Websi
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def nothing(url: str) -> KnownPage | None:
+def nothing(url: str) -> StoredPage | None:
     """A database without web pages."""
     return None
 
@@ -188,13 +188,13 @@ def options_of(site: Website, path: str = "/", **options: object) -> CrawlOption
     return CrawlOptions.from_dict(given)
 
 
-def stored_of(results: Iterable[Result]) -> KnownPages:
+def stored_of(results: Iterable[Result]) -> StoredPages:
     """What the database would know after these were written."""
-    by_url: dict[str, KnownPage] = {}
+    by_url: dict[str, StoredPage] = {}
     for result in results:
-        if isinstance(result, Planned):
+        if isinstance(result, PageToRead):
             digest = hashlib.sha256(result.data).hexdigest()
-            known = KnownPage.from_origin(result.source_uri, digest, result.origin)
+            known = StoredPage.from_origin(result.source_uri, digest, result.origin)
             by_url[str(result.origin["url"])] = known
             by_url.setdefault(result.source_uri, known)
     return by_url.get

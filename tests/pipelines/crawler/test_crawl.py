@@ -7,7 +7,7 @@ from email.utils import formatdate
 import pytest
 
 from pipelines.crawler.plan import import_url, plan_crawl
-from pipelines.crawler.results import Ignored, KnownPages, Planned, Result, Settled
+from pipelines.crawler.results import FinishedPage, Ignored, PageToRead, Result, StoredPages
 from tests.support import web_site as web
 from tests.support.web_site import (
     LIMITS,
@@ -28,7 +28,7 @@ PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n"
 
 
 async def _crawl(
-    site: Website, path: str = "/", known: KnownPages = nothing, **options: object
+    site: Website, path: str = "/", known: StoredPages = nothing, **options: object
 ) -> list[Result]:
     return [
         result
@@ -38,7 +38,7 @@ async def _crawl(
 
 def _planned(results: list[Result], site: Website) -> list[str]:
     start = len(site.url(""))
-    return [result.source_uri[start:] for result in results if isinstance(result, Planned)]
+    return [result.source_uri[start:] for result in results if isinstance(result, PageToRead)]
 
 
 def _reasons(results: list[Result], site: Website) -> dict[str, str]:
@@ -47,7 +47,7 @@ def _reasons(results: list[Result], site: Website) -> dict[str, str]:
     return {
         result.source_uri[start:]: result.reason
         for result in results
-        if not isinstance(result, Planned)
+        if not isinstance(result, PageToRead)
     }
 
 
@@ -72,10 +72,10 @@ async def test_links_under_the_prefix_are_followed_andnothing_else() -> None:
             "/docs/missing": "the site answered 404",
             "/docs/broken": "the site answered 500",
         }
-        assert all(isinstance(r, Settled) for r in results if not isinstance(r, Planned))
+        assert all(isinstance(r, FinishedPage) for r in results if not isinstance(r, PageToRead))
         assert len(site.paths) == len(set(site.paths)) == 6  # each once
         first = results[0]
-        assert isinstance(first, Planned)
+        assert isinstance(first, PageToRead)
         assert (first.media, first.title) == ("html", None)
         assert first.data == routes["/docs/"].body  # type: ignore[union-attr]
         assert first.origin["url"] == site.url("/docs/")
@@ -149,7 +149,7 @@ async def test_robots_txt_is_kept_to() -> None:
         left = "its robots.txt does not allow it"
         assert _reasons(results, site) == {"/private/x": left, "/a/edit": left, "/go": left}
         assert not {"/private/x", "/private/y", "/a/edit"} & set(site.paths)
-        assert all(isinstance(r, Ignored) for r in results if not isinstance(r, Planned))
+        assert all(isinstance(r, Ignored) for r in results if not isinstance(r, PageToRead))
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
@@ -160,7 +160,7 @@ async def test_a_site_whose_robots_txt_fails_is_left_alone(status: int) -> None:
     }
     async with serving(routes) as site:
         (result,) = await _crawl(site)
-        assert isinstance(result, Settled)
+        assert isinstance(result, FinishedPage)
         assert f"its robots.txt answered {status}" in result.reason
         assert site.paths == []
 
@@ -172,7 +172,7 @@ async def test_a_site_that_forbids_the_start_is_not_crawled() -> None:
     }
     async with serving(routes) as site:
         assert await _crawl(site) == [
-            Settled(site.url("/"), "failed", "its robots.txt does not allow it")
+            FinishedPage(site.url("/"), "failed", "its robots.txt does not allow it")
         ]
         assert site.paths == []
 
@@ -197,7 +197,7 @@ async def test_a_site_that_asks_for_minutes_between_pages_is_left_alone() -> Non
     routes: dict[str, Route] = {"/robots.txt": web.text("User-agent: *\nCrawl-delay: 600")}
     async with serving(routes) as site:
         (result,) = await _crawl(site)
-        assert isinstance(result, Settled)
+        assert isinstance(result, FinishedPage)
         assert "asks for 600 s" in result.reason
 
 
@@ -239,7 +239,7 @@ async def test_the_canonical_address_is_the_source() -> None:
         # /c says that it is the home page, and is not: it is kept as itself
         assert _planned(results, site) == ["/", "/a", "/b", "/c", "/stable/d"]
         assert "/a" not in site.paths
-        origins = [r.origin["url"] for r in results if isinstance(r, Planned)]
+        origins = [r.origin["url"] for r in results if isinstance(r, PageToRead)]
         assert site.url("/a?print=1") in origins
 
 
@@ -315,14 +315,14 @@ async def test_a_redirect_to_a_private_address_fails_by_name_and_the_crawl_goes_
         results = await _crawl(site)
         assert _planned(results, site) == ["/", "/b"]
         single = await import_url(options_of(site, "/a"), nothing, limits=LIMITS)
-        assert isinstance(single, Settled)
+        assert isinstance(single, FinishedPage)
         assert single.reason == "refused: 169.254.169.254 is a cloud's metadata service"
 
 
 async def test_a_crawl_of_a_private_address_is_refused() -> None:
     async with serving({"/": page("Home")}) as site:
         (result,) = await _crawl(site, allow_hosts=[])
-        assert isinstance(result, Settled)
+        assert isinstance(result, FinishedPage)
         assert result.reason.startswith("refused: 127.0.0.1 is loopback: allow it with")
         assert site.connections == 0
 
@@ -342,9 +342,9 @@ async def test_documents_that_are_no_pages_need_a_flag() -> None:
         assert "--files" in _reasons(without, site)["/download?id=1"]
         results = await _crawl(site, files=True)
         assert _planned(results, site) == ["/", "/a.pdf", "/download?id=1"]
-        assert [r.media for r in results if isinstance(r, Planned)] == ["html", "pdf", "pdf"]
+        assert [r.media for r in results if isinstance(r, PageToRead)] == ["html", "pdf", "pdf"]
         single = await import_url(options_of(site, "/a.pdf"), nothing, limits=LIMITS)
-        assert isinstance(single, Planned)
+        assert isinstance(single, PageToRead)
         assert (single.media, single.data) == ("pdf", PDF)
 
 
@@ -368,7 +368,9 @@ async def test_an_unchanged_site_is_settled(validator: str) -> None:
         assert len(_planned(first, site)) == 4
         site.seen.clear()
         again = await _crawl(site, known=stored_of(first))
-        assert again == [Settled(site.url(path), "unchanged") for path in ("/", "/a", "/b", "/c")]
+        assert again == [
+            FinishedPage(site.url(path), "unchanged") for path in ("/", "/a", "/b", "/c")
+        ]
         conditional = [
             s for s in site.seen if {"if-none-match", "if-modified-since"} & {*s.headers}
         ]
@@ -385,7 +387,7 @@ async def test_a_page_without_its_links_is_asked_for_whole() -> None:
         single = await import_url(options_of(site), nothing, limits=LIMITS)
         known = stored_of([single])
         results = await _crawl(site, known=known)
-        assert results[0] == Settled(site.url("/"), "unchanged")
+        assert results[0] == FinishedPage(site.url("/"), "unchanged")
         assert _planned(results, site) == ["/a"]
         assert await import_url(options_of(site), known, limits=LIMITS) == results[0]
         assert site.seen[-1].headers["if-none-match"] == '"1"'

@@ -14,7 +14,7 @@ from pipelines.crawler.fetch import Fetcher, FetchError, FetchLimits, Page
 from pipelines.crawler.guard import ForbiddenAddress, GuardedBackend
 from pipelines.crawler.gunzip import Gunzip, GunzipTooLarge
 from pipelines.crawler.plan import import_url
-from pipelines.crawler.results import Planned, Settled
+from pipelines.crawler.results import FinishedPage, PageToRead
 from tests.support.web_site import (
     LIMITS,
     Answer,
@@ -129,10 +129,10 @@ async def test_an_encoding_that_only_the_header_names_is_kept() -> None:
     }
     async with serving(routes) as site:
         result = await import_url(options_of(site), nothing, limits=LIMITS)
-        assert isinstance(result, Planned)
+        assert isinstance(result, PageToRead)
         assert "Документы" in result.data.decode("utf-8-sig")
         odd = await import_url(options_of(site, "/odd"), nothing, limits=LIMITS)
-        assert isinstance(odd, Planned)
+        assert isinstance(odd, PageToRead)
         assert odd.data == body
 
 
@@ -148,7 +148,7 @@ async def test_an_encoding_that_only_the_header_names_is_kept() -> None:
 async def test_what_cannot_be_imported_says_why(answer: Answer, reason: str) -> None:
     async with serving({"/": answer}) as site:
         result = await import_url(options_of(site), nothing, limits=LIMITS)
-        assert isinstance(result, Settled)
+        assert isinstance(result, FinishedPage)
         assert (result.source_uri, result.status) == (site.url("/"), "failed")
         assert reason in result.reason
 
@@ -170,7 +170,7 @@ async def test_the_kind_is_of_the_bytes_then_of_the_site(
 ) -> None:
     async with serving({path: Answer(body, content_type=content_type)}) as site:
         result = await import_url(options_of(site, path, title="T"), nothing, limits=LIMITS)
-        assert isinstance(result, Planned)
+        assert isinstance(result, PageToRead)
         assert (result.media, result.title) == (media, "T")
 
 

@@ -15,7 +15,7 @@ from helix.errors import BadRequest
 from pipelines.crawl import crawl
 from pipelines.crawler import robots, sitemap
 from pipelines.crawler.fetch import Pace
-from pipelines.crawler.links import find_links, robots_marks
+from pipelines.crawler.links import find_links, robots_directives
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.urls import BadUrl, Site, identity, normalise
 
@@ -122,7 +122,7 @@ def test_a_bad_sitemap_is_refused(data: bytes) -> None:
 def test_a_sitemap_that_is_cut_says_so(more: int) -> None:
     place = "<url><loc>http://x.test/</loc></url>"
     found = sitemap.parse(f"<urlset>{place * (sitemap.MOST_URLS + more)}</urlset>".encode())
-    assert (len(found.pages), found.cut) == (sitemap.MOST_URLS, more > 0)
+    assert (len(found.pages), found.is_truncated) == (sitemap.MOST_URLS, more > 0)
 
 
 def test_links_are_found_where_they_are() -> None:
@@ -177,11 +177,14 @@ def test_hostile_pages_are_scanned_to_an_end(part: str) -> None:
 
 
 def test_robots_marks_of_a_header() -> None:
-    assert robots_marks("noindex") == (True, False)
-    assert robots_marks("none") == (True, True)
-    assert robots_marks("otherbot: noindex, nofollow") == (False, False)
-    assert robots_marks("otherbot: noindex, helixbot: nofollow") == (False, True)
-    assert robots_marks("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex") == (True, False)
+    assert robots_directives("noindex") == (True, False)
+    assert robots_directives("none") == (True, True)
+    assert robots_directives("otherbot: noindex, nofollow") == (False, False)
+    assert robots_directives("otherbot: noindex, helixbot: nofollow") == (False, True)
+    assert robots_directives("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex") == (
+        True,
+        False,
+    )
 
 
 def test_options_travel_as_json() -> None:

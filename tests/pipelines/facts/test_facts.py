@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.facts import facts_of
 from pipelines.facts.authors import people
-from pipelines.facts.title import says_something, title_of
+from pipelines.facts.title import is_informative, title_of
 from pipelines.readers import ReadText
 
 FILING = """UNITED STATES
@@ -145,8 +145,8 @@ def test_a_title_is_the_documents_own_where_it_says_something(
 
 def test_a_title_that_says_nothing_is_kept_where_it_is_the_documents_own() -> None:
     assert title_of("Overview", None, {}, keep_own=True) == "Overview"
-    assert not says_something("Overview", {})
-    assert says_something("Refund Policy", {})
+    assert not is_informative("Overview", {})
+    assert is_informative("Refund Policy", {})
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(monkeypatch: pytest.Monke
     shown = {}
     for stream in (Terminal(), io.StringIO()):
         with Reporter(stream) as reporter:
-            reporter.known(2)
+            reporter.set_total(2)
             for n, name in enumerate(("a [bold]b.txt", "c.txt")):
                 row = {"n": n, "source_uri": name, "done": 3, "total": 7, "chunks": 2}
                 reporter.file(row | {"status": "reading"})
