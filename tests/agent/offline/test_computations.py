@@ -32,9 +32,9 @@ from helix.agent.offline.computations import computation_of, without_computing
 def test_what_is_computed_of_which_periods(question: str, kind: str, periods: list[str]) -> None:
     found = computation_of(question)
     assert found and found.kind == kind
-    told = [one.period.keys[0].partition(":")[2] for one in found.wanted if one.period]
+    told = [one.period.keys[0].partition(":")[2] for one in found.operands if one.period]
     assert told == periods
-    assert any("lamp" in one.words | one.beside for one in found.wanted)
+    assert any("lamp" in one.words | one.beside for one in found.operands)
 
 
 @pytest.mark.parametrize("question", ["How have lamps changed?", "What is the average of lamps?"])
