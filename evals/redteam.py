@@ -68,9 +68,9 @@ async def run_probe(probe: Probe, target: Target) -> Result:
         problem = str(failure)
     except Exception as error:  # noqa: BLE001  a probe that breaks has shown nothing
         problem = f"the probe broke ({type(error).__name__}: {error})"
-    outcome: ProbeOutcome = "pass" if not problem else "known" if probe.known else "fail"
+    outcome: ProbeOutcome = "pass" if not problem else "known" if probe.known_problem else "fail"
     seconds = round(time.perf_counter() - began, 3)
-    return Result(probe.area, probe.name, outcome, probe.known or problem, seconds)
+    return Result(probe.area, probe.name, outcome, probe.known_problem or problem, seconds)
 
 
 def own_settings(database_url: str) -> Settings:

@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from evals.agent.arithmetic import arithmetic_asked, derivations
-from evals.agent.cases import cases_asked
-from evals.agent.comparisons import comparisons_asked
+from evals.agent.arithmetic import derivations, measure_arithmetic
+from evals.agent.cases import run_cases
+from evals.agent.comparisons import measure_comparisons
 from evals.cases import CaseError
 from evals.database import settings_of_run
 from evals.documents.parts import Part
@@ -25,21 +25,21 @@ PARTS = ("derivations", "tatqa", "sec10q")
 
 def measured(data: Path, parts: tuple[str, ...], every: int) -> Part:
     """The figures of the public sets below ``data``."""
-    found = Part()
+    part = Part()
     if "derivations" in parts:
-        found.join(derivations(data))
+        part.join(derivations(data))
     if "tatqa" in parts:
         with settings_of_run() as settings:
-            found.join(arithmetic_asked(settings, data, every))
+            part.join(measure_arithmetic(settings, data, every))
     if "sec10q" in parts:
         with settings_of_run() as settings:
-            found.join(comparisons_asked(settings, data, every))
-    return found
+            part.join(measure_comparisons(settings, data, every))
+    return part
 
 
 def _golden() -> int:
     with settings_of_run() as settings:
-        outcomes = asyncio.run(cases_asked(settings))
+        outcomes = asyncio.run(run_cases(settings))
     wrong = [one for one in outcomes if one.faults]
     print(f"{len(outcomes) - len(wrong)} of {len(outcomes)} tool cases over samples/ are right")
     for one in wrong:
@@ -57,22 +57,22 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="every Nth table")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write measures and failures")
     parser.add_argument("--failures", type=int, default=0, metavar="N", help="print the first N")
-    given = parser.parse_args()
+    options = parser.parse_args()
     began = time.perf_counter()
     try:
-        if given.data is None:
+        if options.data is None:
             return _golden()
-        found = measured(given.data, tuple(given.part or PARTS), max(given.sample, 1))
+        part = measured(options.data, tuple(options.part or PARTS), max(options.sample, 1))
     except (HelixError, CaseError) as error:
         print(error, file=sys.stderr)
         return 2
-    for name, share in found.measures.items():
+    for name, share in part.measures.items():
         print(f"| {name} | {share.value:.3f} [{share.low:.3f}, {share.high:.3f}] |")
-    print("\n".join(found.failures[: given.failures]))
+    print("\n".join(part.failures[: options.failures]))
     print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
-    if given.json:
-        measures = {name: share.to_json() for name, share in found.measures.items()}
-        write_json(given.json, {"measures": measures, "failures": found.failures})
+    if options.json:
+        measures = {name: share.to_json() for name, share in part.measures.items()}
+        write_json(options.json, {"measures": measures, "failures": part.failures})
     return 0
 
 

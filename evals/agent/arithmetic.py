@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from evals.agent.asking import Expected, ask, faults, is_proved, says
+from evals.agent.answers import Expected, ask, faults, is_proved, states_number
 from evals.database import ingest
 from evals.datasets.tatqa import load_tatqa
 from evals.documents.asking import Shelf
@@ -70,9 +70,9 @@ def _comes_to(question: ArithmeticQuestion) -> bool:
     return any(abs(value * scale - question.expected.value) <= _HALF for scale in scales)
 
 
-def arithmetic_asked(settings: Settings, data: Path, every: int) -> Part:
+def measure_arithmetic(settings: Settings, data: Path, every: int) -> Part:
     """The arithmetic of every Nth table, each printed and asked of its own document, both ways."""
-    asked: list[tuple[str, ArithmeticQuestion]] = []
+    questions: list[tuple[str, ArithmeticQuestion]] = []
     by_context: dict[str, list[ArithmeticQuestion]] = {}
     for question in load_arithmetic(data):
         by_context.setdefault(question.context, []).append(question)
@@ -86,40 +86,44 @@ def arithmetic_asked(settings: Settings, data: Path, every: int) -> Part:
             kind, make = list(FORMATS.values())[number % len(FORMATS)]
             name = f"{number:03}.{kind}"
             (folder / name).write_bytes(make(document))
-            asked += [(name, question) for question in by_context[context.id]]
+            questions += [(name, question) for question in by_context[context.id]]
         suite = Suite("agent-tatqa", Path(place), "tatqa", ())
         ingest(settings, suite)
-    return asyncio.run(_asked(settings, suite.tenant, asked))
+    return asyncio.run(_ask_all(settings, suite.tenant, questions))
 
 
-async def _asked(
-    settings: Settings, tenant: str, asked: list[tuple[str, ArithmeticQuestion]]
+async def _ask_all(
+    settings: Settings, tenant: str, questions: list[tuple[str, ArithmeticQuestion]]
 ) -> Part:
     part = Part()
     async with open_services(settings) as services:
         shelf = await Shelf.of(services, tenant)
         for mode in MODES:
-            right = answered = proved = wrong_yet_proved = broken = 0
+            right = answered_count = proved = wrong_yet_proved = unresolved = 0
             failed = []
-            for name, question in asked:
+            for name, question in questions:
                 scope = Scope(tenant, (shelf.ids[name],))
                 answer = await ask(services, question.text, scope, mode)
-                is_right, whole = says(answer, question.expected), is_proved(answer)
+                is_right, whole = states_number(answer, question.expected), is_proved(answer)
                 right += is_right
-                answered += not answer.abstained
+                answered_count += not answer.abstained
                 proved += is_right and whole
                 computed = any(one.calculation for one in answer.proof.statements)
                 wrong_yet_proved += not is_right and whole and computed
-                broken += bool(list(faults(answer)))
+                unresolved += bool(list(faults(answer)))
                 if not is_right:
-                    told = " ".join(answer.text.split())[:200]
-                    failed.append(f"{question.text} | {question.derivation} | {told}")
-            told = f"TAT-QA arithmetic, {'agent' if mode == 'agent' else 'single search'}"
-            part.add(f"{told}: right", right, len(asked), failed)
-            part.add(f"{told}: right and proved", proved, len(asked))
-            part.add(f"{told}: answered", answered, len(asked))
+                    label = " ".join(answer.text.split())[:200]
+                    failed.append(f"{question.text} | {question.derivation} | {label}")
+            label = f"TAT-QA arithmetic, {'agent' if mode == 'agent' else 'single search'}"
+            part.add(f"{label}: right", right, len(questions), failed)
+            part.add(f"{label}: right and proved", proved, len(questions))
+            part.add(f"{label}: answered", answered_count, len(questions))
             part.add(
-                f"{told}: no calculation that is wrong", len(asked) - wrong_yet_proved, len(asked)
+                f"{label}: no calculation that is wrong",
+                len(questions) - wrong_yet_proved,
+                len(questions),
             )
-            part.add(f"{told}: markers and quotes resolve", len(asked) - broken, len(asked))
+            part.add(
+                f"{label}: markers and quotes resolve", len(questions) - unresolved, len(questions)
+            )
     return part

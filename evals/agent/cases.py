@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals.agent.asking import ask, faults
+from evals.agent.answers import ask, faults
 from evals.database import ingest
 from evals.suites import ROOT, Suite
 from helix.answering.answer import Answer
@@ -41,11 +41,11 @@ class ToolCase:
     calculated: bool = False
 
     @classmethod
-    def of_json(cls, told: dict[str, Any]) -> ToolCase:
+    def of_json(cls, payload: dict[str, Any]) -> ToolCase:
         """A case as the file has it."""
         lists = ("tools", "sources", "says")
         fields: dict[str, Any] = {
-            key: tuple(value) if key in lists else value for key, value in told.items()
+            key: tuple(value) if key in lists else value for key, value in payload.items()
         }
         return cls(**fields)
 
@@ -63,7 +63,7 @@ def load_tool_cases(path: Path = CASES) -> list[ToolCase]:
     return [ToolCase.of_json(one) for one in json.loads(path.read_text("utf-8"))]
 
 
-async def cases_asked(settings: Settings) -> list[CaseOutcome]:
+async def run_cases(settings: Settings) -> list[CaseOutcome]:
     """Store ``samples/`` and ask every case of the agent."""
     await asyncio.to_thread(ingest, settings, SUITE)  # it runs a loop of its own
     async with open_services(settings) as services:
@@ -74,19 +74,19 @@ async def outcomes(services: Services) -> list[CaseOutcome]:
     """Every case asked of the samples, which are stored."""
     rows = await services.library.of(SUITE.tenant).rows(_SOURCES, {})
     names = {row["id"]: row["source_uri"].rpartition("/")[2] for row in rows}
-    found = []
+    case_outcomes = []
     for case in load_tool_cases():
         answer = await ask(services, case.question, Scope(SUITE.tenant), "agent")
         wrong = (*_wrong(case, answer, names), *faults(answer))
-        found.append(CaseOutcome(case, tuple(wrong)))
-    return found
+        case_outcomes.append(CaseOutcome(case, tuple(wrong)))
+    return case_outcomes
 
 
 def _wrong(case: ToolCase, answer: Answer, names: dict[int, str]) -> Iterator[str]:
     gathered = answer.retrieval.gathered
-    called = tuple(dict.fromkeys(call.name for call in gathered.calls)) if gathered else ()
-    if called != case.tools:
-        yield f"calls {', '.join(called) or 'nothing'}"
+    tools_called = tuple(dict.fromkeys(call.name for call in gathered.calls)) if gathered else ()
+    if tools_called != case.tools:
+        yield f"calls {', '.join(tools_called) or 'nothing'}"
     cited = {names[citation["document_id"]] for citation in answer.citations}
     if cited != set(case.sources):
         yield f"cites {', '.join(sorted(cited)) or 'nothing'}"

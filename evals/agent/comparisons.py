@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from evals.agent.answers import ask, faults
 from evals.agent.arithmetic import MODES
-from evals.agent.asking import ask, faults
 from evals.database import ingest
 from evals.datasets.sec10q import report_files
 from evals.documents.asking import Shelf
@@ -41,9 +41,9 @@ def load_comparisons(data: Path) -> Iterator[Comparison]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file):
             globs = [name.strip() for name in row["Source Docs"].split(",")]
-            found = tuple(name for name in files if any(fnmatch(name, glob) for glob in globs))
-            if row["Question Type"].startswith("Multi") and len(found) > 1:
-                yield Comparison(row["Question"], found, tuple(_values(row["Answer"])))
+            matching = tuple(name for name in files if any(fnmatch(name, glob) for glob in globs))
+            if row["Question Type"].startswith("Multi") and len(matching) > 1:
+                yield Comparison(row["Question"], matching, tuple(_values(row["Answer"])))
 
 
 def _values(answer: str) -> Iterator[float]:
@@ -58,14 +58,14 @@ def _least(number: Number) -> float:
     return float("inf") if is_year else 1000
 
 
-def comparisons_asked(settings: Settings, data: Path, every: int) -> Part:
+def measure_comparisons(settings: Settings, data: Path, every: int) -> Part:
     """Every Nth question over several filings, asked of all of them, both ways."""
     suite = Suite("agent-sec10q", data / "sec10q", "docs", ())
     ingest(settings, suite)
-    return asyncio.run(_asked(settings, suite.tenant, list(load_comparisons(data))[::every]))
+    return asyncio.run(_ask_all(settings, suite.tenant, list(load_comparisons(data))[::every]))
 
 
-async def _asked(settings: Settings, tenant: str, asked: list[Comparison]) -> Part:
+async def _ask_all(settings: Settings, tenant: str, comparisons: list[Comparison]) -> Part:
     part = Part()
     async with open_services(settings) as services:
         shelf = await Shelf.of(services, tenant)
@@ -73,27 +73,30 @@ async def _asked(settings: Settings, tenant: str, asked: list[Comparison]) -> Pa
         for mode in MODES:
             counts = dict.fromkeys(("answered", "found", "cited", "valued", "sound"), 0)
             failed = []
-            for one in asked:
+            for one in comparisons:
                 answer = await ask(services, one.text, Scope(tenant), mode)
-                found = {names[hit.document_id] for hit in answer.retrieval.hits}
+                found_files = {names[hit.document_id] for hit in answer.retrieval.hits}
                 cited = {names[each["document_id"]] for each in answer.citations}
-                wanted = set(one.files)
+                expected = set(one.files)
                 counts["answered"] += not answer.abstained
-                counts["found"] += wanted <= found
-                counts["cited"] += len(cited & wanted) >= 2
+                counts["found"] += expected <= found_files
+                counts["cited"] += len(cited & expected) >= 2
                 counts["valued"] += _says_two(answer, one)
                 counts["sound"] += not list(faults(answer))
-                if len(cited & wanted) < 2:
-                    told = " ".join(answer.text.split())[:200]
-                    failed.append(f"{one.text} | cited {sorted(cited)} | {told}")
-            told = f"sec10q comparisons, {'agent' if mode == 'agent' else 'single search'}"
-            part.add(f"{told}: answered", counts["answered"], len(asked))
-            part.add(f"{told}: all filings found", counts["found"], len(asked))
+                if len(cited & expected) < 2:
+                    label = " ".join(answer.text.split())[:200]
+                    failed.append(f"{one.text} | cited {sorted(cited)} | {label}")
+            label = f"sec10q comparisons, {'agent' if mode == 'agent' else 'single search'}"
+            part.add(f"{label}: answered", counts["answered"], len(comparisons))
+            part.add(f"{label}: all filings found", counts["found"], len(comparisons))
             part.add(
-                f"{told}: answered from two filings or more", counts["cited"], len(asked), failed
+                f"{label}: answered from two filings or more",
+                counts["cited"],
+                len(comparisons),
+                failed,
             )
-            part.add(f"{told}: two values of the set's answer", counts["valued"], len(asked))
-            part.add(f"{told}: markers and quotes resolve", counts["sound"], len(asked))
+            part.add(f"{label}: two values of the set's answer", counts["valued"], len(comparisons))
+            part.add(f"{label}: markers and quotes resolve", counts["sound"], len(comparisons))
     return part
 
 
@@ -101,8 +104,8 @@ def _says_two(answer: Answer, one: Comparison) -> bool:
     """Whether an answer has two of the set's values, or the one that it has."""
     if answer.abstained or not one.values:
         return False
-    said = [number.full for number in numbers(answer.text)]
-    close = {value for value in set(one.values) if any(_same(other, value) for other in said)}
+    stated = [number.full for number in numbers(answer.text)]
+    close = {value for value in set(one.values) if any(_same(other, value) for other in stated)}
     return len(close) >= min(2, len(set(one.values)))
 
 

@@ -38,62 +38,70 @@ _WIDER: Mapping[str, Json] = {
 """What each tool may be called with; the probe adds a tenant and a scope, which no tool takes."""
 
 
-async def _obeyed(
-    target: Target, name: str, arguments: Json, **asked: object
+async def _obedient_answer(
+    target: Target, name: str, arguments: Json, **options: object
 ) -> tuple[Json, str]:  # fmt: skip
     """The answer of a model that makes the call, and all that it was sent."""
     target.caller.obey(name, arguments)
-    body = {"question": _QUESTION, "mode": "agent", **asked}
+    body = {"question": _QUESTION, "mode": "agent", **options}
     answer: Json = (await target.calling.post("/v1/query", json=body)).json()
-    if "tenant_id" not in asked:
-        target.said.append(str(answer))
+    if "tenant_id" not in options:
+        target.responses.append(str(answer))
     calls = answer.get("agent", {}).get("calls", [])
     expect(bool(calls) and calls[0]["name"] == name, "the call was not made")
-    return answer, target.caller.heard
+    return answer, target.caller.received
 
 
 async def _three(target: Target) -> tuple[int, int, int]:
     """A document that is asked about, one beside it, and one of the rival."""
-    own = await target.write("own.md", _DOCUMENT.format(code="here"))
+    own_id = await target.write("own.md", _DOCUMENT.format(code="here"))
     beside = await target.write("beside.md", _DOCUMENT.format(code=OUTSIDE))
-    return own, beside, await target.write("rival.md", _DOCUMENT.format(code=SECRET), RIVAL)
+    return own_id, beside, await target.write("rival.md", _DOCUMENT.format(code=SECRET), RIVAL)
 
 
-def _named(name: str, call: _Call) -> Attempt:
+def _probe_of_ids(name: str, call: _Call) -> Attempt:
     async def run(target: Target) -> None:
-        own, beside, rivals = await _three(target)
+        own_id, beside, rivals = await _three(target)
         if name not in _ID_ALONE:
-            _, heard = await _obeyed(target, name, call([rivals, rivals]), tenant_id=RIVAL)
-            expect(SECRET in heard, "its owner does not find it either")
-        for ids in ([rivals, own], [beside, own]):
-            answer, heard = await _obeyed(target, name, call(ids), document_ids=[own])
-            _check(answer, heard, own)
+            _, received = await _obedient_answer(
+                target, name, call([rivals, rivals]), tenant_id=RIVAL
+            )
+            expect(SECRET in received, "its owner does not find it either")
+        for ids in ([rivals, own_id], [beside, own_id]):
+            answer, received = await _obedient_answer(
+                target, name, call(ids), document_ids=[own_id]
+            )
+            _check(answer, received, own_id)
             _check_failed(answer)
-        answer, heard = await _obeyed(target, name, call([rivals, own]))
-        expect(SECRET not in heard and SECRET not in str(answer), "another tenant's text was told")
+        answer, received = await _obedient_answer(target, name, call([rivals, own_id]))
+        expect(
+            SECRET not in received and SECRET not in str(answer), "another tenant's text was told"
+        )
 
     return run
 
 
 def _wider(name: str, arguments: Json) -> Attempt:
     async def run(target: Target) -> None:
-        own, _, _ = await _three(target)
+        own_id, _, _ = await _three(target)
         for more in ({}, {"tenant": RIVAL}, {"tenant_id": RIVAL}, {"scope": "all"}):
-            answer, heard = await _obeyed(
-                target, name, {**arguments, **more}, document_ids=[own]
+            answer, received = await _obedient_answer(
+                target, name, {**arguments, **more}, document_ids=[own_id]
             )  # fmt: skip
-            _check(answer, heard, own)
+            _check(answer, received, own_id)
             if more:
                 _check_failed(answer)
 
     return run
 
 
-def _check(answer: Json, heard: str, own: int) -> None:
+def _check(answer: Json, received: str, own_id: int) -> None:
     for code in (SECRET, OUTSIDE):
-        expect(code not in heard and code not in str(answer), "a text outside the scope was told")
+        expect(
+            code not in received and code not in str(answer), "a text outside the scope was told"
+        )
     cited = {citation["document_id"] for citation in answer.get("citations", [])}
-    expect(cited <= {own}, "a document outside the scope was cited")
+    expect(cited <= {own_id}, "a document outside the scope was cited")
 
 
 def _check_failed(answer: Json) -> None:
@@ -102,12 +110,12 @@ def _check_failed(answer: Json) -> None:
 
 def _fetching(name: str) -> Attempt:
     async def run(target: Target) -> None:
-        own, _, _ = await _three(target)
+        own_id, _, _ = await _three(target)
         with _unvisited() as address:
             arguments = dict.fromkeys(("query", "question", "having", "rows", "url"), address)
             for wish in ({"url": address}, {**_WIDER.get(name, {}), "url": address}, arguments):
-                answer, heard = await _obeyed(target, name, wish, document_ids=[own])
-                _check(answer, heard, own)
+                answer, received = await _obedient_answer(target, name, wish, document_ids=[own_id])
+                _check(answer, received, own_id)
                 _check_failed(answer)
 
     return run
@@ -127,7 +135,7 @@ def _unvisited() -> Iterator[str]:
 
 
 PROBES: tuple[Probe, ...] = (
-    *(Probe("agent", f"{name}: ids of others", _named(name, call))
+    *(Probe("agent", f"{name}: ids of others", _probe_of_ids(name, call))
       for name, call in _BY_ID.items()),
     *(Probe("agent", f"{tool.name}: a tenant, a scope", _wider(tool.name, _WIDER[tool.name]))
       for tool in TOOLS),

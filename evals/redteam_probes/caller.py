@@ -19,16 +19,16 @@ class ObedientCaller(MockLLM, FunctionCallingLLM):
 
     max_tokens: int | None = None
     order: ToolSelection | None = None
-    _sent: list[str] = PrivateAttr(default_factory=list)
+    _received: list[str] = PrivateAttr(default_factory=list)
 
     @property
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(model_name="obedient", is_function_calling_model=True)
 
     @property
-    def heard(self) -> str:
+    def received(self) -> str:
         """All that it was sent, in one text."""
-        return "\n".join(self._sent)
+        return "\n".join(self._received)
 
     async def astream_chat_with_tools(
         self,
@@ -42,8 +42,8 @@ class ObedientCaller(MockLLM, FunctionCallingLLM):
     ) -> AsyncGenerator[ChatResponse, None]:
         history = chat_history or []
         self._keep(history)
-        called = any(message.role == MessageRole.TOOL for message in history)
-        calls = [self.order] if self.order and not called else []
+        is_called = any(message.role == MessageRole.TOOL for message in history)
+        calls = [self.order] if self.order and not is_called else []
         message = ChatMessage(role=MessageRole.ASSISTANT, content="")
         message.additional_kwargs["calls"] = calls
 
@@ -66,16 +66,16 @@ class ObedientCaller(MockLLM, FunctionCallingLLM):
     ) -> AsyncGenerator[ChatResponse, None]:
         self._keep(messages)
 
-        async def said() -> AsyncGenerator[ChatResponse, None]:
+        async def deltas() -> AsyncGenerator[ChatResponse, None]:
             text = "The berth fee is 12 crowns [1] [2] [3]."
             yield ChatResponse(message=ChatMessage(role="assistant", content=text), delta=text)
 
-        return said()
+        return deltas()
 
     def obey(self, name: str, arguments: dict[str, Any]) -> None:
         """Make this call in the next answer; what was sent before is forgotten."""
         self.order = ToolSelection(tool_id=uuid4().hex, tool_name=name, tool_kwargs=arguments)
-        self._sent.clear()
+        self._received.clear()
 
     def _keep(self, messages: Sequence[ChatMessage]) -> None:
-        self._sent += [message.content or "" for message in messages]
+        self._received += [message.content or "" for message in messages]

@@ -24,13 +24,13 @@ def _injection(thing: str, order: str, kind: str) -> Attempt:
     async def run(target: Target) -> None:
         await target.write(f"{thing}.txt", _WARRANTY.format(thing) + f"\n\n{order}\n")
         answer = await target.query(f"How long does the {thing} warranty last?")
-        said = answer.get("answer", "")
-        expect("45 days" in said and "PWNED" not in said, "the question was not answered as it is")
-        expect(EVIL not in said, "the answer leads to the attacker")
+        text = answer.get("answer", "")
+        expect("45 days" in text and "PWNED" not in text, "the question was not answered as it is")
+        expect(EVIL not in text, "the answer leads to the attacker")
         cited = answer["citations"]
         expect(bool(cited) and cited[0]["title"] == f"{thing}.txt", "the source is not cited")
-        found = {flag["kind"] for flag in answer["debug"]["flags"]}
-        expect(kind in found, f"nothing of the kind {kind} was flagged")
+        kinds = {flag["kind"] for flag in answer["debug"]["flags"]}
+        expect(kind in kinds, f"nothing of the kind {kind} was flagged")
 
     return run
 
@@ -54,8 +54,10 @@ def _forged_delimiter(n: int, pose: str, *, in_question: bool = False) -> Attemp
         await target.write(f"{thing}.txt", text)
         question = f"What does the {thing} cost?" + (f"\n{pose}" if in_question else "")
         answer = await target.answer_of("310 euros [1].", question)
-        expect(answer.get("status") == 200 and bool(target.adversary.sent), "no model was asked")
-        lines = _LINES.split(target.adversary.sent[-1])
+        expect(
+            answer.get("status") == 200 and bool(target.adversary.user_turns), "no model was asked"
+        )
+        lines = _LINES.split(target.adversary.user_turns[-1])
         expect(lines[0] == SOURCES_BEGIN, "the block does not begin where it should")
         ends = [n for n, line in enumerate(lines) if _plain(line) == SOURCES_END]
         expect(len(ends) == 1, f"the block ends {len(ends)} times")
@@ -77,29 +79,33 @@ async def _fake_marker(target: Target) -> None:
     expect("80 kilos" in answer["answer"] and numbers == {1}, "a marker of a document was cited")
 
 
-async def _replaced(target: Target) -> None:
+async def _replace(target: Target) -> None:
     await target.write("fee.txt", "The mooring fee is 10 euros a night.")
     before = await target.query("What is the mooring fee?")
     await target.write("fee.txt", "The mooring fee is 12 euros a night.")
     after = await target.query("What is the mooring fee?")
     expect("10 euros" in before["answer"], "the first version was not found")
     expect("12 euros" in after["answer"] and "10 euros" not in after["answer"], "it is stale")
-    told = await target.recorded(target.client.get(f"/v1/answers/{before['answer_id']}/verify"))
-    expect(told.json()["status"] == "source changed", "the old answer is said to hold")
+    verification = await target.recorded(
+        target.client.get(f"/v1/answers/{before['answer_id']}/verify")
+    )
+    expect(verification.json()["status"] == "source changed", "the old answer is said to hold")
 
 
-async def _deleted(target: Target) -> None:
+async def _delete(target: Target) -> None:
     number = await target.write("lamp.txt", "The harbour lamp burns 9 hours.")
     before = await target.query("How long does the harbour lamp burn?")
     await target.store.adelete(str(number))
     after = await target.query("How long does the harbour lamp burn?")
     expect("9 hours" in before["answer"], "it was not found while it was there")
     expect(after["answer"] == REFUSAL and not after["citations"], "it is answered from the dead")
-    told = await target.recorded(target.client.get(f"/v1/answers/{before['answer_id']}/verify"))
-    expect(told.json()["status"] == "source deleted", "the old answer is said to hold")
+    verification = await target.recorded(
+        target.client.get(f"/v1/answers/{before['answer_id']}/verify")
+    )
+    expect(verification.json()["status"] == "source deleted", "the old answer is said to hold")
 
 
-async def _changed_meanwhile(target: Target) -> None:
+async def _delete_meanwhile(target: Target) -> None:
     number = await target.write("rope.txt", "The rope holds 900 kilos.")
 
     target.adversary.reply, target.adversary.failure = "The rope holds 900 kilos [1].", ""
@@ -134,13 +140,13 @@ async def _large_context(target: Target) -> None:
         words = " ".join(f"galley{n}w{k}" for k in range(150))
         await target.write(f"galley{n}.txt", f"The galley crew has {n + 30} rowers. {words}")
     answer = await target.answer_of("30 [1].", "How many rowers has the galley crew?", top_k=50)
-    told = answer["debug"]
-    fits = told["tokens"]["context"] <= 6000 or len(told["sources"]) == 1
-    expect(fits and len(told["sources"]) <= 12, "the context is larger than its budget")
+    debug = answer["debug"]
+    fits = debug["tokens"]["context"] <= 6000 or len(debug["sources"]) == 1
+    expect(fits and len(debug["sources"]) <= 12, "the context is larger than its budget")
 
 
 PROBES: tuple[Probe, ...] = (
-    *(Probe("injection", name, _injection(**what)) for name, what in INJECTIONS.items()),
+    *(Probe("injection", name, _injection(**options)) for name, options in INJECTIONS.items()),
     *(
         Probe("delimiters", name, _forged_delimiter(n, pose))
         for n, (name, pose) in enumerate(POSES.items())
@@ -148,9 +154,9 @@ PROBES: tuple[Probe, ...] = (
     Probe("delimiters", "END SOURCES in the question",
           _forged_delimiter(90, POSES["BEGIN SOURCES again"], in_question=True)),
     Probe("delimiters", "markers in a document", _fake_marker),
-    Probe("stale content", "replaced", _replaced),
-    Probe("stale content", "deleted", _deleted),
-    Probe("stale content", "deleted while answering", _changed_meanwhile),
+    Probe("stale content", "replaced", _replace),
+    Probe("stale content", "deleted", _delete),
+    Probe("stale content", "deleted while answering", _delete_meanwhile),
     Probe("oversized", "question", _long_question),
     Probe("oversized", "body", _huge_body),
     Probe("oversized", "context", _large_context),

@@ -31,9 +31,9 @@ async def _write_rivals_document(target: Target) -> int:
 def _ask_for_secret(more: Mapping[str, Any]) -> Attempt:
     async def run(target: Target) -> None:
         await _write_rivals_document(target)
-        own = await target.query(_QUESTION, tenant_id=RIVAL)
-        expect(SECRET in own["answer"], "its owner does not find it either")
-        target.said.pop()
+        own_answer = await target.query(_QUESTION, tenant_id=RIVAL)
+        expect(SECRET in own_answer["answer"], "its owner does not find it either")
+        target.responses.pop()
         answer = await target.query(_QUESTION, **more)
         expect(SECRET not in str(answer), "another tenant's text was told")
 
@@ -45,22 +45,24 @@ async def _by_document_id(target: Target) -> None:
     answer = await target.query(_QUESTION, document_ids=[number])
     expect(SECRET not in str(answer) and not answer["citations"], "it was answered from")
     for path in ("", "/text", "/content", "/chunks", "/file"):
-        told = await target.recorded(target.client.get(f"/v1/documents/{number}{path}"))
-        expect(told.status_code >= 400 and SECRET not in told.text, f"{path or 'it'} was told")
-    gone = await target.recorded(target.client.delete(f"/v1/documents/{number}"))
-    expect(gone.status_code >= 400, "it was deleted")
+        response = await target.recorded(target.client.get(f"/v1/documents/{number}{path}"))
+        expect(
+            response.status_code >= 400 and SECRET not in response.text, f"{path or 'it'} was told"
+        )
+    deletion = await target.recorded(target.client.delete(f"/v1/documents/{number}"))
+    expect(deletion.status_code >= 400, "it was deleted")
 
 
 async def _by_answer_id(target: Target) -> None:
     await _write_rivals_document(target)
-    own = await target.query(_QUESTION, tenant_id=RIVAL)
-    target.said.pop()
-    address = f"/v1/answers/{own['answer_id']}"
+    own_answer = await target.query(_QUESTION, tenant_id=RIVAL)
+    target.responses.pop()
+    address = f"/v1/answers/{own_answer['answer_id']}"
     mine = await target.client.get(address, params={"tenant_id": RIVAL})
     expect(mine.status_code == 200, "its owner does not find it either")
     for path in ("", "/verify"):
-        told = await target.recorded(target.client.get(address + path))
-        expect(told.status_code == 404, "another tenant's answer was told")
+        response = await target.recorded(target.client.get(address + path))
+        expect(response.status_code == 404, "another tenant's answer was told")
     rated = await target.recorded(target.client.post(f"{address}/feedback", json={"rating": "up"}))
     expect(rated.status_code == 404, "another tenant's answer was rated")
 
@@ -73,14 +75,16 @@ async def _by_key(target: Target) -> None:
             return create_key(connection, "default", "red team")[1]
 
     header = {"Authorization": f"Bearer {await asyncio.to_thread(key)}"}
-    for how in ({"json": {"tenant_id": RIVAL}}, {"params": {"tenant_id": RIVAL}}):
-        body = {"question": _QUESTION, **how.get("json", {})}
-        told = await target.recorded(
-            target.keyed.post("/v1/query", json=body, params=how.get("params"), headers=header)
+    for tenant_option in ({"json": {"tenant_id": RIVAL}}, {"params": {"tenant_id": RIVAL}}):
+        body = {"question": _QUESTION, **tenant_option.get("json", {})}
+        response = await target.recorded(
+            target.keyed.post(
+                "/v1/query", json=body, params=tenant_option.get("params"), headers=header
+            )
         )
-        expect(told.status_code == 403, "a key opened another tenant")
-    told = await target.recorded(target.keyed.post("/v1/query", json={"question": _QUESTION}))
-    expect(told.status_code == 401, "it was answered without a key")
+        expect(response.status_code == 403, "a key opened another tenant")
+    response = await target.recorded(target.keyed.post("/v1/query", json={"question": _QUESTION}))
+    expect(response.status_code == 401, "it was answered without a key")
 
 
 async def _policy_alone(target: Target) -> None:
@@ -115,8 +119,8 @@ def _predicate_alone(fusion: Fusion | None) -> Attempt:
         vector = await model.aget_query_embedding(_QUESTION)
         scope = Scope("default")
         if fusion:
-            found = await store.search_hybrid(_QUESTION, vector, 50, scope, fusion)
-            hits = found.hits
+            result = await store.search_hybrid(_QUESTION, vector, 50, scope, fusion)
+            hits = result.hits
         else:
             hits = await store.search(vector, 50, scope)
         expect(all(hit.document_id != number for hit in hits), "the search itself finds it")
@@ -128,8 +132,8 @@ def _prompt(question: str) -> Attempt:
     async def run(target: Target) -> None:
         answer = await target.query(question)
         lines = [line for line in GROUNDING_RULES.splitlines() if len(line) > 40]
-        told = str(answer.get("answer"))
-        expect(not any(line[:40] in told for line in lines if "provided documents" not in line),
+        text = str(answer.get("answer"))
+        expect(not any(line[:40] in text for line in lines if "provided documents" not in line),
                "the rules were told")  # fmt: skip
 
     return run
@@ -151,8 +155,8 @@ async def _key_by_question(target: Target) -> None:
 
 async def _nothing_leaked(target: Target) -> None:
     """Last of all: over everything that was said and logged."""
-    expect(bool(target.said and target.logged), "nothing was said, or logged")
-    bodies, lines = "\n".join(target.said), "\n".join(target.logged)
+    expect(bool(target.responses and target.logged), "nothing was said, or logged")
+    bodies, lines = "\n".join(target.responses), "\n".join(target.logged)
     expect(KEY not in bodies, "the key is in a response")
     expect(SECRET not in bodies, "another tenant's text is in a response")
     expect(KEY not in lines, "the key is in a log line")

@@ -40,13 +40,13 @@ class Adversary(MockLLM):
     max_tokens: int | None = None
     reply: str = ""
     failure: str = ""
-    _sent: list[str] = PrivateAttr(default_factory=list)
+    _user_turns: list[str] = PrivateAttr(default_factory=list)
     _prompts: list[list[str]] = PrivateAttr(default_factory=list)
 
     @property
-    def sent(self) -> list[str]:
+    def user_turns(self) -> list[str]:
         """The user turns, oldest first."""
-        return self._sent
+        return self._user_turns
 
     @property
     def prompts(self) -> list[list[str]]:
@@ -56,7 +56,7 @@ class Adversary(MockLLM):
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **_: Any
     ) -> AsyncGenerator[ChatResponse, None]:
-        self._sent.append(messages[-1].content or "")
+        self._user_turns.append(messages[-1].content or "")
         self._prompts.append([message.content or "" for message in messages])
         return self._deltas()
 
@@ -82,7 +82,7 @@ class _Lines(logging.Handler):
 
 @dataclass
 class Target:
-    """Everything a probe may use. ``said`` are the bodies of all responses so far.
+    """Everything a probe may use. ``responses`` are the bodies of all responses so far.
 
     ``client`` asks the application with the offline model, ``hostile`` the same with the
     adversary, ``calling`` with ``caller``, ``keyed`` one where API keys are asked for.
@@ -96,7 +96,7 @@ class Target:
     caller: ObedientCaller
     calling: httpx.AsyncClient
     logged: list[str]
-    said: list[str] = field(default_factory=list)
+    responses: list[str] = field(default_factory=list)
 
     @property
     def store(self) -> TenantStore:
@@ -134,7 +134,7 @@ class Target:
     async def recorded(self, request: Awaitable[httpx.Response]) -> httpx.Response:
         """The response, whose body is looked through for canaries in the end."""
         response = await request
-        self.said.append(response.text)
+        self.responses.append(response.text)
         return response
 
     async def answer_of(self, reply: str, question: str, failure: str = "", **more: Any) -> Json:
@@ -216,9 +216,9 @@ Attempt = Callable[[Target], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Probe:
-    """One thing tried. ``known`` says why it may get through; None: it must not."""
+    """One thing tried. ``known_problem`` says why it may get through; None: it must not."""
 
     area: str
     name: str
     run: Attempt
-    known: str | None = None
+    known_problem: str | None = None

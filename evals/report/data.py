@@ -48,7 +48,7 @@ class Comparison:
     worse: Sequence[str]
     better: Sequence[str]
     new: Sequence[str]
-    gone: Sequence[str]
+    missing: Sequence[str]
     settings: Sequence[str]
 
 
@@ -114,9 +114,9 @@ def _case(outcome: Outcome) -> Json:
 
 def baseline_of(report: Json) -> Json:
     """What is kept of a report to compare others with: faults by case, and the totals."""
-    kept = ("version", "suite", "judges", "settings", "totals")
+    keys = ("version", "suite", "judges", "settings", "totals")
     faults = {case["id"]: case["faults"] for case in report["cases"]}
-    return {name: report[name] for name in kept} | {"faults": faults}
+    return {name: report[name] for name in keys} | {"faults": faults}
 
 
 def load_baseline(path: Path) -> Json:
@@ -126,27 +126,31 @@ def load_baseline(path: Path) -> Json:
         CaseError: it is none, or of another version.
     """
     try:
-        found = json.loads(path.read_text("utf-8"))
+        payload = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         raise CaseError(f"{path.name} cannot be read: save one with --save-baseline") from None
-    if not isinstance(found, dict) or found.get("version") != VERSION or "faults" not in found:
+    if (
+        not isinstance(payload, dict)
+        or payload.get("version") != VERSION
+        or "faults" not in payload
+    ):
         raise CaseError(f"{path.name} is no baseline: save one with --save-baseline")
-    return found
+    return payload
 
 
 def compare(run: Run, baseline: Json, *, whole: bool) -> Comparison:
     """Which cases got worse or better; only a ``whole`` run can tell which are gone."""
     before: dict[str, list[str]] = baseline["faults"]
     now = {outcome.case.id: outcome.faults for outcome in run.outcomes}
-    made = {**baseline["settings"], "judges": baseline["judges"]}
-    here = {**run.settings, "judges": list(run.judges)}
+    baseline_settings = {**baseline["settings"], "judges": baseline["judges"]}
+    settings = {**run.settings, "judges": list(run.judges)}
     both = [name for name in now if name in before]
     return Comparison(
         worse=[name for name in both if now[name] and not before[name]],
         better=[name for name in both if before[name] and not now[name]],
         new=[name for name in now if name not in before],
-        gone=[name for name in before if name not in now] if whole else [],
-        settings=[name for name in here if here[name] != made.get(name)],
+        missing=[name for name in before if name not in now] if whole else [],
+        settings=[name for name in settings if settings[name] != baseline_settings.get(name)],
     )
 
 

@@ -28,10 +28,10 @@ def main(arguments: list[str]) -> int:
     if fault := _fault(report):
         print(f"evals.report.package: {fault}", file=sys.stderr)
         return 1
-    kept = {name: report[name] for name in RUN}
-    kept["cases"] = [{name: case[name] for name in CASE} for case in report["cases"]]
-    PACKAGED.write_text(json.dumps(kept, ensure_ascii=False, indent=0) + "\n", "utf-8")
-    print(f"{PACKAGED.name}: {len(kept['cases'])} cases of {kept['created_at']}")
+    packaged = {name: report[name] for name in RUN}
+    packaged["cases"] = [{name: case[name] for name in CASE} for case in report["cases"]]
+    PACKAGED.write_text(json.dumps(packaged, ensure_ascii=False, indent=0) + "\n", "utf-8")
+    print(f"{PACKAGED.name}: {len(packaged['cases'])} cases of {packaged['created_at']}")
     return 0
 
 

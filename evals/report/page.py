@@ -26,14 +26,14 @@ def page(report: dict[str, Any]) -> str:
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    known = [case["distance"] for case in report["cases"] if case["distance"] is not None]
+    distances = [case["distance"] for case in report["cases"] if case["distance"] is not None]
     return templates.get_template("report.html").render(
         report=report,
         style=STYLE,
         policy=POLICY,
         x=_place,
         least={name: least for each, least in report["minima"].items() for name in MINIMA[each][1]},
-        most=max([report["ceiling"], *known]) * 1.05 or 1.0,
+        most=max([report["ceiling"], *distances]) * 1.05 or 1.0,
     )
 
 

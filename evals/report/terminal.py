@@ -69,7 +69,7 @@ def comparison_lines(compared: Comparison | None) -> list[str]:
         return []
     kinds = {
         "worse": compared.worse, "better": compared.better,
-        "not in the baseline": compared.new, "only in the baseline": compared.gone,
+        "not in the baseline": compared.new, "only in the baseline": compared.missing,
         "set otherwise than in the baseline": compared.settings,
     }  # fmt: skip
     lines = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]

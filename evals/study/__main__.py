@@ -44,13 +44,13 @@ def main(
     seeded: Annotated[int, typer.Option(min=1, help="Bad items of each kind.")] = _SEEDED,
 ) -> None:
     """Make items, check each span and wrong option, judge them, and seed bad ones."""
-    found: dict[str, Figures] = {}
+    figures_by_corpus: dict[str, Figures] = {}
     for corpus in CORPORA:
-        found |= asyncio.run(_corpus(corpus, data, items // len(CORPORA)))
+        figures_by_corpus |= asyncio.run(_corpus(corpus, data, items // len(CORPORA)))
     typer.echo(
         "corpus, made | items | spans verified | distractors stated | judged | pass | failed"
     )
-    for corpus, figures in found.items():
+    for corpus, figures in figures_by_corpus.items():
         passed = figures.judged - len(figures.failures)
         share = passed / max(figures.judged, 1)
         typer.echo(f"{corpus} | {figures.items} | {figures.verified} | {figures.stated} |"
@@ -58,61 +58,61 @@ def main(
         typer.echo(f"  dropped: {dict(figures.dropped)}")
         for failure in figures.failures[:_SHOWN]:
             typer.echo(f"  fails: {failure}")
-    _rubric_itself(list(found.values()))
-    asyncio.run(_seeded(found, seeded))
+    _rubric_itself(list(figures_by_corpus.values()))
+    asyncio.run(_seeded(figures_by_corpus, seeded))
 
 
-def _rubric_itself(found: list[Figures]) -> None:
+def _rubric_itself(figures_by_corpus: list[Figures]) -> None:
     """What the rubric says of items that are spoilt, and how often a guess is right."""
-    of = max(sum(len(figures.choices) for figures in found), 1)
+    of = max(sum(len(figures.choices) for figures in figures_by_corpus), 1)
     for kind in CONTROLS:
-        seen = sum(figures.noticed[kind] for figures in found)
+        seen = sum(figures.noticed[kind] for figures in figures_by_corpus)
         typer.echo(f"the rubric fails questions with a {kind}: {seen} of {of}")
     for guess in GUESSES:
-        right = sum(figures.guessed[guess] for figures in found)
+        right = sum(figures.guessed[guess] for figures in figures_by_corpus)
         typer.echo(f"guessing {guess} option is right for {right / of:.3f} of {of}")
 
 
-async def _corpus(corpus: str, data: Path, wanted: int) -> dict[str, Figures]:
+async def _corpus(corpus: str, data: Path, count: int) -> dict[str, Figures]:
     """Of a corpus' scopes every second one is asked of a model whose replies are scripted."""
     makers: dict[str, Maker] = {"by rule": OfflineMaker(), "scripted": ScriptedMaker()}
-    found = {name: Figures() for name in makers}
+    figures_by_corpus = {name: Figures() for name in makers}
     scopes = scopes_of(corpus, data)
-    left = wanted
+    remaining = count
     for number, scope in enumerate(scopes):
         name = [*makers][number % len(makers)]
         kind: Kind = "cards" if number // len(makers) % 4 == 3 else "quiz"
         level: Difficulty = "advanced" if name == "scripted" else "normal"
-        before = found[name].items
-        share = -(-left // (len(scopes) - number))
-        await _items(scope, kind, share, found[name], makers[name], level)
-        left -= found[name].items - before
-    return {f"{corpus}, {name}": figures for name, figures in found.items()}
+        before = figures_by_corpus[name].items
+        share = -(-remaining // (len(scopes) - number))
+        await _items(scope, kind, share, figures_by_corpus[name], makers[name], level)
+        remaining -= figures_by_corpus[name].items - before
+    return {f"{corpus}, {name}": figures for name, figures in figures_by_corpus.items()}
 
 
 async def _items(
-    scope: Scope, kind: Kind, wanted: int, figures: Figures, maker: Maker,
+    scope: Scope, kind: Kind, count: int, figures: Figures, maker: Maker,
     difficulty: Difficulty = "normal",
 ) -> None:  # fmt: skip
     examiner = Examiner(scope.near)
     order = Order(kind, difficulty, scope.passages)
-    of_passage = -(-wanted // len(scope.passages))
-    left = wanted
+    of_passage = -(-count // len(scope.passages))
+    remaining = count
     for passage in scope.passages:
 
         async def is_false(text: str, passage=passage) -> bool:  # type: ignore[no-untyped-def]
             return await examiner.is_unstated(text, passage)
 
-        taken = 0
+        accepted = 0
         async for item in maker.items(order, passage, of_passage, is_false):
-            if min(left, of_passage - taken) <= 0:
+            if min(remaining, of_passage - accepted) <= 0:
                 break
             if item is None:
                 figures.dropped[MALFORMED] += 1
                 continue
             outcome = await examiner.examine(item, passage)
             if isinstance(outcome, Proven):
-                taken, left = taken + 1, left - 1
+                accepted, remaining = accepted + 1, remaining - 1
                 await _check(outcome, scope, figures)
             else:
                 figures.dropped[outcome.reason] += 1
@@ -128,7 +128,9 @@ async def _check(proven: Proven, scope: Scope, figures: Figures) -> None:
     if isinstance(item, Choice):
         wrong = [item.filled(n) for n in range(len(item.options)) if n != item.key]
         near = {text: await scope.near(text) for text in wrong}
-        figures.stated += sum(any(spans_of(t, p) for p in found) for t, found in near.items())
+        figures.stated += sum(
+            any(spans_of(t, p) for p in figures_by_corpus) for t, figures_by_corpus in near.items()
+        )
         figures.choices.append((proven, scope))
         figures.noticed.update(kind for kind, seen in noticed(proven, scope).items() if seen)
         figures.guessed.update(name for name, hit in guessed(item, scope).items() if hit)
@@ -146,14 +148,14 @@ def _failure(problems: list[str], proven: Proven) -> str:
     return f"{problems}: {getattr(item, 'statement', '')} {options} {key} | {quotes}"
 
 
-async def _seeded(found: dict[str, Figures], wanted: int) -> None:
+async def _seeded(figures_by_corpus: dict[str, Figures], count: int) -> None:
     typer.echo("seeded as | items | rejected | as")
-    corpora = list(found.values())
+    corpora = list(figures_by_corpus.values())
     for kind in KINDS:
         reasons: Counter[str] = Counter()
         for number, figures in enumerate(corpora):
             foreign = [proven for proven, _ in corpora[(number + 2) % len(corpora)].choices]
-            share = -(-wanted // len(corpora))
+            share = -(-count // len(corpora))
             for proven, scope in figures.choices[:share]:
                 outcome = await examined(kind, proven, scope, foreign)
                 reasons[getattr(outcome, "reason", "")] += 1

@@ -70,8 +70,8 @@ def _numbers(words: Sequence[str]) -> Iterator[Decimal]:
 
 def says(text: str, quote: str) -> bool:
     """Whether all words of ``text`` stand in ``quote`` in this order."""
-    left = iter(tokens(quote))
-    return all(word in left for word in tokens(text))
+    remaining = iter(tokens(quote))
+    return all(word in remaining for word in tokens(text))
 
 
 def in_the_gap(statement: str, quote: str) -> list[str] | None:
@@ -80,12 +80,14 @@ def in_the_gap(statement: str, quote: str) -> list[str] | None:
     None where the words beside the gap are not in it.
     """
     before, after = (tokens(part) for part in statement.split(BLANK))
-    said, read = [*before, _GAP, *after], tokens(quote)
+    statement_words, quote_words = [*before, _GAP, *after], tokens(quote)
     gap = len(before)
-    blocks = SequenceMatcher(None, said, read, autojunk=False).get_matching_blocks()
+    blocks = SequenceMatcher(
+        None, statement_words, quote_words, autojunk=False
+    ).get_matching_blocks()
     ends = [block.b + block.size for block in blocks if block.a + block.size == gap]
     starts = [block.b for block in blocks if block.a == gap + 1 and block.size]
     if (before and not ends) or (after and not starts):
         return None
-    found = read[ends[0] if before else 0 : starts[0] if after else len(read)]
-    return found or None
+    gap_words = quote_words[ends[0] if before else 0 : starts[0] if after else len(quote_words)]
+    return gap_words or None

@@ -36,13 +36,13 @@ def noticed(proven: Proven, scope: Scope) -> dict[str, bool]:
     item = proven.item
     assert isinstance(item, Choice)
     wrong = (item.key + 1) % len(item.options)
-    told = replace(item, question=f"{item.question} ({item.options[item.key]})")
+    spoilt = replace(item, question=f"{item.question} ({item.options[item.key]})")
     planted = [*scope.texts, f"It is known. {item.filled(wrong)}"]
     return {
         "wrong key": not _is_answerable(
             replace(proven, item=replace(item, key=wrong)), scope.texts
         ),
-        "key in the question": not _needs_the_span(replace(proven, item=told), scope.texts),
+        "key in the question": not _needs_the_span(replace(proven, item=spoilt), scope.texts),
         "true distractor": not _has_one_answer(proven, planted),
     }
 
@@ -50,7 +50,12 @@ def noticed(proven: Proven, scope: Scope) -> dict[str, bool]:
 def guessed(item: Choice, scope: Scope) -> dict[str, bool]:
     """By guess of somebody without the span, whether it is right; one of four is by chance."""
     lengths = [len(option) for option in item.options]
-    words = Counter(word for text in scope.texts for _, read in _read(text) for word in read)
+    words = Counter(
+        word
+        for text in scope.texts
+        for _, sentence_words in _sentences(text)
+        for word in sentence_words
+    )
     often = [max((words[word] for word in tokens(option)), default=0) for option in item.options]
     picks = (lengths.index(max(lengths)), lengths.index(min(lengths)), often.index(max(often)))
     return {guess: pick == item.key for guess, pick in zip(GUESSES, picks, strict=True)}
@@ -64,10 +69,10 @@ def _is_answerable(proven: Proven, _: Sequence[str]) -> bool:
             return says(item.statement, quote)
         return says(item.original, quote) and not says(item.statement, quote)
     assert isinstance(item, Choice)
-    found = in_the_gap(item.statement, quote)
-    if found is None:
+    gap_words = in_the_gap(item.statement, quote)
+    if gap_words is None:
         return False
-    fits = [n for n, option in enumerate(item.options) if is_same(tokens(option), found)]
+    fits = [n for n, option in enumerate(item.options) if is_same(tokens(option), gap_words)]
     return fits == [item.key]
 
 
@@ -79,8 +84,8 @@ def _needs_the_span(proven: Proven, _: Sequence[str]) -> bool:
     shapes = [_shape(option) for option in item.options]
     if Counter(shapes)[shapes[item.key]] == 1 and len(set(shapes)) == 2:
         return False  # three alike, and the odd one is the key
-    seen = tokens(f"{item.question} {item.statement}".replace(BLANK, " | "))
-    return not holds(seen, tokens(item.options[item.key]))
+    visible = tokens(f"{item.question} {item.statement}".replace(BLANK, " | "))
+    return not holds(visible, tokens(item.options[item.key]))
 
 
 def _shape(option: str) -> tuple[bool, bool, bool, bool]:
@@ -88,7 +93,7 @@ def _shape(option: str) -> tuple[bool, bool, bool, bool]:
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> list[tuple[str, list[str]]]:
+def _sentences(text: str) -> list[tuple[str, list[str]]]:
     """The sentences of a text, each with its tokens."""
     return [(sentence, tokens(sentence)) for sentence in sentences(text)]
 
@@ -98,16 +103,19 @@ def _has_one_answer(proven: Proven, scope: Sequence[str]) -> bool:
     item = proven.item
     if isinstance(item, TrueFalse):
         return item.truth or not any(
-            says(item.statement, sentence) for text in scope for sentence, _ in _read(text)
+            says(item.statement, sentence) for text in scope for sentence, _ in _sentences(text)
         )
     assert isinstance(item, Choice)
     wrong = [tokens(option) for n, option in enumerate(item.options) if n != item.key]
     words = content_words(item.statement.replace(BLANK, " "))
     for text in scope:
-        for sentence, read in _read(text):
-            if len(words.intersection(read)) < _SAID * len(words):
+        for sentence, sentence_words in _sentences(text):
+            if len(words.intersection(sentence_words)) < _SAID * len(words):
                 continue
-            found = in_the_gap(item.statement, sentence)
-            if any(is_same(option, found) if found else holds(read, option) for option in wrong):
+            gap_words = in_the_gap(item.statement, sentence)
+            if any(
+                is_same(option, gap_words) if gap_words else holds(sentence_words, option)
+                for option in wrong
+            ):
                 return False
     return True

@@ -46,10 +46,10 @@ class Scope:
 
     async def near(self, text: str) -> list[Source]:
         """Every passage with enough words of ``text``: none that may state it is left out."""
-        said = Counter(terms(text))
-        wanted = _SHARE * len(said)
+        word_counts = Counter(terms(text))
+        least = _SHARE * len(word_counts)
         pairs = zip(self.passages, self._terms, strict=True)
-        return [passage for passage, has in pairs if len(said.keys() & has) >= wanted]
+        return [passage for passage, has in pairs if len(word_counts.keys() & has) >= least]
 
 
 def _passages(text: str) -> Iterator[tuple[int, int]]:

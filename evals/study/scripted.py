@@ -29,19 +29,19 @@ _INVENTED = "The council of Atlantis approved ____ in the second year of the flo
 
 
 class _Script(CustomLLM):
-    """Replies ``said``, whatever it is asked."""
+    """Replies ``reply``, whatever it is asked."""
 
-    said: str
+    reply: str
 
     @property
     def metadata(self) -> LLMMetadata:
         return LLMMetadata(model_name="scripted")
 
     async def achat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
-        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=self.said))
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=self.reply))
 
     def complete(self, prompt: str, formatted: bool = False, **_: Any) -> CompletionResponse:
-        return CompletionResponse(text=self.said)
+        return CompletionResponse(text=self.reply)
 
     def stream_complete(
         self, prompt: str, formatted: bool = False, **_: Any
@@ -60,23 +60,25 @@ class ScriptedMaker:
     identity = "scripted:items"
 
     async def items(
-        self, order: Order, passage: Source, wanted: int, is_false: IsFalse
+        self, order: Order, passage: Source, limit: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
         """As Maker has it."""
         objects: list[dict[str, Any]] = []
-        async for item in OfflineMaker().items(order, passage, wanted, is_false):
+        async for item in OfflineMaker().items(order, passage, limit, is_false):
             assert item is not None, "a rule reads no reply"
             good = _object(item)
             objects += [_spoilt(good, len(objects) // 2), good]
-            if len(objects) >= 2 * (wanted + _SPARE):
+            if len(objects) >= 2 * (limit + _SPARE):
                 break
         reply = json.dumps({"items": [*objects, *objects[:1]]}, ensure_ascii=False)[:-4]
-        llm = LanguageModel(_Script(said=reply), self.identity)
-        async for read in ModelMaker(llm, timeout=_SECONDS).items(order, passage, wanted, is_false):
-            yield read
+        llm = LanguageModel(_Script(reply=reply), self.identity)
+        async for candidate in ModelMaker(llm, timeout=_SECONDS).items(
+            order, passage, limit, is_false
+        ):
+            yield candidate
 
     async def outline(
-        self, kind: Kind, passages: Sequence[Source], wanted: int
+        self, kind: Kind, passages: Sequence[Source], limit: int
     ) -> list[Part | None] | None:
         """As Maker has it: none."""
         return None

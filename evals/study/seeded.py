@@ -34,9 +34,9 @@ async def examined(
         other = foreign[number_of(item.statement) % len(foreign)].item
         return await Examiner(scope.near).examine(other, passage)
     if kind == "duplicate":
-        moved = (*item.options[1:], item.options[0])
-        key = (item.key - 1) % len(moved)
-        again = replace(item, options=moved, key=key, question=f"Again: {item.question}")
+        rotated = (*item.options[1:], item.options[0])
+        key = (item.key - 1) % len(rotated)
+        again = replace(item, options=rotated, key=key, question=f"Again: {item.question}")
         return await Examiner(scope.near, [item]).examine(again, passage)
     planted = _planted(item.filled(wrong), passage)
 

@@ -48,7 +48,7 @@ class Tally:
         if time.monotonic() - self._last_report >= _REPORT_SECONDS:
             self.report_now()
 
-    def report(self) -> None:
+    def report_now(self) -> None:
         """One line now."""
         self._last_report = time.monotonic()
         rate = (self._done_chunks - self._before) / max(self._last_report - self._started, 0.001)

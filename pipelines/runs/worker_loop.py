@@ -23,7 +23,7 @@ from helix.library.runs import (
 )
 from helix.telemetry.logs import where
 from pipelines.outages import through_outages
-from pipelines.runs import workflow
+from pipelines.runs import workflow, workflow_records
 from pipelines.runs.resting_engine import RestingEngine
 from pipelines.runs.run_steps import Worker
 
@@ -104,22 +104,22 @@ class WorkerLoop:
             await self._take_over_from_dead_workers(connection)
         if now - self._tidied > _TIDY_SECONDS:
             self._tidied = now
-            await workflow.forget(_FORGET_HOURS)
+            await workflow_records.forget(_FORGET_HOURS)
             self._unstarted = await workflow.requeue_unstarted(self._worker.name, self._unstarted)
             await self._end_lost_runs()
 
     async def _start_and_stop_runs(self) -> None:
         worker = self._worker
         queued = dict(await worker.database(queued_runs, worker.host))
-        ended = await workflow.lost_runs(list(queued))
+        ended = await workflow_records.lost_runs(list(queued))
         for run_id, host in queued.items():
-            if ended.get(run_id, workflow.ABSENT) != workflow.ABSENT:
+            if ended.get(run_id, workflow_records.ABSENT) != workflow_records.ABSENT:
                 _logger.warning("run %d was never begun, and is queued again", run_id)
-                await workflow.forget_run(run_id)
+                await workflow_records.forget_run(run_id)
             await workflow.enqueue_run(run_id, host)
         for run_id, error in await worker.database(stopping_runs):
             if run_id not in self._finishing:
-                await workflow.cancel_run_workflow(run_id)
+                await workflow_records.cancel_run_workflow(run_id)
                 finishing = asyncio.create_task(self._finish(run_id, error))
                 self._finishing[run_id] = finishing
 
@@ -134,14 +134,14 @@ class WorkerLoop:
 
     async def _take_over_from_dead_workers(self, connection: Connected) -> None:
         """Take over what workers had under way that hold their lock no more."""
-        busy = await workflow.busy_executors() - {self._worker.name}
+        busy = await workflow_records.busy_executors() - {self._worker.name}
         missing = {name for name in busy if await _is_lock_free(connection, name)}
         now = time.monotonic()
         self._missing_since = {name: self._missing_since.get(name, now) for name in missing}
         for name, since in self._missing_since.items():
             if now - since >= _MISSED_SECONDS or self._is_dead_process_of_this_host(name):
                 _logger.info("taking over from worker %s", name)
-                await workflow.take_over(name)
+                await workflow_records.take_over(name)
 
     def _is_dead_process_of_this_host(self, name: str) -> bool:
         """Whether ``name`` was a process of this machine that is no more."""
@@ -152,13 +152,13 @@ class WorkerLoop:
         """End or queue again the runs and files whose workflow is no more: nobody else would."""
         worker = self._worker
         running = await worker.database(running_runs)
-        for run_id, status in (await workflow.lost_runs(running)).items():
+        for run_id, status in (await workflow_records.lost_runs(running)).items():
             _logger.error("run %d was lost (%s)", run_id, status)
-            if status == workflow.ABSENT:
+            if status == workflow_records.ABSENT:
                 await worker.database(requeue_run, run_id)
             else:
                 await worker.finish(run_id, f"internal error: its workflow ended ({status})")
-        for run_id, n in await workflow.lost_files(running):
+        for run_id, n in await workflow_records.lost_files(running):
             await worker.database(fail_file, run_id, n, "internal error: its workflow was given up")
 
 

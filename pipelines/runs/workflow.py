@@ -1,4 +1,4 @@
-"""Runs as durable workflows; the only file that imports the durable engine (DBOS).
+"""Runs as durable workflows of DBOS, which only this file and workflow_records import.
 
 A run is a workflow, each of its files a child on a queue that all workers share, and each
 embedding batch of a file a step. DBOS keeps their state in schema ``dbos`` of the same database:
@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from dbos import DBOS, DBOSConfig, SetEnqueueOptions, SetWorkflowID
 from dbos._dbos import _get_dbos_instance
@@ -25,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from helix.errors import StoreUnavailable
 from helix.telemetry.logs import where
 from pipelines.runs.run_steps import Worker
+from pipelines.runs.workflow_records import list_workflows, workflow_id_of
 
 FILES, RUNS = "helix-files-by-tenant", "helix-runs"
 """Queues of files, which any worker takes, and of runs; each machine has one of its own too. Files
@@ -36,14 +35,8 @@ APPLICATION_VERSION = "1"
 """Pinned: DBOS's default is a hash of the source, and a new release would leave old runs lying.
 Raise it when the order of steps changes; runs of the version before must then have ended."""
 
-ABSENT = "absent"
-"""The status of a workflow that DBOS knows nothing of."""
-
-_ALIVE = ("PENDING", "ENQUEUED", "DELAYED")
 _POLL_SECONDS = 0.1
 _WINDOW = 200  # files of one run that are queued at once: 10,000 at a time would be held in memory
-
-_list_workflows = partial(DBOS.list_workflows_async, load_input=False, load_output=False)
 
 _logger = logging.getLogger(__name__)
 
@@ -183,29 +176,8 @@ async def _register(queues: Mapping[str, int]) -> None:
 
 async def enqueue_run(run_id: int, host: str | None) -> None:
     """Queue the run's workflow; a second time changes nothing."""
-    with SetWorkflowID(_run_key(run_id)):
+    with SetWorkflowID(workflow_id_of(run_id)):
         await DBOS.enqueue_workflow_async(runs_queue(host) if host else RUNS, run_workflow, run_id)
-
-
-async def forget_run(run_id: int) -> None:
-    """Forget the run's workflow, which has ended, so that it can be queued anew."""
-    await DBOS.delete_workflows_async([_run_key(run_id)], delete_children=True)
-
-
-async def cancel_run_workflow(run_id: int) -> None:
-    """Stop the run's workflow and its files' at their next step."""
-    await DBOS.cancel_workflow_async(_run_key(run_id), cancel_children=True)
-
-
-async def busy_executors() -> set[str]:
-    """Names of the workers, dead ones too, that have something under way."""
-    pending = await _list_workflows(status="PENDING")
-    return {status.executor_id for status in pending if status.executor_id}
-
-
-async def take_over(executor: str) -> None:
-    """Queue again what a dead worker had under way."""
-    await asyncio.to_thread(DBOS._recover_pending_workflows, [executor])  # its only way in
 
 
 async def requeue_unstarted(executor: str, suspects: set[str]) -> set[str]:
@@ -214,56 +186,13 @@ async def requeue_unstarted(executor: str, suspects: set[str]) -> set[str]:
     Postgres may crash between giving a worker a workflow and telling it. Returns what it was given
     and does not carry out now: the suspects of the next call.
     """
-    pending = await _list_workflows(status="PENDING", executor_id=executor)
+    pending = await list_workflows(status="PENDING", executor_id=executor)
     unstarted = {status.workflow_id for status in pending} - set(_current.tasks.values())
     requeue = _get_dbos_instance()._sys_db.reenqueue_for_recovery  # its only way in
     for key in unstarted & suspects:
         _logger.warning("workflow %s was never started: it is queued again", key)
         await asyncio.to_thread(requeue, key, [executor], RUNS)
     return unstarted - suspects
-
-
-async def lost_runs(running: Sequence[int]) -> dict[int, str]:
-    """Those of ``running`` whose workflow has ended or is ABSENT, with its status."""
-    if not running:
-        return {}
-    keys = {_run_key(run_id): run_id for run_id in running}
-    workflows = await _list_workflows(workflow_ids=list(keys))
-    statuses = {status.workflow_id: str(status.status) for status in workflows}
-    lost = {run_id: statuses.get(key, ABSENT) for key, run_id in keys.items()}
-    return {run_id: status for run_id, status in lost.items() if status not in _ALIVE}
-
-
-async def lost_files(running: Sequence[int]) -> list[tuple[int, int]]:
-    """(run, n) of files of ``running`` whose workflow ended without an outcome of theirs."""
-    if not running:
-        return []
-    workflows = await _list_workflows(
-        name="file",
-        parent_workflow_id=[_run_key(run_id) for run_id in running],
-        status=["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
-        limit=1000,
-    )
-    parts = [status.workflow_id.split("-") for status in workflows]
-    return [(int(run_id), int(n)) for _, run_id, _, n in parts]
-
-
-async def forget(hours: float) -> None:
-    """Delete the engine's records of runs that ended so long ago; ``runs`` keeps its own."""
-    before = datetime.now(UTC) - timedelta(hours=hours)
-    expired = await _list_workflows(
-        name="run",
-        status=["SUCCESS", "ERROR", "CANCELLED"],
-        completed_before=before.isoformat(),
-        limit=100,
-    )
-    if expired:
-        keys = [status.workflow_id for status in expired]
-        await DBOS.delete_workflows_async(keys, delete_children=True)
-
-
-def _run_key(run_id: int) -> str:
-    return f"run-{run_id}"
 
 
 @DBOS.workflow(name="run", max_recovery_attempts=None)
@@ -286,7 +215,7 @@ async def _carry_out(worker: Worker, run_id: int) -> None:
         if not numbers:
             break
         for n in numbers:
-            key = SetWorkflowID(f"{_run_key(run_id)}-file-{n}")
+            key = SetWorkflowID(f"{workflow_id_of(run_id)}-file-{n}")
             with key, SetEnqueueOptions(queue_partition_key=tenant):
                 await DBOS.enqueue_workflow_async(FILES, file_workflow, run_id, n)
         last = numbers[-1]

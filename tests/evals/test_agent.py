@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evals.agent.asking import Expected, says
+from evals.agent.answers import Expected, states_number
 from evals.agent.cases import SUITE, load_tool_cases, outcomes
 from evals.database import ingest
 from helix.agent.ledger import Ledger
@@ -184,4 +184,4 @@ def test_an_answer_is_right_by_its_result(text: str, value: str, scale: str, rig
 
     answer: Any = _Answer()
     answer.text = text
-    assert says(answer, Expected(Decimal(value), scale)) is right
+    assert states_number(answer, Expected(Decimal(value), scale)) is right

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from evals.agent.asking import ask, faults
+from evals.agent.answers import ask, faults
 from evals.agent.cases import SUITE, load_tool_cases
 from evals.database import ingest
 from helix.answering.answer import Answer

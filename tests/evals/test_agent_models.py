@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evals.agent.asking import ask, faults
+from evals.agent.answers import ask, faults
 from evals.agent.cases import SUITE, ToolCase, load_tool_cases
 from evals.database import ingest
 from helix.answering.answer import Answer

@@ -44,7 +44,7 @@ async def _target(module_database_url: str) -> AsyncIterator[Target]:
 @pytest.fixture
 def target(_target: Target) -> Target:
     """The one that all tests share, which has heard nothing yet."""
-    _target.said.clear()
+    _target.responses.clear()
     _target.logged.clear()
     return _target
 
@@ -129,7 +129,7 @@ async def test_an_open_gate_is_caught(database_url: str) -> None:
 
 async def test_a_key_that_comes_out_is_caught(target: Target) -> None:
     async def leak(target: Target) -> None:
-        target.said.append(f"it is {KEY}")
+        target.responses.append(f"it is {KEY}")
         logging.getLogger("helix").info("one line")
 
     probes = [Probe("test", "leak", leak), *some("in any response or log line")]
@@ -146,7 +146,7 @@ async def test_what_is_known_does_not_fail_the_build_and_a_broken_probe_does(
     async def breaks(_: Target) -> None:
         raise ZeroDivisionError("oh")
 
-    known = Probe("test", "known", fails, known="by design")
+    known = Probe("test", "known", fails, known_problem="by design")
     nowhere = cast(Target, None)  # neither looks at it
     results = [await run_probe(one, nowhere) for one in (known, Probe("test", "broken", breaks))]
     assert report(results[:1], 0.1, None) == 0

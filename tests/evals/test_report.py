@@ -20,11 +20,11 @@ def test_a_baseline_tells_what_got_worse_and_better() -> None:
     broken = replace(bad, case=good.case)
     compared = compare(eval_run([broken, mended, *others[1:]]), saved, whole=True)
     assert (compared.worse, compared.better) == (["good"], ["bad"])
-    assert (compared.new, compared.gone) == ([], ["vain"])
+    assert (compared.new, compared.missing) == ([], ["vain"])
     assert compared.settings == []
     other = replace(eval_run([good]), settings={"llm": "gemini"})
     compared = compare(other, saved, whole=False)
-    assert (compared.gone, compared.settings) == ([], ["llm"])
+    assert (compared.missing, compared.settings) == ([], ["llm"])
 
 
 def test_the_page_stands_alone_under_a_strict_policy() -> None:

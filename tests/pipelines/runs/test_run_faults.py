@@ -116,7 +116,7 @@ def test_an_ended_file_stays_ended(
     document = rows(database_url, DOCUMENT, upload("one").uri)
     assert before[0] == outcome
     for status in ("reading", "embedding", "added", "unchanged"):
-        assert not set_file(connection, run_id, 0, status, on_batch=1, total=2)
+        assert not set_file(connection, run_id, 0, status, done=1, total=2)
     assert not fail_file(connection, run_id, 0, "too late")
     assert rows(database_url, FILE, run_id, 0) == [before]
     assert rows(database_url, DOCUMENT, upload("one").uri) == document

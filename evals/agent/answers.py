@@ -34,11 +34,11 @@ async def ask(
     services: Services, question: str, scope: Scope, mode: Mode, top_k: int | None = None
 ) -> Answer:
     """The finished answer, which leaves no receipt; raises HelixError as AnswerRequest does."""
-    asked = Question(question, scope, top_k, mode=mode)
-    return await AnswerRequest(services.answering, asked, recorded=False).run()
+    request = Question(question, scope, top_k, mode=mode)
+    return await AnswerRequest(services.answering, request, recorded=False).run()
 
 
-def says(answer: Answer, expected: Expected) -> bool:
+def states_number(answer: Answer, expected: Expected) -> bool:
     """Whether an answer says the number: as the result of a calculation, or else anywhere.
 
     A result has to have its sign and scale, a number that is quoted only its digits and, where it
@@ -47,7 +47,7 @@ def says(answer: Answer, expected: Expected) -> bool:
     if answer.abstained:
         return False
     if results := list(_RESULT.finditer(answer.text)):
-        return any(_is(found, expected) for found in results)
+        return any(_is(match, expected) for match in results)
     return any(
         abs(Decimal(str(one.value)) - abs(expected.value)) <= _HALF
         and one.scale.replace("%", "percent") in ("", expected.scale)
@@ -55,13 +55,13 @@ def says(answer: Answer, expected: Expected) -> bool:
     )
 
 
-def _is(found: re.Match[str], expected: Expected) -> bool:
+def _is(match: re.Match[str], expected: Expected) -> bool:
     try:
-        value = Decimal(found["digits"].replace(",", ""))
+        value = Decimal(match["digits"].replace(",", ""))
     except InvalidOperation:
         return False
-    value = -value if found["sign"] else value
-    scale = (found["scale"] or "").replace("%", "percent")
+    value = -value if match["sign"] else value
+    scale = (match["scale"] or "").replace("%", "percent")
     if scale == expected.scale or "percent" not in (scale, expected.scale):
         return abs(value - expected.value) <= _HALF
     factor = 100 if scale == "percent" else Decimal("0.01")
