@@ -99,16 +99,16 @@ def _escaped(text: str, safe: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    segments: list[str] = []
+    resolved: list[str] = []
     segments = path.split("/")[1:] or [""]
     for segment in segments:
         if segment == "..":
-            del segments[-1:]
+            del resolved[-1:]
         elif segment != ".":
-            segments.append(segment)
+            resolved.append(segment)
     if segments[-1] in (".", ".."):
-        segments.append("")
-    return "/" + "/".join(segments)
+        resolved.append("")
+    return "/" + "/".join(resolved)
 
 
 def _query(query: str) -> str:

@@ -33,7 +33,7 @@ class Away(Library):
             self.failures -= 1
             raise StoreUnavailable("the database is down")
         given: dict[str, Any] = action.keywords  # type: ignore[attr-defined]
-        self.written.append((given["learner"], given["noted"]))
+        self.written.append((given["learner"], given["actions"]))
 
 
 async def test_what_could_not_be_written_is_written_later() -> None:
