@@ -48,7 +48,7 @@ _TAG = re.compile(r"\btag\d+\b")
 
 
 @dataclass
-class Told:
+class ObservedAnswer:
     """What a client saw of one answer: its events, and seconds of the clock at the first thought.
 
     ``sent`` is when the model had sent that thought; ``left`` when the client closed the stream.
@@ -65,16 +65,16 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Asking:
+class Clients:
     """A client of Helix, one of the model, and the settings of Helix."""
 
     helix: httpx.AsyncClient
     model: httpx.AsyncClient
     settings: Settings
 
-    async def ask(self, question: str, leave: bool = False) -> Told:
+    async def ask(self, question: str, leave: bool = False) -> ObservedAnswer:
         """One answer by the agent; ``leave``: the stream is closed once the model falls silent."""
-        told, name = Told(), ""
+        answer, name = ObservedAnswer(), ""
         body = {"question": question, "mode": "agent", "stream": True}
         silent = int(found[1]) if (found := re.search(r"silent(\d+)", question)) else 0
         async with self.helix.stream("POST", "/v1/query", json=body) as response:
@@ -84,14 +84,14 @@ class Asking:
                 if line.startswith("event: "):
                     name = line[7:]
                 elif line.startswith("data: "):
-                    told.events.append((name, json.loads(line[6:])))
-                    if name == "thinking" and not told.seen:
-                        told.seen = time.monotonic()
-                        told.sent = float(told.events[-1][1]["t"])
-                if leave and len(told.named("thinking")) + len(told.named("token")) >= silent:
+                    answer.events.append((name, json.loads(line[6:])))
+                    if name == "thinking" and not answer.seen:
+                        answer.seen = time.monotonic()
+                        answer.sent = float(answer.events[-1][1]["t"])
+                if leave and len(answer.named("thinking")) + len(answer.named("token")) >= silent:
                     break
-            told.left = time.monotonic()
-        return told
+            answer.left = time.monotonic()
+        return answer
 
     async def turns(self) -> list[dict[str, Any]]:
         """The model's turns since this was asked last."""
@@ -116,11 +116,11 @@ async def run(options: Options, report: Report) -> None:
                 httpx.AsyncClient(base_url=helix, timeout=120, limits=limits) as one,
                 httpx.AsyncClient(base_url=model, timeout=30) as other,
             ):
-                asking = Asking(one, other, settings)
+                clients = Clients(one, other, settings)
                 count = QUICK_QUESTIONS if options.quick else QUESTIONS
-                await _steps(asking, texts, count, report)
-                await _stopped(asking, texts, count, report)
-                await _at_once(asking, texts, QUICK_ROUNDS if options.quick else ROUNDS, report)
+                await _steps(clients, texts, count, report)
+                await _stopped(clients, texts, count, report)
+                await _at_once(clients, texts, QUICK_ROUNDS if options.quick else ROUNDS, report)
 
 
 @contextmanager
@@ -145,18 +145,18 @@ def _served(url: str, port: int) -> Iterator[tuple[str, str, Settings]]:
 
 def _question(tag: int, texts: Sequence[str], steps: int, silent: int = 0) -> str:
     words = " ".join(texts[tag % len(texts)].split()[:12])
-    told = f"tag{tag} steps{steps}{f' silent{silent}' if silent else ''}"
-    return f"Compare {told}: what is known of {words}?"
+    tags = f"tag{tag} steps{steps}{f' silent{silent}' if silent else ''}"
+    return f"Compare {tags}: what is known of {words}?"
 
 
-async def _steps(asking: Asking, texts: Sequence[str], count: int, report: Report) -> None:
+async def _steps(clients: Clients, texts: Sequence[str], count: int, report: Report) -> None:
     """What passes between the turns of one answer after another, less what the tools took."""
     added, first, before, behind = list[float](), list[float](), list[float](), list[float]()
     for tag in range(-5, count):
         began = time.monotonic()
-        told = await asking.ask(_question(tag + 5, texts, STEPS))
-        turns = sorted(await asking.turns(), key=lambda turn: turn["number"])
-        calls = told.named("done")[0]["agent"]["calls"]
+        answer = await clients.ask(_question(tag + 5, texts, STEPS))
+        turns = sorted(await clients.turns(), key=lambda turn: turn["number"])
+        calls = answer.named("done")[0]["agent"]["calls"]
         if len(turns) != STEPS + 2 or len(calls) != STEPS:
             raise RuntimeError(f"{len(turns)} turns, {len(calls)} calls")
         if tag < 0:  # the first are warm-up
@@ -165,8 +165,8 @@ async def _steps(asking: Asking, texts: Sequence[str], count: int, report: Repor
         added += [gap - call["seconds"] for gap, call in zip(gaps, calls, strict=False)]
         before.append(turns[0]["received"] - began)
         behind.append(gaps[-1])
-        first.append(told.seen - told.sent)
-    client = await _client_alone(asking, _question(0, texts, STEPS), count * STEPS)
+        first.append(answer.seen - answer.sent)
+    client = await _client_alone(clients, _question(0, texts, STEPS), count * STEPS)
     rows = {
         "a step, beside the model's service and the tool": added,
         "of it the model's client, asked without a loop": client,
@@ -177,14 +177,14 @@ async def _steps(asking: Asking, texts: Sequence[str], count: int, report: Repor
     report.table(
         f"agent: {count} answers of {STEPS} steps, one after another",
         ["what", "p50 ms", "p99 ms"],
-        [[name, ms(p50(taken)), ms(p99(taken))] for name, taken in rows.items()],
+        [[name, ms(p50(seconds)), ms(p99(seconds))] for name, seconds in rows.items()],
     )
     loop = (p50(added) - p50(client)) * 1000
     report.at_most("the loop adds to a step, p50 ms", loop, STEP_MS)
     report.at_most("first visible event, p50 ms", p50(first) * 1000, FIRST_MS)
 
 
-async def _client_alone(asking: Asking, question: str, count: int) -> list[float]:
+async def _client_alone(clients: Clients, question: str, count: int) -> list[float]:
     """What passes between turns that the model's client asks one after another, in seconds.
 
     Each is the first turn of an answer: those that follow carry more, so that this is a floor.
@@ -205,54 +205,57 @@ async def _client_alone(asking: Asking, question: str, count: int) -> list[float
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("agent_gathering")),
         ChatMessage(role=MessageRole.USER, content=question),
     ]
-    llm = build_llm(asking.settings)
+    llm = build_llm(clients.settings)
     assert isinstance(llm.model, FunctionCallingLLM)
     for _ in range(count):
         async for _ in await llm.model.astream_chat_with_tools(tools, chat_history=history):
             pass
     await llm.aclose()
-    turns = sorted(await asking.turns(), key=lambda turn: float(turn["received"]))
+    turns = sorted(await clients.turns(), key=lambda turn: float(turn["received"]))
     return [later["received"] - turn["ended"] for turn, later in pairwise(turns)][5:]
 
 
-async def _stopped(asking: Asking, texts: Sequence[str], count: int, report: Report) -> None:
+async def _stopped(clients: Clients, texts: Sequence[str], count: int, report: Report) -> None:
     """How long after the client has left the model's stream ends, at each of its turns."""
-    taken: dict[int, list[float]] = {1: [], 2: [], 3: []}
+    seconds_by_turn: dict[int, list[float]] = {1: [], 2: [], 3: []}
     for number in range(max(count // 3, 2)):
-        for silent, seconds in taken.items():
-            told = await asking.ask(_question(number, texts, 1, silent), leave=True)
-            left = await _left(asking)
-            seconds.append(left["ended"] - told.left)
+        for silent, seconds in seconds_by_turn.items():
+            answer = await clients.ask(_question(number, texts, 1, silent), leave=True)
+            turn = await _left(clients)
+            seconds.append(turn["ended"] - answer.left)
     names = {1: "calling a tool", 2: "ending the gathering", 3: "writing the answer"}
     report.table(
         "agent: from the client's leaving to the end of the model's stream",
         ["the model is", "p50 ms", "longest ms"],
-        [[names[at], ms(p50(seconds)), ms(max(seconds))] for at, seconds in taken.items()],
+        [
+            [names[at], ms(p50(seconds)), ms(max(seconds))]
+            for at, seconds in seconds_by_turn.items()
+        ],
     )
-    longest = max(max(seconds) for seconds in taken.values())
+    longest = max(max(seconds) for seconds in seconds_by_turn.values())
     report.at_most("cancellation, longest ms", longest * 1000, STOP_MS)
 
 
-async def _left(asking: Asking) -> dict[str, Any]:
+async def _left(clients: Clients) -> dict[str, Any]:
     """The turn that was left, once the model knows of it."""
     for _ in range(1000):
-        for turn in await asking.turns():
+        for turn in await clients.turns():
             if turn["left"]:
                 return turn
         await asyncio.sleep(0.01)
     raise RuntimeError("a model's stream was not closed within ten seconds")
 
 
-async def _at_once(asking: Asking, texts: Sequence[str], rounds: int, report: Report) -> None:
+async def _at_once(clients: Clients, texts: Sequence[str], rounds: int, report: Report) -> None:
     """Many answers at once, again and again; each sees its own question alone."""
     process, resident, mixed, seconds = psutil.Process(), list[float](), 0, list[float]()
     for number in range(rounds + 1):
         tags = range(number * AT_ONCE, (number + 1) * AT_ONCE)
         began = time.monotonic()
-        answers = await asyncio.gather(*(asking.ask(_question(tag, texts, 2)) for tag in tags))
+        answers = await asyncio.gather(*(clients.ask(_question(tag, texts, 2)) for tag in tags))
         seconds.append(time.monotonic() - began)
-        mixed += sum(not _is_own(tag, told) for tag, told in zip(tags, answers, strict=True))
-        mixed += sum(turn["mixed"] for turn in await asking.turns())
+        mixed += sum(not _is_own(tag, answer) for tag, answer in zip(tags, answers, strict=True))
+        mixed += sum(turn["mixed"] for turn in await clients.turns())
         resident.append(process.memory_info().rss / 2**20)
     growth = resident[-1] / resident[0]
     report.table(
@@ -264,11 +267,11 @@ async def _at_once(asking: Asking, texts: Sequence[str], rounds: int, report: Re
     report.at_most("memory after / before", growth, GROWTH)
 
 
-def _is_own(tag: int, told: Told) -> bool:
+def _is_own(tag: int, answer: ObservedAnswer) -> bool:
     """Whether an answer is whole, and every call and word of it is of its question."""
-    said = "".join(token["t"] for token in told.named("token"))
-    calls = json.dumps([call["arguments"] for call in told.named("tool")])
-    is_whole = told.events[-1][0] == "done" and said == f"tag{tag} is known [1]."
+    text = "".join(token["t"] for token in answer.named("token"))
+    calls = json.dumps([call["arguments"] for call in answer.named("tool")])
+    is_whole = answer.events[-1][0] == "done" and text == f"tag{tag} is known [1]."
     return is_whole and set(_TAG.findall(calls)) == {f"tag{tag}"}
 
 

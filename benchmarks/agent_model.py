@@ -54,8 +54,8 @@ class Model:
 
     async def turns(self, _: Request) -> JSONResponse:
         """The turns since this was asked last."""
-        told, self._turns = self._turns, []
-        return JSONResponse([asdict(turn) for turn in told])
+        answered, self._turns = self._turns, []
+        return JSONResponse([asdict(turn) for turn in answered])
 
     async def generate(self, request: Request) -> StreamingResponse:
         """A stream of streamGenerateContent."""
@@ -65,33 +65,33 @@ class Model:
 
     async def _reply(self, body: dict[str, Any], received: float) -> AsyncIterator[str]:
         contents = json.dumps(body["contents"])
-        told = _TOLD.search(contents)
-        assert told, "the question has no tag"
+        tags = _TOLD.search(contents)
+        assert tags, "the question has no tag"
         results = contents.count('"functionResponse"')
         answers = "tools" not in body
-        number = int(told["steps"]) + 2 if answers else results + 1
+        number = int(tags["steps"]) + 2 if answers else results + 1
         left = True
         try:
-            for part in _parts(body, told, results, answers):
+            for part in _parts(body, tags, results, answers):
                 yield _chunk(part)
-                if told["silent"] == str(number):
+                if tags["silent"] == str(number):
                     await asyncio.Event().wait()
             yield _chunk(None, "STOP")
             left = False
         finally:
-            mixed = set(_TAG.findall(contents)) != {told["tag"]}
+            mixed = set(_TAG.findall(contents)) != {tags["tag"]}
             ended = time.monotonic()
-            self._turns.append(Turn(told["tag"], number, received, ended, answers, left, mixed))
+            self._turns.append(Turn(tags["tag"], number, received, ended, answers, left, mixed))
 
 
 def _parts(
-    body: dict[str, Any], told: re.Match[str], results: int, answers: bool
+    body: dict[str, Any], tags: re.Match[str], results: int, answers: bool
 ) -> list[dict[str, Any]]:
     if answers:
-        return [{"text": f"{told['tag']} is known [1]."}]
+        return [{"text": f"{tags['tag']} is known [1]."}]
     thinks = "thinkingConfig" in body.get("generationConfig", {})
     thoughts = [{"text": f"{time.monotonic():.6f}", "thought": True}] if thinks else []
-    if results >= int(told["steps"]):
+    if results >= int(tags["steps"]):
         return [*thoughts, {"text": "DONE"}]
     question = body["contents"][0]["parts"][0]["text"]
     call = {"name": "search_library", "args": {"query": f"{question} {results}"}}
@@ -104,8 +104,8 @@ def _chunk(part: dict[str, Any] | None, finish: str = "") -> str:
         candidate["content"] = {"role": "model", "parts": [part]}
     if finish:
         candidate["finishReason"] = finish
-    told = {"candidates": [candidate], "modelVersion": "benchmark", "usageMetadata": {}}
-    return f"data: {json.dumps(told)}\r\n\r\n"
+    payload = {"candidates": [candidate], "modelVersion": "benchmark", "usageMetadata": {}}
+    return f"data: {json.dumps(payload)}\r\n\r\n"
 
 
 async def main() -> None:

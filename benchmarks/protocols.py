@@ -44,23 +44,25 @@ class _Words(MockLLM):
     """Says so many words, and cites the first source."""
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseAsyncGen:
-        async def said() -> AsyncGenerator[ChatResponse, None]:
+        async def deltas() -> AsyncGenerator[ChatResponse, None]:
             for delta in [*(f"word{n} " for n in range(_DELTAS - 1)), "[1]"]:
                 yield ChatResponse(message=ChatMessage(role="assistant"), delta=delta)
 
-        return said()
+        return deltas()
 
 
 def _requests(question: str) -> dict[str, Sent]:
     messages = [{"role": "user", "content": question}]
     parts = [{"role": "user", "parts": [{"type": "text", "text": question}]}]
-    told = {
+    bodies = {
         "POST /v1/chat/completions": {"model": "helix", "messages": messages, "stream": True},
         "POST /v1/responses": {"model": "helix", "input": question, "stream": True},
         "POST /v1/ui/chat": {"id": "benchmark", "messages": parts},
     }
-    asked = {name: ("POST", name[5:], json.dumps(body).encode()) for name, body in told.items()}
-    return {_ASK: ("GET", f"/ask?q={quote(question)}", b""), **asked}
+    requests = {
+        name: ("POST", name[5:], json.dumps(body).encode()) for name, body in bodies.items()
+    }
+    return {_ASK: ("GET", f"/ask?q={quote(question)}", b""), **requests}
 
 
 async def _streamed(
@@ -101,7 +103,7 @@ async def run(options: Options, report: Report) -> None:
     """Fill, ask in turn, call in a row."""
     texts = corpus.load_or_generate(options.data, _TEXTS).texts
     count = _QUICK_QUESTIONS if options.quick else _QUESTIONS
-    asked = [f"What is known of {' '.join(text.split()[:12])}?" for text in texts[:count]]
+    questions = [f"What is known of {' '.join(text.split()[:12])}?" for text in texts[:count]]
     with server() as postgres, postgres.database() as url:
         await fill_embedded(url, texts)
         settings = load_settings(
@@ -110,24 +112,28 @@ async def run(options: Options, report: Report) -> None:
         model = LanguageModel(_Words(max_tokens=None), "benchmark:words")
         application = create_app(settings, llm=model)
         async with application.router.lifespan_context(application) as state:
-            taken: dict[str, list[tuple[float, float, int]]] = {name: [] for name in _requests("")}
-            for number, question in enumerate([*asked[:5], *asked]):
+            measurements: dict[str, list[tuple[float, float, int]]] = {
+                name: [] for name in _requests("")
+            }
+            for number, question in enumerate([*questions[:5], *questions]):
                 order = list(_requests(question).items())
                 for name, sent in order if number % 2 else reversed(order):
                     measured = await _streamed(application, dict(state or {}), sent)
                     if number >= 5:  # the first are warm-up
-                        taken[name].append(measured)
+                        measurements[name].append(measured)
         async with asgi_client(create_app(settings, llm=model)) as client:
-            whole = await _in_one_piece(client, asked)
-            grown = await _calls(client, asked, _QUICK_CALLS if options.quick else _CALLS)
-    _report(report, taken)
-    _report_mcp(report, whole, grown)
+            whole = await _in_one_piece(client, questions)
+            growth = await _calls(client, questions, _QUICK_CALLS if options.quick else _CALLS)
+    _report(report, measurements)
+    _report_mcp(report, whole, growth)
 
 
-async def _in_one_piece(client: httpx.AsyncClient, asked: Sequence[str]) -> dict[str, list[float]]:
+async def _in_one_piece(
+    client: httpx.AsyncClient, questions: Sequence[str]
+) -> dict[str, list[float]]:
     """Seconds until an answer is there, by POST /v1/query and by MCP in turn."""
-    taken: dict[str, list[float]] = {_QUERY: [], _MCP: []}
-    for number, question in enumerate([*asked[:5], *asked]):
+    measurements: dict[str, list[float]] = {_QUERY: [], _MCP: []}
+    for number, question in enumerate([*questions[:5], *questions]):
         call = {"name": "ask", "arguments": {"question": question}}
         requests = [
             (_QUERY, "/v1/query", {"question": question}),
@@ -135,39 +141,41 @@ async def _in_one_piece(client: httpx.AsyncClient, asked: Sequence[str]) -> dict
         ]
         for name, path, body in requests if number % 2 else reversed(requests):
             started = time.perf_counter()
-            told = await client.post(path, json=body, headers=_ACCEPTED)
+            response = await client.post(path, json=body, headers=_ACCEPTED)
             seconds = time.perf_counter() - started
-            if told.status_code != 200 or "word198" not in told.text:
-                raise RuntimeError(f"{name} failed: {told.status_code} {told.text[:200]}")
+            if response.status_code != 200 or "word198" not in response.text:
+                raise RuntimeError(f"{name} failed: {response.status_code} {response.text[:200]}")
             if number >= 5:  # the first are warm-up
-                taken[name].append(seconds)
-    return taken
+                measurements[name].append(seconds)
+    return measurements
 
 
-async def _calls(client: httpx.AsyncClient, asked: Sequence[str], count: int) -> float:
+async def _calls(client: httpx.AsyncClient, questions: Sequence[str], count: int) -> float:
     """MB by which this process grew from the hundredth call on."""
     process, before = psutil.Process(), 0
     for number in range(count + _WARM):
         if number == _WARM:
             before = process.memory_info().rss
-        call = {"name": "search", "arguments": {"query": asked[number % len(asked)]}}
+        call = {"name": "search", "arguments": {"query": questions[number % len(questions)]}}
         body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
-        told = await client.post("/mcp", json=body, headers=_ACCEPTED)
-        if told.status_code != 200 or '"results"' not in told.text:
-            raise RuntimeError(f"a call of MCP failed: {told.status_code} {told.text[:200]}")
+        response = await client.post("/mcp", json=body, headers=_ACCEPTED)
+        if response.status_code != 200 or '"results"' not in response.text:
+            raise RuntimeError(
+                f"a call of MCP failed: {response.status_code} {response.text[:200]}"
+            )
     return float((process.memory_info().rss - before) / 2**20)
 
 
-def _report(report: Report, taken: dict[str, list[tuple[float, float, int]]]) -> None:
-    first = {name: [one[0] for one in found] for name, found in taken.items()}
+def _report(report: Report, measurements: dict[str, list[tuple[float, float, int]]]) -> None:
+    first = {name: [one[0] for one in found] for name, found in measurements.items()}
     # of the same answer: an adapter may use more frames for it, and pays for them
-    frame = {name: [one[1] / _DELTAS for one in found] for name, found in taken.items()}
+    frame = {name: [one[1] / _DELTAS for one in found] for name, found in measurements.items()}
     report.table(
         "protocols: to the first frame, and processor time for each delta behind it",
         ["route", "first frame p50 ms", "p99 ms", "processor time a delta, p50 ms"],
-        [[name, *percentiles(first[name]), ms(p50(frame[name]))] for name in taken],
+        [[name, *percentiles(first[name]), ms(p50(frame[name]))] for name in measurements],
     )
-    for name in taken:
+    for name in measurements:
         if name == _ASK:
             continue
         added = [b - a for a, b in zip(first[_ASK], first[name], strict=True)]
@@ -176,7 +184,7 @@ def _report(report: Report, taken: dict[str, list[tuple[float, float, int]]]) ->
         report.at_most(f"{name}, processor time a delta / {_ASK}", p50(ratios), FRAME_RATIO)
 
 
-def _report_mcp(report: Report, whole: dict[str, list[float]], grown: float) -> None:
+def _report_mcp(report: Report, whole: dict[str, list[float]], growth: float) -> None:
     report.table(
         "protocols: to an answer in one piece",
         ["route", "p50 ms", "p99 ms"],
@@ -184,7 +192,7 @@ def _report_mcp(report: Report, whole: dict[str, list[float]], grown: float) -> 
     )
     added = [b - a for a, b in zip(whole[_QUERY], whole[_MCP], strict=True)]
     report.at_most(f"{_MCP}, added to {_QUERY} at p50, ms", p50(added) * 1000, FIRST_MS)
-    report.at_most("memory after the hundredth call of MCP, MB", grown, GROWN_MB)
+    report.at_most("memory after the hundredth call of MCP, MB", growth, GROWN_MB)
 
 
 if __name__ == "__main__":
