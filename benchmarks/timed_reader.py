@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
-
 FLOOR, READER, WITHOUT_TABLES = "floor", "reader", "without tables"
 _STATUS = Path("/proc/self/status")
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 
 
 def _floor(data: bytes) -> int:
+    import pypdfium2 as pdfium  # type: ignore[import-untyped]  # its memory is the floor's alone
+
     with pdfium.PdfDocument(data) as document:
         for page in document:
             text = page.get_textpage()

@@ -27,7 +27,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 FLOORS = (
     {"contract", "errors", "language", "startup"},
-    {"client", "prompts", "settings", "sandbox"},
+    {"client", "pdfium", "prompts", "settings", "sandbox"},
     {"telemetry"},
     {"domain"},
     {"providers", "storage"},

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from helix.pdfium.bitmap import CHANNELS, draw
+from helix.pdfium.document import Document, PdfiumError
 from helix.rendering.limits import IMAGE_FRAME, MOST_PIXELS
 from helix.sandbox.frames import NoAnswer, head
 from helix.sandbox.request import Send
@@ -41,21 +42,18 @@ def draw_in_frames(data: bytes, options: Mapping[str, Any], send: Send) -> Itera
 def _drawn(data: bytes, number: int, scale: float) -> Pixels:
     """(height, width, 3): red, green and blue."""
     try:
-        document = pdfium.PdfDocument(data)
-    except pdfium.PdfiumError:
+        document = Document(data)
+    except PdfiumError:
         raise NoAnswer("the file is damaged or encrypted: its pages cannot be drawn") from None
     if not 1 <= number <= len(document):
         raise NoAnswer(f"there is no page {number}: the file has {len(document)}")
     try:
         page = document[number - 1]
-        width, height = page.get_size()
-        bitmap = page.render(scale=_possible(scale, width, height), rev_byteorder=True)
-    except pdfium.PdfiumError:
+        bitmap = draw(page, _possible(scale, *page.size), red_first=True)
+    except PdfiumError:
         raise NoAnswer(f"page {number} is damaged and cannot be drawn") from None
-    pixels: Pixels = bitmap.to_numpy()
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, np.newaxis]
-    return pixels[:, :, :3] if pixels.shape[2] >= 3 else pixels[:, :, [0, 0, 0]]
+    pixels = np.frombuffer(bitmap.pixels, np.uint8)
+    return pixels.reshape(bitmap.height, bitmap.width, CHANNELS)
 
 
 def _possible(scale: float, width: float, height: float) -> float:

@@ -21,7 +21,7 @@ from helix.sandbox import Frames, NoAnswer, Request, Sandbox
 from helix.sandbox.frames import WRONG
 
 _WORK = "helix.rendering.drawing:draw_in_frames"
-_MODULES = ["helix.rendering.drawing", "pypdfium2", "numpy"]
+_MODULES = ["helix.rendering.drawing", "numpy"]
 _PNG = b"\x89PNG\r\n\x1a\n"
 _VERSION = "1"
 """Of what an image looks like: raise it when the same page is drawn otherwise."""

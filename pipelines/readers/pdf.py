@@ -12,12 +12,19 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import numpy as np
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
-import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 
+from helix.pdfium.bitmap import CHANNELS, draw
+from helix.pdfium.document import (
+    NEEDS_PASSWORD,
+    UNKNOWN_SECURITY,
+    Document,
+    Page,
+    PdfiumError,
+)
+from helix.pdfium.objects import IMAGE, kinds
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
 from pipelines.readers.printed.frame import Frame
 from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of
@@ -42,8 +49,7 @@ _LETTER = (612.0, 792.0)  # points, of a page that is too damaged to have a size
 _LARGEST = 200.0  # points of a letter whose size is counted
 _MOST_BOOKMARKS = 10_000
 _LONGEST_TITLE = 200  # characters
-_NEEDS_PASSWORD = pdfium_raw.FPDF_ERR_PASSWORD
-_SECURITY = pdfium_raw.FPDF_ERR_SECURITY
+_DEEPEST_FORM = 5
 
 _JUNK_TITLE = re.compile(
     r"untitled.*|(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation)\b.*"
@@ -138,35 +144,35 @@ def _body_size(sheets: Iterable[_Sheet]) -> float:
     return max(letters, key=letters.__getitem__) if letters else 1.0
 
 
-def _open(data: bytes) -> pdfium.PdfDocument:
+def _open(data: bytes) -> Document:
     try:
-        return pdfium.PdfDocument(data)
-    except pdfium.PdfiumError as error:
-        if error.err_code in (_NEEDS_PASSWORD, _SECURITY):
+        return Document(data)
+    except PdfiumError as error:
+        if error.code in (NEEDS_PASSWORD, UNKNOWN_SECURITY):
             raise UnreadableFile("encrypted: remove the password and ingest it again") from None
         raise UnreadableFile("a damaged PDF file: it cannot be opened") from None
 
 
-def _sheet(document: pdfium.PdfDocument, number: int) -> _Sheet:
+def _sheet(document: Document, number: int) -> _Sheet:
     """A page as it is; a truly blank one has neither words nor a warning."""
     frame = Frame(*_LETTER)
     try:
         page = document[number - 1]
         try:
-            frame = Frame(*page.get_size())
+            frame = Frame(*page.size)
             return _read_sheet(page, number)
         finally:
             page.close()
-    except pdfium.PdfiumError:
+    except PdfiumError:
         return _Sheet(frame, warning="it is damaged and cannot be read")
 
 
-def _read_sheet(page: pdfium.PdfPage, number: int) -> _Sheet:
-    textpage = page.get_textpage()
+def _read_sheet(page: Page, number: int) -> _Sheet:
+    characters = page.text()
     try:
-        words = page_words(page, textpage)
+        words = page_words(page, characters)
     finally:
-        textpage.close()
+        characters.close()
     if len(words.text) < _SCANNED_BELOW:
         text = " ".join(filter(None, words.texts()))
         if _may_be_scanned(page, text):
@@ -180,38 +186,33 @@ def _read_sheet(page: pdfium.PdfPage, number: int) -> _Sheet:
     return _Sheet(words.frame, words, rules, edge_rows(words, number))
 
 
-def _may_be_scanned(page: pdfium.PdfPage, text: str) -> bool:
+def _may_be_scanned(page: Page, text: str) -> bool:
     """Whether it shows a picture, or anything at all where it has no text."""
-    wanted = [pdfium_raw.FPDF_PAGEOBJ_IMAGE] if text else None
-    return next(iter(page.get_objects(filter=wanted, max_depth=5)), None) is not None
+    return any(kind == IMAGE or not text for kind in kinds(page, _DEEPEST_FORM))
 
 
-def _scanned(page: pdfium.PdfPage, text: str) -> tuple[str, str | None]:
-    width, height = page.get_size()  # in points, 72 to the inch
+def _scanned(page: Page, text: str) -> tuple[str, str | None]:
+    width, height = page.size  # in points, 72 to the inch
     scale = _DOTS_PER_INCH / 72
     scale = min(scale, (_MOST_PIXELS / max(width * height, 1)) ** 0.5)
-    bitmap = page.render(scale=scale, rev_byteorder=False, prefer_bgrx=False)
+    bitmap = draw(page, scale, red_first=False)
+    image = np.frombuffer(bitmap.pixels, np.uint8).reshape(bitmap.height, bitmap.width, CHANNELS)
+    if image.min() == image.max():  # blank
+        return text, None
     try:
-        image = bitmap.to_numpy()[:, :, :3] if bitmap.n_channels > 1 else None
-        if image is None:
-            image = bitmap.to_numpy().reshape(bitmap.height, bitmap.width, 1).repeat(3, axis=2)
-        if image.min() == image.max():  # blank
-            return text, None
         found = ocr.text_of(image)
     except ocr.OcrMissing:
         return text, ocr.MISSING
     except ocr.OcrFailed as failed:
         return text, str(failed)
-    finally:
-        bitmap.close()
     found = _HIDDEN.sub("", found).strip()
     if len(found) > len(text):
         return found, None
     return text, None if text else "a picture without text that OCR can read"
 
 
-def _title(document: pdfium.PdfDocument) -> str | None:
-    title = " ".join(_HIDDEN.sub("", document.get_metadata_value("Title")).split())
+def _title(document: Document) -> str | None:
+    title = " ".join(_HIDDEN.sub("", document.metadata("Title")).split())
     title = title[:_LONGEST_TITLE].strip()
     return None if _JUNK_TITLE.fullmatch(title) else title
 
@@ -237,22 +238,15 @@ class _Paths:
         return self._marks[last - 1][1] if last else ()
 
 
-def _paths(document: pdfium.PdfDocument) -> _Paths | None:
+def _paths(document: Document) -> _Paths | None:
     bookmarks = list(_bookmarks(document))
     return _Paths(bookmarks) if bookmarks else None
 
 
-def _bookmarks(document: pdfium.PdfDocument) -> Iterator[tuple[int, _Path]]:
+def _bookmarks(document: Document) -> Iterator[tuple[int, _Path]]:
     path: list[str] = []
-    try:
-        for number, bookmark in enumerate(document.get_toc()):
-            if number == _MOST_BOOKMARKS:
-                return
-            title = " ".join(_HIDDEN.sub("", bookmark.get_title()).split())[:_LONGEST_TITLE]
-            path[bookmark.level :] = [title]
-            destination = bookmark.get_dest()
-            index = destination.get_index() if destination else None
-            if index is not None and title:
-                yield index + 1, tuple(filter(None, path))
-    except pdfium.PdfiumError:  # a damaged outline is no reason to lose the text
-        return
+    for bookmark in islice(document.bookmarks(), _MOST_BOOKMARKS):
+        title = " ".join(_HIDDEN.sub("", bookmark.title).split())[:_LONGEST_TITLE]
+        path[bookmark.level :] = [title]
+        if bookmark.page is not None and title:
+            yield bookmark.page + 1, tuple(filter(None, path))

@@ -6,8 +6,9 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+
+from helix.pdfium.document import Document, Page, PageText
 
 Drawing = Callable[[Canvas], None]
 
@@ -39,13 +40,13 @@ def put(
 
 
 @contextmanager
-def opened(data: bytes) -> Iterator[tuple[pdfium.PdfPage, pdfium.PdfTextPage]]:
+def opened(data: bytes) -> Iterator[tuple[Page, PageText]]:
     """The first page of a file and its text, closed afterwards."""
-    with pdfium.PdfDocument(data) as document:
+    with Document(data) as document:
         page = document[0]
-        textpage = page.get_textpage()
+        text = page.text()
         try:
-            yield page, textpage
+            yield page, text
         finally:
-            textpage.close()
+            text.close()
             page.close()

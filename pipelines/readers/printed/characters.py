@@ -6,13 +6,12 @@ import ctypes
 import re
 from collections import deque
 from itertools import repeat
-from typing import Any
 
 import numpy as np
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
-import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from helix.pdfium.document import PageText
+from helix.pdfium.library import Handle, function
 from pipelines.readers.printed.frame import Boxes
 
 _BOLD_WEIGHT = 600
@@ -23,26 +22,12 @@ _AT_ONCE = 2048  # boxes
 _EDGES = 4  # floats of a box
 
 
-def quick(function: Any, result: Any = None) -> Any:
-    """A function of pdfium that takes C integers and what ``ctypes.byref`` and ``handle`` give.
-
-    A call through pypdfium2's own prototype takes 1.4 µs, for it converts every argument and lets
-    other threads run; through this 0.4, and ``map`` can make it. There are a thousand a page.
-    """
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return ctypes.PYFUNCTYPE(result)(address)
-
-
-def handle(raw: Any) -> ctypes.c_void_p:
-    """A pointer of pdfium's, for ``quick`` functions."""
-    return ctypes.cast(raw, ctypes.c_void_p)
-
-
-_TEXT = quick(pdfium_raw.FPDFText_GetText, ctypes.c_int)
-_NUMBER = quick(pdfium_raw.FPDFText_GetCharIndexFromTextIndex, ctypes.c_int)
-_LOOSE_BOX = quick(pdfium_raw.FPDFText_GetLooseCharBox)
-_FONT_WEIGHT = quick(pdfium_raw.FPDFText_GetFontWeight, ctypes.c_int)
-_FONT_NAME = quick(pdfium_raw.FPDFText_GetFontInfo, ctypes.c_ulong)
+_COUNT = function("FPDFText_CountChars", ctypes.c_int)
+_TEXT = function("FPDFText_GetText", ctypes.c_int)
+_NUMBER = function("FPDFText_GetCharIndexFromTextIndex", ctypes.c_int)
+_LOOSE_BOX = function("FPDFText_GetLooseCharBox")
+_FONT_WEIGHT = function("FPDFText_GetFontWeight", ctypes.c_int)
+_FONT_NAME = function("FPDFText_GetFontInfo", ctypes.c_ulong)
 
 
 class _BoxBuffer:
@@ -50,12 +35,12 @@ class _BoxBuffer:
     make. pdfium is not thread-safe, so one is enough for a process."""
 
     def __init__(self) -> None:
-        size = ctypes.sizeof(pdfium_raw.FS_RECTF)
+        size = ctypes.sizeof(ctypes.c_float) * _EDGES
         buffer = ctypes.create_string_buffer(size * _AT_ONCE)
         self._places = [ctypes.byref(buffer, size * place) for place in range(_AT_ONCE)]
         self._boxes: Boxes = np.frombuffer(memoryview(buffer), np.float32).reshape(-1, _EDGES)
 
-    def loose_boxes(self, page: ctypes.c_void_p, numbers: list[int]) -> Boxes:
+    def loose_boxes(self, page: Handle, numbers: list[int]) -> Boxes:
         """At most ``_AT_ONCE`` boxes; zeros where pdfium has none."""
         boxes = self._boxes[: len(numbers)]
         boxes[:] = 0
@@ -67,14 +52,14 @@ _BOX_BUFFER = _BoxBuffer()
 
 
 class PageCharacters:
-    """The characters of a page of which ``textpage`` is open, as long as it is.
+    """The characters of a page whose text is open, as long as it is.
 
     ``text`` is all of it, ``codes`` its UTF-16.
     """
 
-    def __init__(self, textpage: pdfium.PdfTextPage) -> None:
-        self._page = handle(textpage.raw)
-        self._count = max(textpage.count_chars(), 0)
+    def __init__(self, page: PageText) -> None:
+        self._page = page.handle
+        self._count = max(_COUNT(self._page), 0)
         buffer = np.empty(2 * self._count + 1, np.uint16)  # a character may take two
         written = 0
         if self._count:

@@ -8,16 +8,27 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
-import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from helix.pdfium.document import Page
+from helix.pdfium.library import Handle, function, handle
+from helix.pdfium.objects import PATH, objects
 from pipelines.readers.printed.frame import Boxes, Frame, turned
 
 _MOST_OBJECTS = 20_000  # of a page that are looked at; a page of print has some hundred
 _MOST_RULES = 5_000
 _MOST_SEGMENTS = 400  # of one path; a larger one is a drawing
 _THIN = 2.0  # points
+
+_BOUNDS = function("FPDFPageObj_GetBounds", ctypes.c_int)
+_MATRIX = function("FPDFPageObj_GetMatrix", ctypes.c_int)
+_DRAW_MODE = function("FPDFPath_GetDrawMode", ctypes.c_int)
+_SEGMENT_COUNT = function("FPDFPath_CountSegments", ctypes.c_int)
+_SEGMENT = function("FPDFPath_GetPathSegment", ctypes.c_void_p)
+_SEGMENT_KIND = function("FPDFPathSegment_GetType", ctypes.c_int)
+_POINT = function("FPDFPathSegment_GetPoint", ctypes.c_int)
+_CLOSES = function("FPDFPathSegment_GetClose", ctypes.c_int)
+_LINE_TO, _MOVE_TO = 0, 2  # FPDF_SEGMENT_LINETO, FPDF_SEGMENT_MOVETO
 
 
 class Rule(NamedTuple):
@@ -39,7 +50,7 @@ PackedRules = NDArray[np.float32]
 """A row a rule: left, top, right, bottom, and 1 where it is filled."""
 
 
-def rules_of(page: pdfium.PdfPage, turn: int = 0) -> list[Rule]:
+def rules_of(page: Page, turn: int = 0) -> list[Rule]:
     """The rules of a page, read after ``turn`` quarter turns, in the order that they are drawn.
 
     A page with more than 5,000 has a drawing on it, whose lines make no table: it has none.
@@ -47,7 +58,7 @@ def rules_of(page: pdfium.PdfPage, turn: int = 0) -> list[Rule]:
     return unpacked(packed_rules(page, turn))
 
 
-def packed_rules(page: pdfium.PdfPage, turn: int = 0) -> PackedRules:
+def packed_rules(page: Page, turn: int = 0) -> PackedRules:
     """The same, packed."""
     drawn = list(islice(_drawn(page), _MOST_RULES + 1))
     if not drawn or len(drawn) > _MOST_RULES:
@@ -65,15 +76,11 @@ def unpacked(rules: PackedRules) -> list[Rule]:
 _Drawn = tuple[float, float, float, float, bool]  # left, bottom, right, top in the file, filled
 
 
-def _drawn(page: pdfium.PdfPage) -> Iterator[_Drawn]:
-    count = min(pdfium_raw.FPDFPage_CountObjects(page), _MOST_OBJECTS)
+def _drawn(page: Page) -> Iterator[_Drawn]:
     edges = [ctypes.c_float() for _ in range(4)]
     references = [ctypes.byref(edge) for edge in edges]
-    for index in range(count):
-        drawn = pdfium_raw.FPDFPage_GetObject(page, index)
-        if pdfium_raw.FPDFPageObj_GetType(drawn) != pdfium_raw.FPDF_PAGEOBJ_PATH:
-            continue
-        if not pdfium_raw.FPDFPageObj_GetBounds(drawn, *references):
+    for drawn, kind in objects(page, _MOST_OBJECTS):
+        if kind != PATH or not _BOUNDS(drawn, *references):
             continue
         left, bottom, right, top = (edge.value for edge in edges)
         if right - left <= _THIN or top - bottom <= _THIN:
@@ -82,41 +89,37 @@ def _drawn(page: pdfium.PdfPage) -> Iterator[_Drawn]:
             yield from _area(drawn, (left, bottom, right, top))
 
 
-def _area(
-    drawn: pdfium_raw.FPDF_PAGEOBJECT, box: tuple[float, float, float, float]
-) -> Iterator[_Drawn]:
+def _area(drawn: Handle, box: tuple[float, float, float, float]) -> Iterator[_Drawn]:
     """A path that is thin in no direction: its area where it is filled, its lines if stroked."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    pdfium_raw.FPDFPath_GetDrawMode(drawn, ctypes.byref(fill), ctypes.byref(stroke))
+    _DRAW_MODE(drawn, ctypes.byref(fill), ctypes.byref(stroke))
     if fill.value:
         yield *box, True
     if stroke.value:
         yield from _strokes(drawn)
 
 
-def _strokes(drawn: pdfium_raw.FPDF_PAGEOBJECT) -> Iterator[_Drawn]:
+def _strokes(drawn: Handle) -> Iterator[_Drawn]:
     """The upright and level lines of a path; a curve has none."""
-    count = pdfium_raw.FPDFPath_CountSegments(drawn)
+    count = _SEGMENT_COUNT(drawn)
     if not 0 < count <= _MOST_SEGMENTS:
         return
-    matrix = pdfium_raw.FS_MATRIX()
-    pdfium_raw.FPDFPageObj_GetMatrix(drawn, ctypes.byref(matrix))
+    matrix = (ctypes.c_float * 6)()  # FS_MATRIX
+    _MATRIX(drawn, matrix)
+    a, b, c, d, e, f = matrix
     x, y = ctypes.c_float(), ctypes.c_float()
     first = before = (0.0, 0.0)
     for index in range(count):
-        segment = pdfium_raw.FPDFPath_GetPathSegment(drawn, index)
-        pdfium_raw.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
-        here = (
-            matrix.a * x.value + matrix.c * y.value + matrix.e,
-            matrix.b * x.value + matrix.d * y.value + matrix.f,
-        )
-        kind = pdfium_raw.FPDFPathSegment_GetType(segment)
-        if kind == pdfium_raw.FPDF_SEGMENT_MOVETO:
+        segment = handle(_SEGMENT(drawn, index))
+        _POINT(segment, ctypes.byref(x), ctypes.byref(y))
+        here = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
+        kind = _SEGMENT_KIND(segment)
+        if kind == _MOVE_TO:
             first = here
-        elif kind == pdfium_raw.FPDF_SEGMENT_LINETO:
+        elif kind == _LINE_TO:
             yield from _line(before, here)
         before = here
-        if pdfium_raw.FPDFPathSegment_GetClose(segment):
+        if _CLOSES(segment):
             yield from _line(here, first)
 
 
@@ -127,12 +130,12 @@ def _line(one: tuple[float, float], other: tuple[float, float]) -> Iterator[_Dra
         yield left, bottom, right, top, False
 
 
-def _placed(boxes: Boxes, page: pdfium.PdfPage, turn: int) -> Boxes:
+def _placed(boxes: Boxes, page: Page, turn: int) -> Boxes:
     """Boxes of the file (left, bottom, right, top, y upwards) on the page as it is read."""
-    left, bottom, right, top = page.get_bbox()
+    left, bottom, right, top = page.bounding_box
     upright = np.column_stack(
         (boxes[:, 0] - left, top - boxes[:, 3], boxes[:, 2] - left, top - boxes[:, 1])
     )
-    shown = turned(upright, page.get_rotation() // 90, right - left, top - bottom)
-    frame = Frame(*page.get_size())
+    shown = turned(upright, page.quarter_turns, right - left, top - bottom)
+    frame = Frame(*page.size)
     return turned(shown, turn, frame.width, frame.height)

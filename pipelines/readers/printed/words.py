@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-import pypdfium2 as pdfium  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from helix.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
 from pipelines.readers.printed.frame import Boxes, Frame, turned
 
@@ -177,21 +177,21 @@ class WordColumns(Sequence[Word]):
         )  # fmt: skip
 
 
-def words_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> list[Word]:
+def words_of(page: Page, text: PageText) -> list[Word]:
     """The upright words of a page as it is read, in the order of its file.
 
-    Raises pdfium's PdfiumError for a damaged page.
+    Raises PdfiumError for a damaged page.
     """
-    packed = page_words(page, textpage)
+    packed = page_words(page, text)
     return packed.words().chosen(np.flatnonzero(~packed.aside).tolist())
 
 
-def page_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> PageWords:
+def page_words(page: Page, text: PageText) -> PageWords:
     """All words, packed. What lies outside of the page as it is shown is left out."""
-    characters = PageCharacters(textpage)
+    characters = PageCharacters(text)
     spans, joined, is_plain = _words_in(characters)
     numbers = characters.numbers(spans - _FIRST_AND_LAST)
-    width, height = page.get_size()
+    width, height = page.size
     ends = _placed(page, characters.boxes(numbers.T.ravel()))
     first, last = ends[: len(spans)], ends[len(spans) :]
     boxes = _union(first, last)
@@ -211,8 +211,7 @@ def page_words(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> PageWords:
     sizes = np.maximum(first[:, 3] - first[:, 1], np.float32(1))
     bold = _bold(characters, numbers[:, 0], spans, sizes)
     frame = Frame(width, height, turn)
-    text = characters.text
-    return PageWords(frame, text, spans, boxes, sizes, bold, aside, joined, is_plain)
+    return PageWords(frame, characters.text, spans, boxes, sizes, bold, aside, joined, is_plain)
 
 
 _FIRST_AND_LAST = np.array([0, 1], np.int32)
@@ -254,15 +253,15 @@ def may_have_tables(page: PageWords) -> bool:
     return cells + back >= _LEAST_APART
 
 
-def _placed(page: pdfium.PdfPage, boxes: Boxes) -> Boxes:
+def _placed(page: Page, boxes: Boxes) -> Boxes:
     """Boxes of the file on the page as it is shown."""
-    left, bottom, right, top = page.get_bbox()
+    left, bottom, right, top = page.bounding_box
     upright = np.empty_like(boxes)
     upright[:, 0] = np.minimum(boxes[:, 0], boxes[:, 2]) - left
     upright[:, 2] = np.maximum(boxes[:, 0], boxes[:, 2]) - left
     upright[:, 1] = top - np.maximum(boxes[:, 1], boxes[:, 3])
     upright[:, 3] = top - np.minimum(boxes[:, 1], boxes[:, 3])
-    return turned(upright, page.get_rotation() // 90, right - left, top - bottom)
+    return turned(upright, page.quarter_turns, right - left, top - bottom)
 
 
 def _union(one: Boxes, other: Boxes) -> Boxes:
