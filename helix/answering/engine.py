@@ -23,7 +23,7 @@ from helix.contract import REFUSAL
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite
 from helix.domain.findings import findings
-from helix.domain.followups import FollowUp
+from helix.domain.followups import FollowUp, with_topic
 from helix.domain.history import History
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
 from helix.domain.prompt import FINDINGS, chat_messages
@@ -116,7 +116,8 @@ class CitationQueryEngine(BaseQueryEngine):
             )
             if turn and history is not None:
                 turn, retrieval = clarified(asked, history, turn, retrieval)
-        return await self.answer_from(asked, retrieval, turn)
+        wording = with_topic(follow_up) if self._reads_places else asked
+        return await self.answer_from(wording, retrieval, turn)
 
     async def _gathered(
         self, found: AsyncGenerator[Event | Retrieval, None], asked: str, turn: Turn | None

@@ -14,7 +14,7 @@ from helix.domain.asked import STOP_WORDS, read_question
 from helix.domain.history import History
 from helix.domain.intents import courtesy
 from helix.language.periods import Period, periods
-from helix.language.terms import question_words
+from helix.language.terms import question_words, terms
 from helix.language.word_lists import tables, word_lists
 from helix.language.words import words
 
@@ -47,6 +47,9 @@ _ELLIPSIS = re.compile(
 _NAME = re.compile(r"(?<=\S\s)[A-ZÀ-Þ][\w&.'’-]*(?:\s+(?:(?:of|and|the|&)\s+)?[A-ZÀ-Þ][\w&'’-]*)*")
 _ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 _RATE = re.compile(r"\b(?:per|a|each|every) (?:hour|day|night|week|month|quarter|year)\b", re.I)
+_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
+_VALUE = re.compile(r"\W*(?:how|who|when|where)\b", re.IGNORECASE)
+_OWN_WORDS = 2
 _POSSESSIVE = re.compile(r"['’]s\Z")
 
 
@@ -92,6 +95,22 @@ def depends(question: str) -> bool:
     if any(word in _POINTING for word in found) or _CONNECTED.match(question):
         return True
     return len({word for word in found if word not in STOP_WORDS}) <= FEW_WORDS
+
+
+def with_topic(asked: FollowUp) -> str:
+    """`How long does it take?` with what the question before it asked about in place of `it`.
+
+    For a model that takes words as they stand. Only a turn that asks for a measure, a person, a
+    time or a place, which any passage may have, with at most two content words of its own; every
+    other turn is as it was understood.
+    """
+    own = set(words(asked.question)) - STOP_WORDS - _POINTING
+    if not asked.earlier or len(own) > _OWN_WORDS or not _VALUE.match(asked.question):
+        return asked.question
+    before = asked.earlier[0][0]
+    subject = set(read_question(before).subject)
+    topic = " ".join(word for word in words(before) if not subject.isdisjoint(terms(word)))
+    return _PRONOUN.sub(lambda _: topic, asked.question, count=1) if topic else asked.question
 
 
 def _is_bare(question: str) -> bool:

@@ -16,6 +16,7 @@ from helix.domain.followups import (
     depends,
     follow_up,
     in_full,
+    with_topic,
 )
 from helix.domain.history import EarlierTurn, History
 
@@ -111,3 +112,22 @@ def test_what_is_added_is_bounded(asked: list[str], question: str) -> None:
     assert follow_up(question, _after(*asked, answer="x")) == found
     if not depends(question):
         assert found.question == question and not found.earlier
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "wording"),
+    [
+        ("What does the warranty cover?", "How long is it?", "How long is warranty cover?"),
+        ("What does the warranty cover?", "What does it not cover?", "What does it not cover?"),
+        ("What does the warranty cover?", "How long is that?", "How long is that?"),
+        (
+            "What does the warranty cover?",
+            "How many claims of damaged parts does it allow?",
+            "How many claims of damaged parts does it allow?",
+        ),
+    ],
+)
+def test_a_pronoun_is_worded_for_a_model_that_reads_words(
+    before: str, asked: str, wording: str
+) -> None:
+    assert with_topic(follow_up(asked, History((EarlierTurn(before, ""),)))) == wording
