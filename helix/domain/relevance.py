@@ -12,9 +12,18 @@ from helix.language.durations import months_in
 from helix.language.paraphrases import meanings
 from helix.language.periods import dates, keys_until, periods
 from helix.language.sentences import sentence_spans
-from helix.language.word_lists import word_lists
+from helix.language.word_lists import tables, word_lists
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_NUMBERS = {
+    word: number
+    for number, words in enumerate(tables("periods")["ordinals"], 1)
+    for word in words.split()
+}
+_QUARTER = re.compile(
+    rf"\b(?:(?P<ordinal>{'|'.join(_NUMBERS)})[ -](?:fiscal[ -])?quarter|Q(?P<n>[1-4]))\b",
+    re.IGNORECASE,
+)
 _OF_COMPANIES = word_lists("tables")["of_companies"]
 
 
@@ -66,6 +75,8 @@ def irrelevance(
         return _not_about(question, foreign | beside)
     if question.counted and question.counted.isdisjoint(told | _around(said, text)):
         return _not_about(question, question.counted)
+    if quarter := _other_quarter(question, said, place):
+        return f"quoted, but not about {quarter}"
     if is_of_another_time(question, said):
         return f"quoted, but not about {question.text[slice(*question.periods[0][:2])]}"
     met = [word for word in question.subject if word in told or word in place.about]
@@ -90,6 +101,26 @@ def _around(said: str, text: str) -> frozenset[str]:
     return frozenset()
 
 
+def _other_quarter(question: AskedQuestion, said: str, place: SourcePlace) -> str:
+    """The quarter that a question for a time names by its number, where a statement is of another.
+
+    Its number is told by the statement, or by what is known of the document whose period ends on a
+    day that the statement names; else nothing says which quarter the statement is of.
+    """
+    asked = _QUARTER.search(question.text)
+    days = {day for _, _, day in dates(said)}
+    if question.kind is not AnswerKind.TIME or not asked or not days:
+        return ""
+    told = {_number(found) for found in _QUARTER.finditer(said)}
+    if place.period_end in days:
+        told.update(_number(found) for found in _QUARTER.finditer(place.facts.get("fiscal", "")))
+    return "" if _number(asked) in told else asked[0]
+
+
+def _number(quarter: re.Match[str]) -> int:
+    return _NUMBERS.get(quarter["ordinal"].lower(), 0) if quarter["ordinal"] else int(quarter["n"])
+
+
 def is_of_another_time(question: AskedQuestion, said: str) -> bool:
     """Whether each period that the statement names is another than each that is asked for."""
     told = periods(said)
@@ -100,7 +131,8 @@ def is_of_another_time(question: AskedQuestion, said: str) -> bool:
         return True
     days = {day for _, _, day in dates(question.text)}
     if days and (own_days := {day for _, _, day in dates(said)}):
-        return not days & own_days
+        years = {period.keys[0] for period in told} & {f"annual:{day.year}" for day in days}
+        return not (days & own_days or years)  # `at 31 December 2019 (2018: $3 million)`
     asked = {key for period in question.periods for key in period.keys}
     own = {key for period in told for key in period.keys}
     for _, _, day in dates(said):

@@ -52,3 +52,25 @@ def test_what_does_not_is_told_in_the_question_s_words(
     question: str, said: str, reason: str
 ) -> None:
     assert irrelevance(read_question(question), said, said, QUARRY, COMPANIES) == reason
+
+
+@pytest.mark.parametrize(
+    ("said", "bears"),
+    [
+        ("For the Fiscal Quarter Ended December 31, 2022", False),
+        ("The third quarter ended on July 1, 2023.", True),
+        ("For the quarterly period ended April 1, 2023", True),
+        ("For the quarterly period ended July 1, 2023", False),
+    ],
+)
+def test_the_day_of_a_quarter_is_of_the_quarter_asked_about(said: str, bears: bool) -> None:
+    facts = {"company": "Quarry", "period_end": "2023-04-01", "fiscal": "Q3 2023"}
+    question = read_question("When did Quarry's third fiscal quarter end?")
+    reason = irrelevance(question, said, said, SourcePlace("10-Q", (), facts), frozenset())
+    assert (reason is None) is bears
+
+
+def test_a_year_in_brackets_is_a_period_too() -> None:
+    question = read_question("What were the deposits at 31 December 2018?")
+    said = "The deposits at 31 December 2019 are 4 million (2018: 3 million)."
+    assert irrelevance(question, said, said, QUARRY, COMPANIES) is None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from helix.answering.proof.model import NAME, NUMBER, WORDS
+from helix.language.comparisons import cells_by_period, cells_by_row, greatest
 from helix.language.durations import with_quarters
 from helix.language.paraphrases import meanings
 from helix.language.rows import NO_UNITS, Named, TableRow, Units, amount, rows_of, units_in
@@ -25,6 +26,8 @@ _VALUE = re.compile(
 _SCALE = re.compile(r"\s?(thousand|million|billion|trillion|percent)s?\b", re.IGNORECASE)
 _NEUTRAL = word_lists("tables")["neutral"]
 _LIMIT = 600  # characters of a statement about one cell
+_EXTREME = re.compile(r",? the (highest|lowest) of (\d{1,3}) (periods|rows)\W*\Z")
+"""What a statement adds where its cell was compared with others: `the highest of 3 periods`."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +93,30 @@ class Rows:
         """The cell that the claim is about; None where none of its numbers is a value here."""
         if len(claim) > _LIMIT:
             return None
+        extreme = _EXTREME.search(claim)
+        claim = claim[: extreme.start()] if extreme else claim
         problem = None
         for said in _values_said(claim):
             for line, cell in self._cells_of(said):
                 problem = self._problem(claim, said, line, cell)
+                if extreme and not self._is_extreme(extreme, line, cell):
+                    problem = problem or NUMBER
                 if problem is None:
-                    spans = [(line.row.start, cell.end)]
+                    spans = [(line.row.start, line.row.end if extreme else cell.end)]
                     if said.scale and line.units:
                         spans.append((line.units.start, line.units.end))
                     return CellProof(tuple(spans))
         return CellProof((), problem) if problem else None
+
+    def _is_extreme(self, said: re.Match[str], line: _Line, cell: Named) -> bool:
+        """Whether a cell is the highest or the lowest of as many periods or rows as is said."""
+        if said[3] == "periods":
+            compared = cells_by_period(line.row, cell)
+        else:
+            rows = [each.row for each in self._lines if each.above == line.above]
+            compared = cells_by_row(rows, line.row, cell)
+        first = greatest(compared, least=said[1] == "lowest")
+        return first is not None and first.cell is cell and len(compared) == int(said[2])
 
     def _cells_of(self, said: _Said) -> Iterator[tuple[_Line, Named]]:
         """The cells whose value is the number, currencies aside where only one names it."""

@@ -2,46 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from helix.domain.asked import AnswerKind, AskedQuestion
 from helix.domain.relevance import companies_of, foreign_names
-from helix.language.durations import months_in, without_periods
-from helix.language.paraphrases import meanings
-from helix.language.periods import Period, dates, keys_until, periods
-from helix.language.rows import INWARDS, Amount, Named, TableRow, Units, amount, rows_of, units_in
-from helix.language.word_lists import tables, word_lists
-from helix.providers.offline.labels import label_match
+from helix.language.rows import amount
+from helix.providers.offline.cell_candidates import Candidate, asked_of_cells, candidates
+from helix.providers.offline.cell_statements import statement_of
 from helix.providers.offline.reading import PromptSource
 
-_LISTS = word_lists("tables")
-_GENERIC = _LISTS["generic"]
-_OF_TIME = _LISTS["of_time"]
-_QUALIFYING = _LISTS["qualifying"]
-_CHANGE = re.compile(r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|fell|drop)\w*|[%]\s*chg",
-                     re.IGNORECASE)  # fmt: skip
-_PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
-_SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
-_OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
-"""`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
-_MONTH = "|".join(" ".join(tables("periods")["months"]).split())
-_GOES_ON = re.compile(rf"\b(?:ended|ending|of|at|\d{{1,2}} (?:{_MONTH}))$", re.IGNORECASE)
-"""The end of a header after which the next header follows without a comma: `31 December`."""
-_ENDED = re.compile(r"\b(?:Months|Weeks|Year|Quarter|Period) (?:Ended|Ending)\b|\bEnded\b")
-_ENOUGH_ASKED = 0.65
-"""Share of what the question asks about that label, headers, caption and document have to have."""
-MOST_WORDS = 60
-"""Words of one quote at most: more is no answer but a block."""
 _CLOSE = 0.01
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_OTHER_YEAR = 0.6  # for a year that a cell is of by its days, and not by the year that it prints
-_INNER = 1.0  # a word of the question in the row's own label
-_GROUP = 0.9  # in its group
-_IN_HEADER = 0.05  # for each word of the question in the column's header
-_OUTER = 0.75  # in the caption, the column's header
-_ABOUT = 0.5  # in the headings above, the title, the facts
 
 
 @dataclass(frozen=True)
@@ -56,35 +27,11 @@ class CellAnswer:
     score: float
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What a question asks of tables: its subject without period and company."""
-
-    text: str
-    subject: tuple[str, ...]
-    named: tuple[Period, ...]
-    months: int | None
-    is_quarter: bool
-    change: bool
-    percent: bool
-    kind: AnswerKind
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    source: int
-    row: TableRow
-    cell: Named
-    units: Units | None
-    score: float
-    line: str
-
-
 def cell_answer(question: AskedQuestion, sources: Sequence[PromptSource]) -> CellAnswer | None:
     """The cell that answers best; None where none does, or none alone."""
     if question.kind is AnswerKind.OPEN and not question.asks_for_value:
         return None
-    asked = _asked(question)
+    asked = asked_of_cells(question)
     if not asked.subject:
         return None
     companies = companies_of(sources)
@@ -92,197 +39,17 @@ def cell_answer(question: AskedQuestion, sources: Sequence[PromptSource]) -> Cel
         candidate
         for place, source in enumerate(sources)
         if not foreign_names(question, source.place, source.meanings, companies)
-        for candidate in _candidates(asked, place, source)
+        for candidate in candidates(asked, place, source)
     ]
     if not found:
         return None
     best = max(found, key=lambda each: each.score)
     if any(_rivals(best, other) for other in found):
         return None
-    return CellAnswer(best.source, _statement(best), best.score)
+    return CellAnswer(best.source, statement_of(best), best.score)
 
 
-def _asked(question: AskedQuestion) -> _Asked:
-    text = question.text
-    months = months_in(text)
-    subject = list(question.subject)
-    change = bool(_CHANGE.search(text))
-    if change:
-        subject = [word for word in subject if not _CHANGE.match(word)]
-    percent = bool(_PERCENT.search(text))
-    is_quarter = not _OF_REPORT.search(text) and any(
-        period.keys[0].startswith("quarter:") for period in question.periods
-    )
-    named = question.periods
-    return _Asked(text, tuple(subject), named, months, is_quarter, change, percent, question.kind)
-
-
-def _candidates(asked: _Asked, place: int, source: PromptSource) -> Iterator[_Candidate]:
-    company = source.place.company & set(asked.subject)
-    subject = [word for word in asked.subject if word not in company] or list(asked.subject)
-    about = _told(meanings(source.place.told), subject)
-    table, heading = (0, 0), ""
-    for row, above in rows_of(source.text):
-        if above != table:
-            table, heading = above, ""
-        if row.label and not any(amount(cell.value) for cell in row.cells):
-            heading = row.label  # `Revenue by country | 2019: $M`: a heading inside the table
-        caption = _told(meanings(f"{source.text[slice(*above)]} {heading}"), subject)
-        path = frozenset(meanings(" ".join(row.path[:-1])))
-        label = label_match(asked.text, subject, company, row)
-        if label is None:
-            continue
-        units = units_in(source.text, above)
-        for cell in row.cells:
-            if not _is_of_kind(asked, row, cell) or (label.is_loss and not _is_negative(cell)):
-                continue
-            period = _period_score(asked, row, cell, source, slice(*above))
-            if period is None:
-                continue
-            header = frozenset(meanings(without_periods(cell.header))) - _OF_TIME
-            told = (
-                label.meanings,
-                path,
-                caption | header | frozenset(meanings(row.corner)),
-                about,
-            )
-            asked_for = _share_asked(subject, told, row, cell)
-            if asked_for < _ENOUGH_ASKED or not (set(subject) & (label.meanings | path | header)):
-                continue
-            extra = header - set(subject) - _GENERIC - caption
-            score = asked_for + label.score + period - 0.15 * len(extra) - 0.02 * place
-            score += _IN_HEADER * len(header.intersection(subject))
-            yield _Candidate(place, row, cell, units, score, source.text[row.start : row.end])
-
-
-def _is_negative(cell: Named) -> bool:
-    value = amount(cell.value)
-    return value is not None and value.digits.startswith("-")
-
-
-def _told(told: Sequence[str], subject: Sequence[str]) -> frozenset[str]:
-    """What words say, but for a measure that is another by the word before it.
-
-    `Unearned revenue by segment` says nothing of revenue, unless unearned revenue is asked for.
-    """
-    before = ("", *told)
-    return frozenset(
-        word
-        for word, previous in zip(told, before, strict=False)
-        if previous not in _QUALIFYING or previous in subject
-    )
-
-
-def _share_asked(
-    subject: Sequence[str],
-    told: Sequence[frozenset[str]],
-    row: TableRow,
-    cell: Named,
-) -> float:
-    """How much of what is asked about the cell's row, table and document say, 0 to 1.
-
-    ``told``: what the label, the groups, the caption with the headers, and the document say.
-    """
-    label, group, outer, about = told
-    beside = frozenset(
-        word for other in row.cells if other is not cell for word in meanings(other.value)
-    )
-    total = 0.0
-    for word in subject:
-        if word in label or word in beside:
-            total += _INNER
-        elif word in group:
-            total += _GROUP + 0.1 * (word in _GENERIC)
-        elif word in outer:
-            total += _OUTER + 0.25 * (word in _GENERIC)
-        elif word in about or word in _GENERIC:
-            total += _ABOUT
-    return total / len(subject)
-
-
-def _is_of_kind(asked: _Asked, row: TableRow, cell: Named) -> bool:
-    """Whether the value is what is asked for: a number, a day, a name; a change, or none."""
-    value = amount(cell.value)
-    if asked.kind is AnswerKind.TIME:
-        return bool(list(dates(cell.value))) or bool(periods(cell.value))
-    if asked.kind is AnswerKind.NAME:
-        return value is None and cell.value[:1].isupper()
-    if value is None:
-        told = any(map(str.isalnum, cell.value)) and len(cell.value.split()) <= 30
-        return asked.kind is AnswerKind.OPEN and bool(cell.header) and told  # a dash tells nothing
-    is_change = bool(_CHANGE.search(cell.header)) or cell.header.strip(" %").casefold() == "chg"
-    if asked.change:
-        return (is_change or bool(_CHANGE.search(row.label))) and (
-            value.is_share or "%" in cell.header or not asked.percent
-        )
-    if _SHARE.search(asked.text) and not (value.is_share or _SHARE.search(cell.header + row.label)):
-        return False
-    return not is_change
-
-
-def _period_score(
-    asked: _Asked, row: TableRow, cell: Named, source: PromptSource, above: slice
-) -> float | None:
-    """How well the cell's period is the one asked for, 0 to 1; None: it is another."""
-    told = f"{cell.header.replace(INWARDS, ' ')} {' '.join(row.path)}"
-    own = _keys_of(told, source)
-    if not own:
-        own = _keys_of(source.text[above], source) or source.place.period_keys
-        told = ""
-    months = months_in(told) or months_in(source.text[above])
-    if asked.months and asked.months != months and (months or any(dates(cell.header))):
-        return None  # a column that names its last day alone may be of any length
-    if asked.is_quarter and months not in (None, 3) and "quarter" not in told.casefold():
-        return None
-    order = 0.1 * (1 - row.cells.index(cell) / (len(row.cells) + 1))  # the newest stands first
-    if not asked.named:
-        current = source.place.period_end is not None and f"day:{source.place.period_end}" in own
-        return 0.3 + 0.2 * current + order
-    if not own:
-        return 0.2 + order
-    scores = [_agreement(period, own, told) for period in asked.named]
-    best = max(scores)
-    return None if not best else best + order + 0.2 * (asked.months == months)
-
-
-def _agreement(period: Period, keys: frozenset[str], told: str) -> float:
-    """How well the ``keys`` of a cell are those of a period, 0 to 1; ``told``: its header and row.
-
-    A year is best agreed with by the cell that prints it: one that ends in March has two.
-    """
-    first, *further = period.keys
-    if first in keys:
-        kind, _, year = first.partition(":")
-        is_other = kind == "annual" and bool(_YEAR.search(told)) and year not in told
-        return _OTHER_YEAR if is_other else 1.0
-    if first.startswith("day:"):
-        return 0.5 if not any(key.startswith("day:") for key in keys) and set(further) & keys else 0
-    return (
-        0.5
-        if any(key.startswith(("annual", "year")) for key in set(further) & keys)
-        and (first.startswith("annual"))
-        else 0.0
-    )
-
-
-def _keys_of(text: str, source: PromptSource) -> frozenset[str]:
-    """The keys of the periods that a header or caption names, and of the company's own quarter."""
-    months = months_in(text)
-    keys: set[str] = set()
-    days = [day for _, _, day in dates(text)]
-    for day in days:
-        for length in [months] if months else [3, 12]:
-            keys.update(keys_until(day, length))
-        keys.update(source.place.fiscal_keys(day))
-    if not days:
-        for period in periods(text):
-            keys.update(period.keys)
-            if months is None or months == 12:
-                keys.add(period.keys[-1])
-    return frozenset(keys)
-
-
-def _rivals(best: _Candidate, other: _Candidate) -> bool:
+def _rivals(best: Candidate, other: Candidate) -> bool:
     """Whether another cell is as good and says something else: then neither is the answer."""
     if other is best or other.score < best.score - _CLOSE:
         return False
@@ -290,43 +57,3 @@ def _rivals(best: _Candidate, other: _Candidate) -> bool:
     if said and same:  # `$6,976` in one table is `6,976` in another
         return said.digits != same.digits
     return other.cell.value != best.cell.value
-
-
-def _statement(best: _Candidate) -> str:
-    """`Net sales › Products: $60,584 million, three months ended July 1, 2023`."""
-    row, cell = best.row, best.cell
-    if row.corner and not best.units and len(best.line.split()) <= MOST_WORDS // 2:
-        return best.line
-    value = amount(cell.value)
-    shown = cell.value
-    if value and best.units:
-        shown = _with_units(cell.value, value, best.units, row, cell)
-    named = INWARDS.join(row.path) or ", ".join(
-        f"{other.header}: {other.value}" if other.header else other.value
-        for other in row.cells if other is not cell
-    )  # fmt: skip
-    column = _in_prose(cell.header)
-    if not row.path or (row.corner and value is None):
-        return f"{named}, {cell.header}: {shown}" if named else f"{cell.header}: {shown}"
-    return f"{named}: {shown}, {column}" if column else f"{named}: {shown}"
-
-
-def _with_units(printed: str, value: Amount, units: Units, row: TableRow, cell: Named) -> str:
-    named = (" ".join(row.path), cell.header, value)
-    scale = units.scale_of(*named)
-    # a negative number keeps its brackets, and its currency is left to the line that names it
-    currency = units.currency_of(*named) if printed[0].isdigit() else ""
-    return f"{currency}{printed} {scale}" if scale else printed
-
-
-def _in_prose(header: str) -> str:
-    """`three months ended July 1, 2023`, of `Three Months Ended › July 1, 2023`."""
-    parts = [part.strip().rstrip(",") for part in header.split(INWARDS)]
-    text = parts[0] if parts else ""
-    for part in parts[1:]:
-        text += (" " if _GOES_ON.search(text) else ", ") + part
-    first, _, rest = text.partition(" ")
-    lowered = first.isalpha() and first[1:].islower() and first.casefold() in _LISTS["lowered"]
-    return _ENDED.sub(
-        lambda found: found[0].lower(), f"{first.lower()} {rest}" if lowered else text
-    )

@@ -12,7 +12,7 @@ from functools import lru_cache
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.paraphrases import meanings
 from helix.language.rows import BESIDE
-from helix.providers.offline.figures import asks_for_change
+from helix.providers.offline.figures import asks_for_change, measures_of
 
 
 class Explanation(Enum):
@@ -70,6 +70,7 @@ _CHANGED = re.compile(rf"(?<!\bto )(?<!\bon )\b(?:{any_of('changes')})\b", re.IG
 _RISES = re.compile(rf"\b(?:{any_of('rises')})\b", re.IGNORECASE)
 _FALLS = re.compile(rf"\b(?:{any_of('falls')})\b", re.IGNORECASE)
 _TELLS_CAUSE = re.compile(rf"\b(?:{any_of('tells_cause')})\b", re.IGNORECASE)
+_STRONG_CAUSE = re.compile(rf"\b(?:{any_of('strong_causes')})\b", re.IGNORECASE)
 _TELLS_CONTENTS = re.compile(rf"\b(?:{any_of('tells_contents')})\b", re.IGNORECASE)
 _TELLS_EXCLUDED = re.compile(rf"\b(?:{any_of('tells_excluded')})\b", re.IGNORECASE)
 _TELLS_METHOD = re.compile(rf"\b(?:{any_of('tells_method')})\b", re.IGNORECASE)
@@ -135,7 +136,7 @@ def explains(question: AskedQuestion, text: str, before: str) -> bool:
         case Explanation.CAUSE:
             if not _CHANGED.search(question.text):
                 return True
-            return bool(_TELLS_CAUSE.search(text)) and not _is_other_way(question.text, text)
+            return bool(_TELLS_CAUSE.search(text)) and _is_of_change(question, text, before)
         case Explanation.CONTENTS:
             return bool(_TELLS_CONTENTS.search(text)) and _has_subject(question, text, before)
         case Explanation.EXCLUDED:
@@ -153,6 +154,19 @@ def causes_of(question: AskedQuestion, text: str, following: str) -> bool:
         and bool(_POINTS_BACK.match(following))
         and bool(_TELLS_CAUSE.search(following))
     )
+
+
+def _is_of_change(question: AskedQuestion, text: str, before: str) -> bool:
+    """Whether what a sentence gives a cause of is the change that is asked about.
+
+    It is what stands before the cause: `Operating income fell due to lower sales` is of income.
+    """
+    found = _STRONG_CAUSE.search(text)
+    head = text[: found.start()] if found else text
+    if not meanings(head):
+        return not _is_other_way(question.text, text)
+    told = frozenset(meanings(f"{before} {head}" if _POINTS_BACK.match(head) else head))
+    return measures_of(question) <= told and not _is_other_way(question.text, head)
 
 
 def _is_other_way(asked: str, text: str) -> bool:

@@ -22,13 +22,15 @@ from helix.domain.intents import is_summary
 from helix.domain.relevance import companies_of, is_of_another
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings, rephrasings
-from helix.providers.offline.cells import MOST_WORDS, cell_answer
+from helix.providers.offline.cell_statements import MOST_WORDS
+from helix.providers.offline.cells import cell_answer
 from helix.providers.offline.evidence import (
     Evidence,
     Sentence,
     weigh_evidence,
 )
 from helix.providers.offline.explanations import Explanation, causes_of, defines, wanted
+from helix.providers.offline.extremes import compared_cells
 from helix.providers.offline.gates import may_answer
 from helix.providers.offline.leads import lead_sentences
 from helix.providers.offline.passages import Floats, kind_words
@@ -118,6 +120,9 @@ def _answer(question: str, sources: Sequence[PromptSource]) -> str:
     readings = [read_question(each) for each in (question, *rephrasings(question))]
     if person := holder(readings[0], sources):
         return _cited(Quote(person.source, person.start, person.end), sources, readings[0])
+    if several := compared_cells(question, sources):
+        number = sources[several.source].number
+        return " ".join(f"{quote(text)} [{number}]" for text in several.texts)
     wants = wanted(readings[0])
     cells = (cell_answer(asked, sources) for asked in readings if not wants)
     if cell := next(filter(None, cells), None):

@@ -29,10 +29,10 @@ _MONEY = re.compile(rf"[$€£¥₹]|\b(?:{any_of('currencies')})\b", re.IGNOREC
 _YEAR = re.compile(r"(?<![\d.,$€£¥₹])(?:1[5-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?s?\b(?![.,]\d|\s*%)")
 _REFERENCE = re.compile(
     r"\b(?:section|item|note|rule|exhibit|title|table|figure|part|chapter|page|article)s? \d[\w.]*"
-    r"|\b\d{1,2}-[A-Z]\b|\bQ[1-4]\b|^\d{1,2}\.\d{1,2}\s|^\s*\(\d{1,2}\)",
+    r"|\b\d{1,2}-[A-Z]\b|\bQ[1-4]\b|^\d{1,2}\.\d{1,2}\*?\s|[‘'’]\d{3}\b|^\s*\(\d{1,2}\)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
+NUMBER = re.compile(
     rf"\d[\d.,]*|\b(?!(?:third|quarter|half)\b)(?:{any_of('number_words')})\b", re.IGNORECASE
 )
 _SUM = re.compile(r"[$€£¥₹]\s?\d[\d.,]*(?:\s(?:thousand|million|billion|trillion))?|\d[\d.,]*\s?%")
@@ -59,9 +59,11 @@ _PERSON = re.compile(
     r"(?: (?:van|von|de|al|bin|da))? [A-Z][^\W\d_]+"
 )
 _FIRM = re.compile(r"\b[A-Z]\w+(?: (?:&|[A-Z]\w+))* (?:LLP|PLLC|P\.C\.)")
+_AUDITS = re.compile(r"\baudit(?:s|ed|ors?)\b", re.IGNORECASE)
+_AUDIT_FIRM = re.compile(rf"\b(?:{any_of('audit_firms')})\b")
 _NOT_NAME = re.compile(rf"\b(?:{any_of('not_names')})s?\b", re.IGNORECASE)
 _ROLE = re.compile(
-    r"\b(?:officer|president|director|chair(?:man|woman)?|treasurer|secretary|auditors?|audits)\b",
+    r"\b(?:officer|president|director|chair(?:man|woman)?|treasurer|secretary|auditors?|audit(?:s|ed))\b",
     re.I,
 )
 
@@ -79,7 +81,7 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
     if _AMOUNT.search(asked) and _CHANGE.search(asked) and not _CHANGE.search(text):
         return False
     if _COMPARES.search(asked) and measures_of(question):
-        return bool(_NUMBER.search(_without_dates(text)))
+        return bool(NUMBER.search(_without_dates(text)))
     amount = bool(_AMOUNT.search(asked) or _PRICE.search(asked))
     if not (amount or (question.asks_for_value and measures_of(question))):
         return True
@@ -87,12 +89,12 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
     if _PRICE.search(asked):
         if _PAYS.search(asked) and not _PAYING.search(text):
             return False
-        return bool(_MONEY.search(bare) and _NUMBER.search(bare))
+        return bool(_MONEY.search(bare) and NUMBER.search(bare))
     if not _LENGTH_ASKED.search(asked):
         bare = _LENGTH.sub(" ", bare)
-    if _COUNT.search(asked) and not _SHARE.search(asked):
+    if _COUNT.search(asked) and not _SHARE.search(_SUM.sub(" ", asked)):
         bare = _SUM.sub(" ", bare)
-    return bool(_NUMBER.search(bare))
+    return bool(NUMBER.search(bare))
 
 
 def tells_plan(text: str) -> bool:
@@ -108,6 +110,11 @@ def asks_what_came(question: AskedQuestion) -> bool:
 def asks_for_change(question: str) -> bool:
     """Whether a question asks how much something changed, not how much it is."""
     return bool(_CHANGE.search(question) or _EFFECT.search(question))
+
+
+def without_sums_and_dates(text: str) -> str:
+    """A text without sums of money, shares of a whole, dates and numbers of sections."""
+    return _SUM.sub(" ", _without_dates(text))
 
 
 def _without_dates(text: str) -> str:
@@ -138,6 +145,8 @@ def _ordinals(text: str) -> frozenset[str]:
 
 
 def _names_person(asked: str, text: str) -> bool:
-    """Whether the text has a person's name that the question has not."""
+    """Whether the text has a person's name that the question has not; of auditors a firm's."""
+    if _AUDITS.search(asked):
+        return bool(_FIRM.search(text) or _AUDIT_FIRM.search(text))
     bare = _NOT_NAME.sub(".", text)
     return any(name[0] not in asked for name in _PERSON.finditer(bare)) or bool(_FIRM.search(text))

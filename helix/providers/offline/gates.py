@@ -12,6 +12,11 @@ from helix.language.rows import BESIDE, INWARDS, amount, read_row
 from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.explanations import announces_table, wanted
 from helix.providers.offline.figures import counts_alike, has_figure
+from helix.providers.offline.focus import (
+    tells_count,
+    tells_day,
+    tells_fact,
+)
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
@@ -53,7 +58,12 @@ def may_answer(
         return False
     if wanted(question) is None and not _has_value(question, text, before, company):
         return False
-    if not tells_what_is_asked(question, text, before):
+    if not (
+        tells_what_is_asked(question, text, before)
+        and tells_fact(question, text)
+        and tells_day(question, text)
+        and tells_count(question, text)
+    ):
         return False
     if (
         is_garbled(text)

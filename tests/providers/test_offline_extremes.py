@@ -1,0 +1,106 @@
+"""Questions for the greatest, the least or what is below a number: cells compared, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.answering.proof.cells import Rows
+from helix.contract import REFUSAL
+from helix.providers.offline.extract import extract
+from helix.providers.offline.extremes import extreme_asked
+from helix.providers.offline.reading import PromptSource
+
+YEAR = "Year Ended December 31, › "
+
+
+def row(label: str, *values: str) -> str:
+    years = ("2019", "2018", "2017")
+    named = (f"{YEAR}{year}: {value}" for year, value in zip(years, values, strict=False))
+    return " | ".join([label, *named])
+
+
+TABLE = "\n".join(
+    [
+        "Revenue by segment (in thousands)",
+        row("Cloud", "5,000", "6,000", "3,000"),
+        row("Devices", "2,000", "1,000", "3,500"),
+        row("Total revenue", "7,000", "7,000", "6,500"),
+    ]
+)
+TWO_KINDS = "\n".join(
+    ["Results by segment (in thousands)", row("Revenue", "9", "8"), row("Cost", "7", "6")]
+)
+
+
+def ask(question: str, text: str = TABLE) -> str:
+    return extract(question, [PromptSource(1, text)])
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("In which year was Cloud revenue the largest?",
+         "Cloud: 6,000 thousand, year ended December 31, 2018, the highest of 3 periods [1]"),
+        ("When was Devices revenue highest?",
+         "Devices: 3,500 thousand, year ended December 31, 2017, the highest of 3 periods [1]"),
+        ("Which year had the lowest cloud revenue?",
+         "Cloud: 3,000 thousand, year ended December 31, 2017, the lowest of 3 periods [1]"),
+        ("Between 2018 and 2019, which year had higher Devices revenue?",
+         "Devices: 2,000 thousand, year ended December 31, 2019 [1]"),
+        ("In which year was Devices revenue less than 1.5 million?",
+         "Devices: 1,000 thousand, year ended December 31, 2018 [1]"),
+        ("Which segment had the largest revenue in 2017?",
+         "Devices: 3,500 thousand, year ended December 31, 2017, the highest of 2 rows [1]"),
+        ("Which segment had the least revenue in 2018?",
+         "Devices: 1,000 thousand, year ended December 31, 2018, the lowest of 2 rows [1]"),
+    ],
+)  # fmt: skip
+def test_the_cell_that_the_comparison_finds_answers_and_is_proved(
+    question: str, answer: str
+) -> None:
+    assert ask(question) == answer
+    proof = Rows(TABLE, "").prove(answer.removesuffix(" [1]"))
+    assert proof is not None
+    assert proof.problem is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("In which year was total revenue the highest?", TABLE),  # two years are equal
+        ("In which year was Devices revenue below 500 thousand?", TABLE),  # none is
+        ("Which segment had the largest revenue in 2019?", TWO_KINDS),  # no parts of one total
+        ("In which year was Cloud revenue from abroad the largest?", TABLE),
+        ("In which year was Cloud revenue largest?", TABLE.replace("3,000", "—")),
+    ],
+)
+def test_nothing_is_said_where_the_comparison_is_not_clear(question: str, text: str) -> None:
+    assert "highest" not in ask(question, text)
+    assert ask(question, text) == REFUSAL
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Cloud: 5,000 thousand, year ended December 31, 2019, the highest of 3 periods",
+        "Cloud: 6,000 thousand, year ended December 31, 2018, the highest of 4 periods",
+        "Cloud: 5,000 thousand, year ended December 31, 2019, the lowest of 2 rows",
+    ],
+)
+def test_a_false_comparison_is_not_proved(claim: str) -> None:
+    proof = Rows(TABLE, "").prove(claim)
+    assert proof is not None
+    assert proof.problem is not None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was revenue in 2019?",
+        "Which is the most recent year?",
+        "Which segment has the second highest revenue?",
+        "What is the highest mountain?",
+    ],
+)
+def test_other_questions_compare_nothing(question: str) -> None:
+    assert extreme_asked(question) is None
