@@ -35,6 +35,8 @@ from helix.store import ChunkStore
 
 TOP_K = 10
 EF_SEARCH = 100
+WIDER = (200, 400, 1000)
+"""Further values of HELIX_EF_SEARCH: what recall and a search's time are with these."""
 PART = 5_000
 """Chunks in memory at once."""
 LATER = 1_000
@@ -90,6 +92,8 @@ class Costs:
     dense: list[float] = field(default_factory=list)
     hybrid: list[float] = field(default_factory=list)
     recalls: list[float] = field(default_factory=list)
+    wider: list[list[str]] = field(default_factory=list)
+    """A row of the report for each value of ``WIDER``."""
 
 
 async def run(options: Options, report: Report) -> None:
@@ -102,6 +106,7 @@ async def run(options: Options, report: Report) -> None:
             await _load(store, own, nearest, costs)
             costs.sizes = _sizes(url)
             await _search(store, own, nearest, costs)
+            costs.wider = [await _search_wider(url, nearest, each) for each in WIDER]
             later = next(parts(own, options.rows, options.rows + LATER))
             costs.later = await _write(store, later, options.rows)
         finally:
@@ -174,6 +179,22 @@ async def _search(store: ChunkStore, own: Corpus, nearest: Nearest, costs: Costs
             halves.append(time.perf_counter() - started)
 
 
+async def _search_wider(url: str, nearest: Nearest, ef_search: int) -> list[str]:
+    seconds: list[float] = []
+    recalls: list[float] = []
+    store = ChunkStore(url, IDENTITY, ef_search=ef_search)
+    try:
+        for number, vector in enumerate(nearest.queries):
+            started = time.perf_counter()
+            found = await store.search(vector.tolist(), TOP_K)
+            seconds.append(time.perf_counter() - started)
+            recalls.append(nearest.recall(number, [hit.node_id for hit in found]))
+    finally:
+        await store.close()
+    name = f"by distance, ef_search {ef_search}"
+    return [name, *percentiles(seconds), f"{np.mean(recalls):.3f}"]
+
+
 def _report(report: Report, costs: Costs) -> None:
     rows = costs.rows
     report.table(
@@ -200,6 +221,7 @@ def _report(report: Report, costs: Costs) -> None:
         [
             ["by distance", *percentiles(costs.dense), f"{np.mean(costs.recalls):.3f}"],
             ["hybrid", *percentiles(costs.hybrid), ""],
+            *costs.wider,
         ],
     )
 

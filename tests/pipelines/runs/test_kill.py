@@ -276,6 +276,44 @@ def test_of_two_workers_one_is_killed(
     check_ended(database_url, corpus)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_four_workers_are_killed_at_random(
+    tmp_path: Path, database_url: str, wire: GeminiWire
+) -> None:
+    """Runs of 200 files that change in between, until 40 of the workers were killed."""
+    chance = random.Random(11)
+    corpus = Corpus(tmp_path, chance, 200)
+    wire.delay = 0.5
+    command = ("pipelines.worker", "--files", "8")
+    workers = [Ingest(corpus, database_url, wire, *command) for _ in range(4)]
+    tables = "SELECT to_regclass('dbos.workflow_status') IS NOT NULL"
+    assert eventually(lambda: rows(database_url, tables) == [(True,)], 60)
+    ended = "SELECT status FROM runs WHERE id = %s AND finished_at IS NOT NULL"
+    kills, runs = 0, 0
+    while kills < 40:
+        with psycopg.connect(database_url) as connection:
+            options = {"paths": ["."], "base": str(corpus.folder), "title": None}
+            run_id = create_run(connection, "paths", options, "", this_host())
+        runs += 1
+        while not rows(database_url, ended, run_id):
+            if not eventually(lambda: bool(rows(database_url, ended, run_id)), chance.random() * 4):  # noqa: B023  it is called at once
+                victim = chance.randrange(len(workers))
+                workers[victim].stop(signal.SIGKILL)
+                workers[victim] = Ingest(corpus, database_url, wire, *command)
+                kills += 1
+        assert rows(database_url, ended, run_id) == [("done",)]
+        assert stored(database_url) == corpus.hashes()
+        check_whole(database_url)
+        corpus.change_some(100)
+    for worker in workers:
+        worker.stop(signal.SIGTERM)
+    print(f"{kills} kills in {runs} runs")  # noqa: T201  a figure of tests/SOAK.md
+    unsettled = "SELECT n FROM run_files WHERE status NOT IN ('added', 'replaced', 'unchanged')"
+    assert rows(database_url, unsettled) == []
+    assert count(database_url, "files") == 0, "bytes that nothing needs are let go"
+
+
 @pytest.mark.timeout(300)
 def test_postgres_crashes_and_restarts_in_the_middle(tmp_path: Path, wire: GeminiWire) -> None:
     """A backend killed by force makes the server drop every connection and recover."""
