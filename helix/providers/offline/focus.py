@@ -14,7 +14,7 @@ from helix.language.word_lists import tables
 from helix.providers.offline.figures import NUMBER, without_sums_and_dates
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
-_BEHIND, _BEFORE = 6, 8  # words from a number to what it counts, and from that to a number
+_BEHIND, _BEFORE = 6, 16  # words from a number to what it counts, and from that to a number
 _SUPPOSED = re.compile(r"\W*(?:if|unless|should|in the event|were (?:we|it|the))\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 _SUPPOSING = re.compile(r"\b(?:if|would|could|should|may|might|happens?)\b", re.IGNORECASE)
