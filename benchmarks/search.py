@@ -35,7 +35,7 @@ from helix.store import ChunkStore
 
 TOP_K = 10
 EF_SEARCH = 100
-P50_RATIO = 1.5
+P50_RATIO = 1.1
 RECALL = 0.95
 
 _RAW = f"""

@@ -28,7 +28,7 @@ from benchmarks.load_generator import Round, Stream
 from benchmarks.processes import LineProcess, stopping
 from helix.store import ChunkStore
 
-ADDED_MS = 15
+ADDED_MS = 5
 MEMORY_GROWTH = 1.05
 EMBED_SECONDS, MODEL_SECONDS = 0.005, 0.020
 SEQUENTIAL = 25  # streams of a round that has one at a time

@@ -97,11 +97,14 @@ near AS MATERIALIZED (
      ORDER BY (c.embedding <=> %(vector)b) + 0, c.id LIMIT %(listed)s)
 )
 """
-# The metadata is unpacked once a row, of the k rows only, and comes as jsonb, for code that is not
-# ours may have put anything under our keys.
+# The metadata is fetched and unpacked once a row, of the k rows only: `|| '{}'` gives it
+# unpacked, and OFFSET 0 keeps the planner from doing so for each key. It comes as jsonb, for code
+# that is not ours may have put anything under our keys.
 _METADATA = """
-CROSS JOIN LATERAL
-    jsonb_to_record(c.metadata_) AS m (page jsonb, heading_path jsonb, label jsonb)
+CROSS JOIN LATERAL (
+    SELECT u.m -> 'page' AS page, u.m -> 'heading_path' AS heading_path, u.m -> 'label' AS label
+    FROM (SELECT c.metadata_ || '{}'::jsonb AS m OFFSET 0) u
+) m
 """
 HIT_COLUMNS = """
 c.id AS chunk_id, c.document_id, d.title, d.source_uri, c.ordinal, c.content, c.start_char,
