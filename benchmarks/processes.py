@@ -45,7 +45,8 @@ class LineProcess:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=log.parent,  # where no .env lies
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                # unbuffered, Python loses the rest of a long line that a pipe takes in parts
+                env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
                 text=True,
             )
         self._log = log
