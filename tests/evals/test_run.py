@@ -79,7 +79,7 @@ def test_the_command_asks_and_writes_every_report(
     }
     assert report["failed"] == [] and report["judges"] == ["offline"]
     assert report["comparison"] == {
-        "worse": [], "better": [], "new": [], "gone": [], "settings": [],
+        "worse": [], "better": [], "new": [], "missing": [], "settings": [],
     }  # fmt: skip
     assert files["html"].read_text().startswith("<!doctype html>")
     assert files["markdown"].read_text().startswith("### evals: golden, passed")

@@ -28,8 +28,8 @@ WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_names", "document_sources", "document_pages", "document_tables",
     "suggested_questions", "documents", "files", "loose_objects", "gate_fits", "message_events",
-    "messages", "conversations", "prompt_versions", "progress_sessions", "progress_days",
-    "progress_counts", "progress_totals",
+    "conversation_images", "messages", "conversations", "prompt_versions", "progress_sessions",
+    "progress_days", "progress_counts", "progress_totals",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
@@ -129,6 +129,11 @@ def _add_file_and_run(own: ChunkStore) -> None:
             "INSERT INTO feedback (answer_id, rating) VALUES (%s, 'up')", (digest[:32],)
         )
         connection.execute("INSERT INTO conversations (id) VALUES ('c')")
+        connection.execute(
+            "INSERT INTO conversation_images (conversation_id, id, name, media, data)"
+            " VALUES ('c', %s, 'p.png', 'image/png', 'x')",
+            (digest,),
+        )
         connection.execute(
             "INSERT INTO messages (conversation_id, branch, depth, question, answer_id)"
             " VALUES ('c', 1, 0, 'q', 'a')"
