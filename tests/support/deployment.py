@@ -162,15 +162,16 @@ class Deployment:
                 "SELECT d.title, d.status, d.text,"
                 " (SELECT count(*) FROM chunks c WHERE c.document_id = d.id),"
                 " (SELECT bool_and(c.content = substr(d.text, c.start_char + 1,"
-                "   c.end_char - c.start_char)) FROM chunks c WHERE c.document_id = d.id)"
+                "   c.end_char - c.start_char)) FROM chunks c WHERE c.document_id = d.id),"
+                " (SELECT string_agg(f.reason, '; ') FROM run_files f WHERE f.document_id = d.id)"
                 " FROM documents d ORDER BY d.id"
             ).fetchall()
         found = [title for title, *_ in documents]
         wrong = [f"{title} is missing" for title in self.accepted if title not in found]
         wrong += [f"{title} is there twice" for title in set(found) if found.count(title) > 1]
-        for title, status, text, chunks, whole in documents:
+        for title, status, text, chunks, whole, reasons in documents:
             if title in self.accepted and (status, text) != ("ready", self.accepted[title]):
-                wrong.append(f"{title} is {status}")
+                wrong.append(f"{title} is {status} ({reasons})")
             if status == "ready" and not (chunks and whole):
                 wrong.append(f"{title} has {chunks} chunks, or torn ones")
         return wrong
