@@ -53,12 +53,19 @@ class _Current:
 
     @contextmanager
     def under_way(self) -> Iterator[Worker]:
-        """The worker, for a workflow that ``interrupt`` can interrupt."""
+        """The worker, for a workflow that ``interrupt`` can interrupt.
+
+        Where the engine's own connection breaks, in a way that DBOS does not wait for, the workflow
+        is interrupted too: it stays pending, and ``requeue_unstarted`` has it carried out again.
+        """
         task = asyncio.current_task()
         assert task is not None
         self.tasks[task] = DBOS.workflow_id
         try:
             yield self.get()
+        except DBAPIError as error:
+            _logger.warning("workflow %s lost the database (%s)", DBOS.workflow_id, where(error))
+            raise asyncio.CancelledError from error
         finally:
             del self.tasks[task]
 
@@ -201,7 +208,7 @@ async def run_workflow(run_id: int) -> None:
     with _current.under_way() as worker:
         try:
             await _carry_out(worker, run_id)
-        except DBOSException:  # cancelled, or taken over by another worker
+        except (DBOSException, DBAPIError):  # cancelled, taken over by another worker, or cut off
             raise
         except Exception as error:  # noqa: BLE001 - a run that fails must end
             await worker.give_up(run_id, error)
@@ -235,7 +242,7 @@ async def file_workflow(run_id: int, n: int) -> None:
     with _current.under_way() as worker:
         try:
             await worker.file(run_id, n, run_batch)
-        except DBOSException:  # cancelled, or taken over by another worker
+        except (DBOSException, DBAPIError):  # cancelled, taken over by another worker, or cut off
             raise
         except Exception as error:  # noqa: BLE001 - one file must not end the run
             await worker.set_aside(run_id, n, error)

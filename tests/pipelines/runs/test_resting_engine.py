@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
+from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import StoreUnavailable
 from helix.library.uploads import Upload, store_uploads
-from helix.settings import load_settings
+from helix.settings import Settings, load_settings
 from pipelines.runs import worker_loop
 from pipelines.runs.resting_engine import RestingEngine
+from pipelines.runs.run_steps import Worker
 from pipelines.runs.worker import open_worker
 from tests.support.fake_embedder import rows
 from tests.support.service_process import eventually
@@ -60,31 +63,62 @@ async def test_one_that_cannot_be_opened_stays_at_rest() -> None:
     assert not resting.is_awake
 
 
+def _upload(database_url: str, text: bytes) -> None:
+    digest = sha256(text).hexdigest()
+    file = Upload(f"{digest[:6]}.txt", "text", len(text), digest, lambda: text)
+    with psycopg.connect(database_url) as connection:
+        store_uploads(connection, [file], DEFAULT_TENANT)
+
+
+def _has_ended(database_url: str, count: int) -> bool:
+    return rows(database_url, ENDED) == [("done",)] * count
+
+
+def _offline(database_url: str) -> Settings:
+    return load_settings(database_url=database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline")
+
+
 async def test_a_worker_at_rest_asks_nothing_and_wakes_for_an_upload(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_loop, "_REST_SECONDS", 0.0)
     monkeypatch.setattr(worker_loop, "_RESTING_LOOK_SECONDS", 3600.0)
-    settings = load_settings(
-        database_url=database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline"
-    )
+    settings = _offline(database_url)
 
     def at_rest() -> bool:
         return rows(database_url, ASKING) == [(0,)]
-
-    def has_ended(count: int) -> bool:
-        return rows(database_url, ENDED) == [("done",)] * count
-
-    def upload(text: bytes) -> None:
-        digest = sha256(text).hexdigest()
-        file = Upload(f"{digest[:6]}.txt", "text", len(text), digest, lambda: text)
-        with psycopg.connect(database_url) as connection:
-            store_uploads(connection, [file], DEFAULT_TENANT)
 
     async with open_worker(settings):
         assert not at_rest(), "it looks for work when it starts"
         for count, text in enumerate((b"Crate 1 holds 7 lanterns.", b"Crate 2 holds 8."), 1):
             assert await asyncio.to_thread(eventually, at_rest)
-            upload(text)
-            assert await asyncio.to_thread(eventually, partial(has_ended, count))
+            _upload(database_url, text)
+            assert await asyncio.to_thread(eventually, partial(_has_ended, database_url, count))
     assert at_rest()
+
+
+async def test_an_engine_that_loses_the_database_in_a_run_or_a_file_loses_neither(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_loop, "_TIDY_SECONDS", 0.2)
+    failures = {"tenant": 1, "file": 1}
+
+    def cut_off(name: str) -> Callable[..., Awaitable[Any]]:
+        carry_out = getattr(Worker, name)
+
+        async def fail_first(*arguments: Any) -> Any:
+            failures[name] -= 1
+            if failures[name] == 0:
+                raise DBAPIError("SELECT 1", None, psycopg.OperationalError("the line was cut"))
+            return await carry_out(*arguments)
+
+        return fail_first
+
+    for name in failures:
+        monkeypatch.setattr(Worker, name, cut_off(name))
+    async with open_worker(_offline(database_url)):
+        _upload(database_url, b"Crate 1 holds 7 lanterns.")
+        ended = partial(_has_ended, database_url, 1)
+        assert await asyncio.to_thread(eventually, ended)
+    assert rows(database_url, "SELECT status FROM documents") == [("ready",)]
+    assert all(left < 0 for left in failures.values()), "both were cut off and came again"
