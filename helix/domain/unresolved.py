@@ -25,6 +25,10 @@ _DEFINITE = re.compile(r"\bthe\s+(?=[a-z])")
 _AUXILIARY = re.compile(
     r"\b(?:do|does|did|can|could|will|would|shall|should|may|might|must)\s+\Z", re.IGNORECASE
 )
+_ANTECEDENT = re.compile(
+    r"\b(?:the|an?|any|every|each|some|no|which|what)\s+[\w'’-]+\s+\Z", re.IGNORECASE
+)
+"""What a relative `that` follows: `the factory that makes the phone` points at nothing."""
 _WORD = re.compile(r"\s*([\w'’-]+)")
 _ENDS_PHRASE = word_lists("followups")["ends_phrase"] | STOP_WORDS
 
@@ -56,6 +60,8 @@ def _competing(found: Sequence[Candidate]) -> bool:
 def _untold(opening: re.Pattern[str], question: str, told: set[str]) -> str | None:
     for match in opening.finditer(question):
         before = question[: match.start()]
+        if match[0].lower().startswith("that") and _ANTECEDENT.search(before):
+            continue
         words = _phrase(question, match.end(), asked_by_verb=bool(_AUXILIARY.search(before)))
         known = told.union(terms(before))
         if words and known.isdisjoint(terms(words[-1])):

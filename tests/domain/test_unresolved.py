@@ -32,6 +32,9 @@ CLOSE, APART = _found(SPREAD / 5), _found(SPREAD)
         ("An actor may apply; is this actor paid?", None),
         ("Is this about mortgages?", None),
         ("What about those?", None),
+        ("Where is the factory that assembles the phone?", None),
+        ("Which clerk that stamps passports is on duty?", None),
+        ("Who signs that contract?", "contract"),
         ("Does it have to be paid back?", None),
     ],
 )
