@@ -26,7 +26,7 @@ demo: $(RUN) ## From a file to a cited, streamed answer and a refusal: no key, n
 	@$(BIN)/helix demo
 
 test: $(ALL) ## Every test
-	@$(BIN)/python -m pytest -m 'not soak and not node' --ignore tests/browser -n 3 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak and not node' --ignore tests/browser -n 4 --dist loadfile
 
 test-browser: $(ALL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
