@@ -7,14 +7,14 @@ from email.utils import formatdate
 import pytest
 
 from pipelines.crawler.plan import import_url, plan_crawl
-from pipelines.crawler.results import FinishedPage, Ignored, PageToRead, Result, StoredPages
+from pipelines.crawler.results import FinishedPage, PageToRead
 from tests.support import web_site as web
+from tests.support.crawls import crawl, planned, reasons
 from tests.support.web_site import (
     LIMITS,
     Answer,
     Route,
     Seen,
-    Website,
     links,
     nothing,
     options_of,
@@ -27,34 +27,10 @@ from tests.support.web_site import (
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n"
 
 
-async def _crawl(
-    site: Website, path: str = "/", known: StoredPages = nothing, **options: object
-) -> list[Result]:
-    return [
-        result
-        async for result in plan_crawl(options_of(site, path, **options), known, limits=LIMITS)
-    ]
-
-
-def _planned(results: list[Result], site: Website) -> list[str]:
-    start = len(site.url(""))
-    return [result.source_uri[start:] for result in results if isinstance(result, PageToRead)]
-
-
-def _reasons(results: list[Result], site: Website) -> dict[str, str]:
-    """Path to reason of what was left out or failed."""
-    start = len(site.url(""))
-    return {
-        result.source_uri[start:]: result.reason
-        for result in results
-        if not isinstance(result, PageToRead)
-    }
-
-
 # the whole
 
 
-async def test_links_under_the_prefix_are_followed_andnothing_else() -> None:
+async def test_links_under_the_prefix_are_followed_and_nothing_else() -> None:
     there = ["guide.html", "/docs/b/", "/docs-old/", "/blog/", "https://example.com/docs/", "#top"]
     routes: dict[str, Route] = {
         "/docs/": page("Docs", links(*there, "/docs/?utm_source=x", "mailto:a@b", "logo.png")),
@@ -66,9 +42,9 @@ async def test_links_under_the_prefix_are_followed_andnothing_else() -> None:
         "/docs-old/": page("Old"),
     }
     async with serving(routes) as site:
-        results = await _crawl(site, "/docs/")
-        assert _planned(results, site) == ["/docs/", "/docs/guide.html", "/docs/b/", "/docs/c"]
-        assert _reasons(results, site) == {
+        results = await crawl(site, "/docs/")
+        assert planned(results, site) == ["/docs/", "/docs/guide.html", "/docs/b/", "/docs/c"]
+        assert reasons(results, site) == {
             "/docs/missing": "the site answered 404",
             "/docs/broken": "the site answered 500",
         }
@@ -94,8 +70,8 @@ async def test_a_sitemap_lists_the_pages() -> None:
             "/docs/unlisted": page("Unlisted"),
         }
         site.routes |= {f"/docs/{n}": page(f"Page {n}") for n in range(3)}
-        results = await _crawl(site, "/docs/")
-        assert _planned(results, site) == ["/docs/", "/docs/0", "/docs/1", "/docs/2"]
+        results = await crawl(site, "/docs/")
+        assert planned(results, site) == ["/docs/", "/docs/0", "/docs/1", "/docs/2"]
         assert "/other" not in site.paths
 
 
@@ -105,13 +81,13 @@ async def test_pages_and_depth_are_limited() -> None:
     }
     chain |= {f"/{n}/side": page(f"Side {n}") for n in range(9)}
     async with serving({**chain, "/": page("Home", links("/0"))}) as site:
-        deep = await _crawl(site, depth=2)
-        assert _planned(deep, site) == ["/", "/0", "/1", "/0/side"]
-        few = await _crawl(site, pages=3)
-        assert _planned(few, site) == ["/", "/0", "/1"]
-        assert "stopped at 3 pages, 3 more are known" in _reasons(few, site)["/"]
-        assert _planned(await _crawl(site, pages=1), site) == ["/"]
-        assert _planned(await _crawl(site, depth=0), site) == ["/"]
+        deep = await crawl(site, depth=2)
+        assert planned(deep, site) == ["/", "/0", "/1", "/0/side"]
+        few = await crawl(site, pages=3)
+        assert planned(few, site) == ["/", "/0", "/1"]
+        assert "stopped at 3 pages, 3 more are known" in reasons(few, site)["/"]
+        assert planned(await crawl(site, pages=1), site) == ["/"]
+        assert planned(await crawl(site, depth=0), site) == ["/"]
 
 
 async def test_a_trap_of_endless_pages_ends() -> None:
@@ -123,100 +99,9 @@ async def test_a_trap_of_endless_pages_ends() -> None:
             return Answer(status=404) if "." in path else trap
 
     async with serving(Everything()) as site:
-        results = await _crawl(site, pages=30)
-        assert len(_planned(results, site)) == 30
+        results = await crawl(site, pages=30)
+        assert len(planned(results, site)) == 30
         assert len(site.paths) == 30
-
-
-# manners
-
-
-async def test_robots_txt_is_kept_to() -> None:
-    rules = """User-agent: *\nDisallow: /\n\nUser-agent: HelixBot\nDisallow: /private/
-        Allow: /private/open\nDisallow: /*/edit$"""
-    routes: dict[str, Route] = {
-        "/robots.txt": web.text(rules),
-        "/": page("Home", links("/private/x", "/private/open", "/a/edit", "/a/edit/more", "/go")),
-        "/private/open": page("Open"),
-        "/private/x": page("Private"),
-        "/a/edit": page("Edit"),
-        "/a/edit/more": page("More"),
-        "/go": redirect("/private/y"),
-    }
-    async with serving(routes) as site:
-        results = await _crawl(site)
-        assert _planned(results, site) == ["/", "/private/open", "/a/edit/more"]
-        left = "its robots.txt does not allow it"
-        assert _reasons(results, site) == {"/private/x": left, "/a/edit": left, "/go": left}
-        assert not {"/private/x", "/private/y", "/a/edit"} & set(site.paths)
-        assert all(isinstance(r, Ignored) for r in results if not isinstance(r, PageToRead))
-
-
-@pytest.mark.parametrize("status", [500, 503, 429])
-async def test_a_site_whose_robots_txt_fails_is_left_alone(status: int) -> None:
-    routes: dict[str, Route] = {
-        "/robots.txt": Answer(status=status, headers={"Retry-After": "3600"}),
-        "/": page("Home"),
-    }
-    async with serving(routes) as site:
-        (result,) = await _crawl(site)
-        assert isinstance(result, FinishedPage)
-        assert f"its robots.txt answered {status}" in result.reason
-        assert site.paths == []
-
-
-async def test_a_site_that_forbids_the_start_is_not_crawled() -> None:
-    routes: dict[str, Route] = {
-        "/robots.txt": web.text("User-agent: *\nDisallow: /"),
-        "/": page("Home"),
-    }
-    async with serving(routes) as site:
-        assert await _crawl(site) == [
-            FinishedPage(site.url("/"), "failed", "its robots.txt does not allow it")
-        ]
-        assert site.paths == []
-
-
-async def test_requests_keep_their_distance() -> None:
-    routes: dict[str, Route] = {
-        "/robots.txt": web.text("User-agent: *\nCrawl-delay: 0.12"),
-        "/": page("Home", links("/a", "/b")),
-        "/a": redirect("/c"),
-        "/b": page("B"),
-        "/c": page("C"),
-    }
-    async with serving(routes) as site:
-        await _crawl(site, delay_ms=50)
-        times = [seen.at for seen in site.seen]
-        # From robots.txt on, its own delay holds; the first request may have arrived late.
-        assert times[-1] - times[1] >= 0.12 * (len(times) - 2) - 0.1
-        assert len(times) == 6
-
-
-async def test_a_site_that_asks_for_minutes_between_pages_is_left_alone() -> None:
-    routes: dict[str, Route] = {"/robots.txt": web.text("User-agent: *\nCrawl-delay: 600")}
-    async with serving(routes) as site:
-        (result,) = await _crawl(site)
-        assert isinstance(result, FinishedPage)
-        assert "asks for 600 s" in result.reason
-
-
-async def test_noindex_and_nofollow_are_respected() -> None:
-    nofollow = '<meta name="robots" content="NOFOLLOW">'
-    routes: dict[str, Route] = {
-        "/": page("Home", links("/no", "/header", "/ends")),
-        "/no": page("No", links("/a"), '<meta content="noindex" name="Robots">'),
-        "/header": page("Header", headers={"X-Robots-Tag": "otherbot: nofollow, noindex"}),
-        "/ends": page("Ends", links("/never"), nofollow),
-        "/a": page("A"),
-        "/never": page("Never"),
-    }
-    routes["/none"] = page("None", headers={"X-Robots-Tag": "noindex"})
-    routes["/"] = page("Home", links("/no", "/header", "/ends", "/none"))
-    async with serving(routes) as site:
-        results = await _crawl(site)
-        assert _planned(results, site) == ["/", "/header", "/ends", "/a"]
-        assert set(_reasons(results, site)) == {"/no", "/none"}
 
 
 # one page, one document
@@ -235,9 +120,9 @@ async def test_the_canonical_address_is_the_source() -> None:
         "/d": page("D", "", canonical("/stable/d#part")),
     }
     async with serving(routes) as site:
-        results = await _crawl(site)
+        results = await crawl(site)
         # /c says that it is the home page, and is not: it is kept as itself
-        assert _planned(results, site) == ["/", "/a", "/b", "/c", "/stable/d"]
+        assert planned(results, site) == ["/", "/a", "/b", "/c", "/stable/d"]
         assert "/a" not in site.paths
         origins = [r.origin["url"] for r in results if isinstance(r, PageToRead)]
         assert site.url("/a?print=1") in origins
@@ -252,9 +137,9 @@ async def test_a_page_that_failed_is_reported_once() -> None:
         "/b": page("B"),
     }
     async with serving(routes) as site:
-        results = await _crawl(site)
-        assert _planned(results, site) == ["/", "/a?x=1", "/b"]
-        assert _reasons(results, site) == {"/a": "the site answered 500"}
+        results = await crawl(site)
+        assert planned(results, site) == ["/", "/a?x=1", "/b"]
+        assert reasons(results, site) == {"/a": "the site answered 500"}
 
 
 async def test_the_same_page_twice_is_one() -> None:
@@ -266,12 +151,12 @@ async def test_the_same_page_twice_is_one() -> None:
         "/go": redirect("/a"),
     }
     async with serving(routes) as site:
-        results = await _crawl(site)
-        assert _planned(results, site) == ["/", "/a"]
-        reasons = _reasons(results, site)
-        assert reasons["/b"] == f"the same as {site.url('/a')}"
-        assert reasons["/a/"] == f"the same page as {site.url('/a')}"
-        assert "dealt with already" in reasons["/go"]
+        results = await crawl(site)
+        assert planned(results, site) == ["/", "/a"]
+        reported = reasons(results, site)
+        assert reported["/b"] == f"the same as {site.url('/a')}"
+        assert reported["/a/"] == f"the same page as {site.url('/a')}"
+        assert "dealt with already" in reported["/go"]
         assert "/index.html" not in site.paths
 
 
@@ -285,7 +170,7 @@ async def test_the_start_may_lead_to_another_host() -> None:
         async with serving({"/": redirect(site.url("/"), 301)}) as old:
             options = options_of(old, allow_hosts=[site.host, old.host])
             results = [r async for r in plan_crawl(options, nothing, limits=LIMITS)]
-        assert _planned(results, site) == ["/en/latest/", "/en/latest/a"]
+        assert planned(results, site) == ["/en/latest/", "/en/latest/a"]
         asked = [seen.path for seen in site.seen]
         assert asked.index("/robots.txt") < asked.index("/")  # its own rules first
         assert [seen.path for seen in old.seen] == ["/robots.txt", "/"]
@@ -299,8 +184,8 @@ async def test_a_redirect_out_of_the_site_is_not_followed() -> None:
             "/docs/b": redirect("/login"),
         }
         async with serving(routes) as site:
-            results = await _crawl(site, "/docs/", allow_hosts=[site.host, other.host])
-            assert _planned(results, site) == ["/docs/"]
+            results = await crawl(site, "/docs/", allow_hosts=[site.host, other.host])
+            assert planned(results, site) == ["/docs/"]
             assert "/login" not in site.paths
         assert other.connections == 0
 
@@ -312,8 +197,8 @@ async def test_a_redirect_to_a_private_address_fails_by_name_and_the_crawl_goes_
         "/b": page("B"),
     }
     async with serving(routes) as site:
-        results = await _crawl(site)
-        assert _planned(results, site) == ["/", "/b"]
+        results = await crawl(site)
+        assert planned(results, site) == ["/", "/b"]
         single = await import_url(options_of(site, "/a"), nothing, limits=LIMITS)
         assert isinstance(single, FinishedPage)
         assert single.reason == "refused: 169.254.169.254 is a cloud's metadata service"
@@ -321,7 +206,7 @@ async def test_a_redirect_to_a_private_address_fails_by_name_and_the_crawl_goes_
 
 async def test_a_crawl_of_a_private_address_is_refused() -> None:
     async with serving({"/": page("Home")}) as site:
-        (result,) = await _crawl(site, allow_hosts=[])
+        (result,) = await crawl(site, allow_hosts=[])
         assert isinstance(result, FinishedPage)
         assert result.reason.startswith("refused: 127.0.0.1 is loopback: allow it with")
         assert site.connections == 0
@@ -336,12 +221,12 @@ async def test_documents_that_are_no_pages_need_a_flag() -> None:
         "/tool.exe": Answer(b"MZ" + b"\0" * 99, content_type="application/octet-stream"),
     }
     async with serving(routes) as site:
-        without = await _crawl(site)
-        assert _planned(without, site) == ["/"]
+        without = await crawl(site)
+        assert planned(without, site) == ["/"]
         assert "/a.pdf" not in site.paths
-        assert "--files" in _reasons(without, site)["/download?id=1"]
-        results = await _crawl(site, files=True)
-        assert _planned(results, site) == ["/", "/a.pdf", "/download?id=1"]
+        assert "--files" in reasons(without, site)["/download?id=1"]
+        results = await crawl(site, files=True)
+        assert planned(results, site) == ["/", "/a.pdf", "/download?id=1"]
         assert [r.media for r in results if isinstance(r, PageToRead)] == ["html", "pdf", "pdf"]
         single = await import_url(options_of(site, "/a.pdf"), nothing, limits=LIMITS)
         assert isinstance(single, PageToRead)
@@ -364,10 +249,10 @@ async def test_an_unchanged_site_is_settled(validator: str) -> None:
         "/c": marked("C"),
     }
     async with serving(routes) as site:
-        first = await _crawl(site)
-        assert len(_planned(first, site)) == 4
+        first = await crawl(site)
+        assert len(planned(first, site)) == 4
         site.seen.clear()
-        again = await _crawl(site, known=stored_of(first))
+        again = await crawl(site, known=stored_of(first))
         assert again == [
             FinishedPage(site.url(path), "unchanged") for path in ("/", "/a", "/b", "/c")
         ]
@@ -376,8 +261,8 @@ async def test_an_unchanged_site_is_settled(validator: str) -> None:
         ]
         assert len(conditional) == (0 if validator == "none" else 4)
         site.routes["/b"] = page("B", "new", etag='"2"')
-        changed = await _crawl(site, known=stored_of(first))
-        assert _planned(changed, site) == ["/b"]
+        changed = await crawl(site, known=stored_of(first))
+        assert planned(changed, site) == ["/b"]
 
 
 async def test_a_page_without_its_links_is_asked_for_whole() -> None:
@@ -386,9 +271,9 @@ async def test_a_page_without_its_links_is_asked_for_whole() -> None:
     async with serving(routes) as site:
         single = await import_url(options_of(site), nothing, limits=LIMITS)
         known = stored_of([single])
-        results = await _crawl(site, known=known)
+        results = await crawl(site, known=known)
         assert results[0] == FinishedPage(site.url("/"), "unchanged")
-        assert _planned(results, site) == ["/a"]
+        assert planned(results, site) == ["/a"]
         assert await import_url(options_of(site), known, limits=LIMITS) == results[0]
         assert site.seen[-1].headers["if-none-match"] == '"1"'
 
@@ -397,6 +282,6 @@ async def test_a_site_that_goes_away_ends_the_crawl() -> None:
     pages = [f"/{n}" for n in range(30)]
     routes: dict[str, Route] = {path: Answer(cut=True) for path in pages}
     async with serving({**routes, "/": page("Home", links(*pages))}) as site:
-        results = await _crawl(site)
+        results = await crawl(site)
         assert len(results) == 12
-        assert "10 pages in a row did not answer" in _reasons(results, site)["/"]
+        assert "10 pages in a row did not answer" in reasons(results, site)["/"]
