@@ -3,14 +3,14 @@
 //   useKeys({ "?": f, "mod+k": g })      "mod" is Ctrl, on a Mac the command key; such a one works
 //                                        while typing too
 //   isMac                                for how keys are written
-import { useEffect, useRef } from "../html.js";
+import { useLayoutEffect, useRef } from "../html.js";
 
 export const isMac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform ?? navigator.platform);
 
 export function useKeys(actions) {
   const now = useRef(actions);
   now.current = actions;
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: a key that follows what is seen finds its action
     const onKey = (event) => {
       const action = now.current[nameOf(event)];
       if (!action || event.defaultPrevented || event.isComposing || event.repeat) return;
