@@ -49,7 +49,6 @@ export const api = {
     }),
   stop: (id, message) =>
     call("POST /v1/conversations/{conversation_id}/messages/{message_id}/stop", { path: pathOf(id, message) }),
-  askImage: (form, signal) => call("POST /ask-image", { form, signal }),
   receipt: (answer_id, signal) =>
     call("GET /v1/answers/{answer_id}", { path: { answer_id }, signal }),
   verify: (answer_id, signal) =>

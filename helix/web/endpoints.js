@@ -91,7 +91,7 @@ export const ENDPOINTS = {
     "reads": [
       "title", "scope", "answering", "earlier", "path[].id", "path[].parent_id", "path[].siblings",
       "path[].status", "path[].error", "path[].question", "path[].scope", "path[].answer_id",
-      "path[].created_at", "path[].stale", "path[].response.answer", "path[].response.citations",
+      "path[].created_at", "path[].stale", "path[].attachments", "path[].response.answer", "path[].response.citations",
       "path[].response.turn.memory", "path[].response.turn.understood_as"
     ]
   },
@@ -102,7 +102,8 @@ export const ENDPOINTS = {
   "GET /v1/conversations/{conversation_id}/export": { "query": ["format"] },
   "POST /v1/conversations/{conversation_id}/messages": {
     "body": [
-      "question", "document_ids", "filters", "filters.tags", "stream", "debug", "verdict", "wait", "mode", "time_zone"
+      "question", "document_ids", "filters", "filters.tags", "images", "stream", "debug", "verdict", "wait", "mode",
+      "time_zone"
     ],
     "reads": [
       "message.message_id", "message.parent_id", "message.answer_id", "message.conversation_id",
@@ -157,6 +158,8 @@ export const ENDPOINTS = {
     "query": ["start", "end"], "reads": ["boxes"]
   },
   "POST /v1/conversations/{conversation_id}/attachments/{document_id}/library": { "reads": ["run_id"] },
+  "POST /v1/conversations/{conversation_id}/images": { "body": ["image"], "reads": ["id", "name"] },
+  "GET /v1/conversations/{conversation_id}/images/{image_id}": {},
   "GET /v1/study": {
     "query": ["limit"],
     "reads": [
@@ -223,7 +226,6 @@ export const ENDPOINTS = {
   "DELETE /v1/prompts/{name}": { "reads": ["text", "version"] },
   "POST /v1/prompts/{name}/rollback": { "body": ["version"], "reads": ["text", "version"] },
   "POST /v1/prompts/{name}/preview": { "body": ["text", "question"], "reads": ["answer.answer"] },
-  "POST /ask-image": { "body": ["image", "q"], "reads": ["text"] },
   "GET /v1/answers/{answer_id}": {
     "reads": [
       "question", "answer", "citations", "abstained", "reason", "clarifying_question",

@@ -94,22 +94,19 @@ def _script(question: str, n: str) -> AsyncGenerator[str, None] | None:
 class Adversary(OfflineLLM):
     """The scripts above over LlamaIndex's interface; of an image it tells how large it is."""
 
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        images = [block for block in messages[-1].blocks if isinstance(block, ImageBlock)]
-        if not images:
-            reply: ChatResponse = await super().achat(messages, **kwargs)
-            return reply
-        if "slowly" in (messages[-1].content or ""):
-            await asyncio.sleep(30)
-        told = f"It is **{len(images[0].resolve_image().read())} bytes** of red. [1] {HOSTILE}"
-        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=told))
-
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponseAsyncGen:
         prompt = messages[-1].content or ""
         source = _REFUNDS.search(prompt)
         script = _script(prompt.rpartition("Question:")[2], source[1] if source else "1")
+        sizes = [
+            len(block.resolve_image().read())
+            for block in messages[-1].blocks
+            if isinstance(block, ImageBlock)
+        ]
+        if sizes and script is None:
+            script = _text(*(f"It is **{size} bytes** of red. [1] " for size in sizes), HOSTILE)
         if script is None:
             offline: ChatResponseAsyncGen = await super().astream_chat(messages, **kwargs)
             return offline

@@ -172,7 +172,7 @@ def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the
             "buffer": drawn(lambda canvas: put(canvas, 60, 80, kept)),
         }  # fmt: skip
         page.get_by_label("Documents for this conversation").set_input_files(file)
-        own = page.get_by_role("group", name="Documents of this conversation alone")
+        own = page.get_by_role("list", name="Documents of this conversation alone")
         add = own.get_by_role("button", name="Add Oil to the library")
         expect(add).to_be_visible(timeout=60_000)
         assert serious(page) == []

@@ -373,7 +373,8 @@ def test_what_the_page_reads_is_in_real_answers(served: httpx.Client) -> None:
     answers = _read_of(served)
     # a model that sees, a report, a worker: tests/browser has them
     elsewhere = {
-        "POST /ask-image", "POST /v1/transcribe", "GET /v1/evals/last",
+        "POST /v1/transcribe", "GET /v1/evals/last",
+        "POST /v1/conversations/{conversation_id}/images",
         "POST /v1/conversations/{conversation_id}/attachments/{document_id}/library",
     }  # fmt: skip
     elsewhere |= {name for name in endpoints() if "/v1/study" in name}

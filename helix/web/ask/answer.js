@@ -5,17 +5,17 @@
 //      onSwitch=${(message) => …} />      without the last two: as a receipt has it
 import { api } from "../api.js";
 import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, toast } from "../components.js";
-import { listen, textOf } from "../conversations/asking.js";
+import { listen, textOf } from "../conversations/following.js";
 import { FromHistory, Stale, Understood } from "../conversations/marks.js";
 import { Question } from "../conversations/question.js";
-import { isRunning } from "../conversations/turn.js";
+import { isOfImages, isRunning } from "../conversations/turn.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Prose } from "../markdown.js";
 import { address } from "../router.js";
 import { shortened } from "../text.js";
 import { Calculated } from "./calculated.js";
 import { panelOf, passageAt, quotesOf } from "./cited.js";
-import { Picture } from "./picture.js";
+import { Pictures } from "./picture.js";
 import { wantsPreview, watchChips } from "./preview.js";
 import { Refusal, SuggestedScope } from "./refusal.js";
 import { Sources, asText } from "./sources.js";
@@ -23,23 +23,24 @@ import { Steps } from "./steps.js";
 import { ReadAloud } from "./voice.js";
 
 export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, conversation = null, isLinked = false }) {
-  const { picture } = turn;
+  const { images } = turn;
+  const seen = isOfImages(turn);
   const done = turn.state === "done" && !turn.isEmptied;
-  const cites = done && !picture && !turn.abstained && turn.turnType !== "conversational";
-  const waits = turn.state === "waiting" && (picture ? "Looking at the image" : "Looking through the documents");
+  const cites = done && !seen && !turn.abstained && turn.turnType !== "conversational";
+  const waits = turn.state === "waiting" && (seen ? `Looking at the ${images.length > 1 ? "images" : "image"}` : "Looking through the documents");
   return html`<article class=${isLinked ? "turn linked" : "turn"} id=${`turn-${turn.local}`} aria-label=${`Question: ${shortened(turn.question, 80)}`} aria-busy=${isRunning(turn)}>
     <${Question} turn=${turn} onEdit=${onEdit} onSwitch=${onSwitch} />
     ${done && html`<${Understood} turn=${turn} />`}
-    ${picture && html`<${Picture} picture=${picture} />`}
+    ${images.length > 0 && html`<${Pictures} images=${images} conversation=${conversation} />`}
     ${turn.steps ? html`<${Steps} turn=${turn} onOpen=${onOpen} />` : waits && html`<${Spinner} label=${waits} />`}
-    ${done && picture && html`<p class="from-picture"><${Icon} name="image" /><span>From the image, not from your documents</span></p>`}
+    ${done && seen && html`<p class="from-picture"><${Icon} name="image" /><span>From the ${images.length > 1 ? "images" : "image"}, not from your documents</span></p>`}
     ${turn.isEmptied ? null : done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${`${turn.local} ${turn.state === "waiting" ? "none" : "some"}`} turn=${turn} onOpen=${onOpen} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
     ${done && html`<${FromHistory} turn=${turn} />`}
     ${turn.state === "done" && html`<${Stale} turn=${turn} onRetry=${onRetry} />`}
     ${done && html`<${Calculated} turn=${turn} onOpen=${onOpen} />`}
     ${cites && html`<${Sources} turn=${turn} onOpen=${onOpen} />`}
-    ${done && !picture && html`<${SuggestedScope} turn=${turn} onAsk=${onAsk} />`}
+    ${done && html`<${SuggestedScope} turn=${turn} onAsk=${onAsk} />`}
     ${done && html`<${Actions} turn=${turn} conversation=${conversation} onOpen=${onOpen} onRate=${onRate} onRetry=${onSwitch && onRetry} />`}
   </article>`;
 }
@@ -100,12 +101,11 @@ function beside(support) {
 }
 
 function Trouble({ turn, onRetry }) {
-  const lost = turn.picture && !turn.picture.file; // an image is not kept over a reload
-  const again = !lost && html`<${Button} icon="retry" onClick=${onRetry}>Ask again</>`;
+  const again = html`<${Button} icon="retry" onClick=${onRetry}>Ask again</>`;
   if (turn.state === "stopped") return html`<div class="stopped"><${Icon} name="stop" /><span>Stopped${turn.text ? ": this is not the whole answer" : ""}.</span> ${again}</div>`;
   if (turn.state === "cut") return html`<${Notice} kind="error" title="This is not the whole answer."><p>${turn.error}</p>${again}</>`;
   if (turn.state === "failed") return html`<${Notice} kind="error" title=${turn.text ? "This is not the whole answer." : "There is no answer."}><p>${turn.error}</p>${again}</>`;
-  if (turn.state !== "done" || turn.abstained || turn.picture) return null;
+  if (turn.state !== "done" || turn.abstained) return null;
   const open = unsupported(turn.support).length;
   const aside = beside(turn.support).length;
   const all = turn.support?.statements.length;
@@ -116,8 +116,9 @@ function Trouble({ turn, onRetry }) {
 
 function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
   const [noting, setNoting] = useState(false);
-  const copy = async () => toast((await copyText(asText(turn))) ? (turn.picture ? "Answer copied" : "Answer copied with its sources") : "It could not be copied");
-  const place = conversation && turn.id !== null && !turn.picture ? address("c", [conversation, turn.id]) : address("answer", [turn.answerId || ""]);
+  const seen = isOfImages(turn);
+  const copy = async () => toast((await copyText(asText(turn))) ? (seen ? "Answer copied" : "Answer copied with its sources") : "It could not be copied");
+  const place = conversation && turn.id !== null ? address("c", [conversation, turn.id]) : address("answer", [turn.answerId || ""]);
   const link = new URL(place, location.href).href;
   const share = async () => toast((await copyText(link)) ? "Link copied" : "The link could not be copied");
   const rate = async (rating, note = "") => {
@@ -132,13 +133,13 @@ function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
     setNoting(!note);
   };
   return html`<div class="actions" role="group" aria-label="This answer">
-    <${IconButton} icon="copy" label=${turn.picture ? "Copy the answer" : "Copy the answer with its sources"} onClick=${copy} />
+    <${IconButton} icon="copy" label=${seen ? "Copy the answer" : "Copy the answer with its sources"} onClick=${copy} />
     <${ReadAloud} text=${textOf(turn)} />
     ${turn.answerId && html`<${IconButton} icon="link" label="Copy a link to this answer" onClick=${share} />
       <${IconButton} icon="up" label="Good answer" pressed=${turn.rating === "up"} onClick=${() => rate("up")} />
       <${IconButton} icon="down" label="Bad answer" pressed=${turn.rating === "down"} onClick=${() => rate("down")} />`}
-    ${onRetry && !turn.picture && html`<${IconButton} icon="retry" label="Answer again" onClick=${onRetry} />`}
-    ${!turn.picture && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id ?? turn.local, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
+    ${onRetry && html`<${IconButton} icon="retry" label="Answer again" onClick=${onRetry} />`}
+    ${!seen && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id ?? turn.local, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
     <${Note} open=${noting} onClose=${() => setNoting(false)} onSend=${(note) => rate(turn.rating, note)} />
   </div>`;
 }

@@ -1,19 +1,21 @@
 // The question box. Enter sends, Shift+Enter breaks the line, Escape stops what is running, the arrow
-// up brings back what was asked before. An image comes by its button, pasted or dropped, where the
-// model can look at one; any other file is put to the conversation alone.
+// up brings back what was asked before. Images come by their button, pasted or dropped, where the model
+// can look at them; any other file is put to the conversation alone.
 //
-//   <${Composer} conversation=${id} scope=${scope} running=${b} onAsk=${(question, picture) => …}
-//      onStop=${f} />      picture: or null
-import { Icon, toast } from "../components.js";
+//   <${Composer} conversation=${id} scope=${scope} running=${b} onAsk=${(question, images) => …}
+//      onStop=${f} />      images: those of the conversation that it is about, [{ id, name }]
+import { Icon } from "../components.js";
 import { askedBefore } from "../conversations/asking.js";
 import { attach } from "../conversations/attached.js";
 import { AttachButton, Attachments } from "../conversations/attachments.js";
-import { setDraft, useDraft } from "../conversations/drafts.js";
+import { draftOf, setDraft, useDraft, useDraftImages } from "../conversations/drafts.js";
+import { choose, isImage, sent, taken, unchoose } from "../conversations/images.js";
+import { thread } from "../conversations/thread.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { filesOf } from "../library/drop.js";
 import { useAbout } from "../shell/about.js";
 import { Mode } from "./mode.js";
-import { Picture, PicturePicker, isImage, pictureOf } from "./picture.js";
+import { PicturePicker, Pictures } from "./picture.js";
 import { Microphone } from "./voice.js";
 
 const LONGEST = 4000; // characters; HELIX_MAX_QUESTION_CHARS of a server may say less
@@ -23,8 +25,9 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const type = (now) => setDraft(conversation, now);
   const recalled = useRecalled();
   const [over, setOver] = useState(false);
-  const { images } = useAbout();
-  const { picture, pick, take } = usePicture();
+  const { images: sees } = useAbout();
+  const images = useDraftImages(conversation);
+  const sending = useRef(false);
   const box = useRef(null);
   useLayoutEffect(() => {
     box.current.style.blockSize = "auto";
@@ -37,16 +40,26 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const put = (files) => {
     const pictures = files.filter(isImage);
     const others = files.filter((file) => !isImage(file));
-    if (pictures.length && images === false) toast("The model that answers here cannot look at images.");
-    else if (pictures.length) pick(pictures);
+    if (pictures.length) choose(conversation, pictures);
     if (others.length) attach(others, scope);
     box.current.focus({ preventScroll: true });
   };
   const send = () => {
     const question = text.trim();
-    if (!question) return;
+    if (!question || sending.current) return;
+    if (images.length) return sendImages();
     type("");
-    onAsk(question, take());
+    return onAsk(question, []);
+  };
+  // What was typed stays until the conversation has the images.
+  const sendImages = async () => {
+    sending.current = true;
+    const found = await sent(conversation, scope);
+    sending.current = false;
+    if (!found || thread.get().id !== found.conversation) return;
+    const question = draftOf(found.conversation).trim();
+    taken(found.conversation);
+    if (question) onAsk(question, found.images);
   };
   const onKeyDown = (event) => {
     if (event.isComposing) return; // Enter chooses a candidate of an input method
@@ -82,13 +95,14 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   };
   return html`<form class=${over ? "composer over" : "composer"} onSubmit=${(event) => { event.preventDefault(); send(); }}
       onDragOver=${onDragOver} onDragLeave=${() => setOver(false)} onDrop=${onDrop}>
-    ${picture && html`<${Picture} key=${picture.url} picture=${picture} onRemove=${() => { pick([]); box.current.focus(); }} />`}
+    ${images.length > 0 && html`<${Pictures} images=${images} onRemove=${(image) => { unchoose(conversation, image); box.current.focus(); }} />
+      <p class="hint">The question is about ${images.length > 1 ? "these images" : "this image"}. No document is searched.</p>`}
     <${Attachments} conversation=${conversation} />
     <label class="unseen" for="question">Your question</label>
-    <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${picture ? "Ask about this image…" : "Ask your documents…"}
+    <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${images.length > 1 ? "Ask about these images…" : images.length ? "Ask about this image…" : "Ask your documents…"}
       aria-describedby="keys" onInput=${(event) => type(event.target.value)} onKeyDown=${onKeyDown}
       onPaste=${onPaste}></textarea>
-    <div class="composer-tools"><${AttachButton} onPick=${put} />${images && html`<${PicturePicker} onPick=${put} />`}<${Microphone} onText=${(said) => { type(`${text} ${said}`.trim()); box.current.focus(); }} /><${Mode} />
+    <div class="composer-tools"><${AttachButton} onPick=${put} />${sees && html`<${PicturePicker} onPick=${put} />`}<${Microphone} onText=${(said) => { type(`${text} ${said}`.trim()); box.current.focus(); }} /><${Mode} />
       <span class="hint keys" id="keys">${running ? "Esc stops" : "Enter sends, Shift+Enter breaks the line"}</span>
       ${running && html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick=${onStop}><${Icon} name="stop" /></button>`}
       <button class="round send" aria-label="Ask" title="Ask (Enter)" disabled=${!text.trim()}><${Icon} name="send" /></button>
@@ -106,25 +120,5 @@ function useRecalled() {
     if ((text && !now) || next < 0 || next > asked.length) return null;
     back.current = next;
     return next ? asked[next - 1] : "";
-  };
-}
-
-// The image beside the text. What is taken is its question's; what is put away is let go of.
-function usePicture() {
-  const [picture, setPicture] = useState(null);
-  const held = useRef(null);
-  held.current = picture;
-  useEffect(() => () => held.current && URL.revokeObjectURL(held.current.url), []);
-  return {
-    picture,
-    pick: (files) => {
-      if (picture) URL.revokeObjectURL(picture.url);
-      setPicture(pictureOf(files));
-    },
-    take: () => {
-      held.current = null;
-      setPicture(null);
-      return picture;
-    },
   };
 }

@@ -1,52 +1,48 @@
-// An image to ask about: chosen, pasted or dropped on the question box, and shown until it is sent.
+// Images beside a question: chosen for the next one, or those that one was about.
 //
-//   isImage(file)               by what the browser takes it for, or its name
-//   pictureOf(files)            { file, name, url } of the first of them, or null; url is a blob: one
 //   <${PicturePicker} onPick=${(files) => …} />
-//   <${Picture} picture=${picture} onRemove=${f} />      without onRemove: as it stands with a question
+//   <${Pictures} images=${[{ name, url }]} onRemove=${(image) => …} />      url: of the file that was chosen
+//   <${Pictures} images=${[{ id, name }]} conversation=${id} />             read from there when they come near
 import { FileButton, Icon, IconButton } from "../components.js";
-import { html, useState } from "../html.js";
+import { imageOf } from "../conversations/images.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 
-const KINDS = "image/png,image/jpeg,image/webp,image/gif,image/heic,image/heif";
-const LARGEST_MB = 10; // as POST /ask-image has it
-const BYTES = LARGEST_MB * 2 ** 20;
-
-const SAID = {
-  413: `The image is too large: ${LARGEST_MB} MB is the most. Make it smaller and ask again.`,
-  415: "That file is no image that can be looked at. PNG, JPEG, WebP, GIF, HEIC and HEIF can.",
-  501: "The model that answers here cannot look at images. Whoever runs this server can set one that does (HELIX_LLM).",
-};
-
-export const isImage = ({ type, name }) => type.startsWith("image/") || /\.hei[cf]$/i.test(name);
-
-export function pictureOf(files) {
-  const file = [...files][0];
-  return file ? { file, name: file.name || "image", url: URL.createObjectURL(file) } : null;
-}
-
-// The form that is sent; throws what the server would say of a file that is not worth sending.
-export function formOf({ file }, question) {
-  if (file.size > BYTES) throw new Error(SAID[413]);
-  const form = new FormData();
-  form.append("image", file, "image");
-  form.append("q", question);
-  return form;
-}
-
-export const saidOf = (error) => SAID[error.status] || error.message;
+const KINDS = "image/png,image/jpeg,image/webp,image/heic,image/heif";
+const NEAR = "600px 0px"; // around what is seen
 
 export function PicturePicker({ onPick }) {
-  return html`<${FileButton} icon="image" label="Ask about an image" field="Image to ask about" accept=${KINDS} onPick=${onPick} />`;
+  return html`<${FileButton} icon="image" label="Ask about an image" field="Images to ask about" accept=${KINDS} multiple=${true} onPick=${onPick} />`;
 }
 
-export function Picture({ picture, onRemove }) {
-  const [broken, setBroken] = useState(false);
-  const { name, url } = picture;
-  const shown = url && !broken;
-  return html`<figure class=${shown ? "picture" : "picture unshown"}>
-    ${shown ? html`<img src=${url} alt=${`The image ${name}`} onError=${() => setBroken(true)} />` : html`<${Icon} name="image" />`}
-    <figcaption><span class="picture-name">${name}</span>${onRemove && html`<span class="hint">The question is about this image. No document is searched.</span>`}
-      ${!url && html`<span class="hint">Images are not kept when a tab is loaded again.</span>`}</figcaption>
-    ${onRemove && html`<${IconButton} icon="close" label="Take the image away" onClick=${onRemove} />`}
+export function Pictures({ images, conversation, onRemove }) {
+  return html`<div class="pictures" role="group" aria-label=${images.length > 1 ? "Images of the question" : "Image of the question"}>
+    ${images.map((image) => html`<${Picture} key=${image.url ?? image.id} image=${image} conversation=${conversation} onRemove=${onRemove} />`)}</div>`;
+}
+
+function Picture({ image, conversation, onRemove }) {
+  const { id, name } = image;
+  const element = useRef(null);
+  const [{ url, fault }, setState] = useState({ url: image.url });
+  useEffect(() => {
+    if (image.url) return undefined;
+    let made = "";
+    const near = new IntersectionObserver(([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      near.disconnect();
+      imageOf(conversation, id).then((blob) => {
+        if (!element.current) return; // it was taken away meanwhile
+        made = URL.createObjectURL(blob);
+        setState({ url: made });
+      }, ({ message }) => setState({ fault: message }));
+    }, { rootMargin: NEAR });
+    near.observe(element.current);
+    return () => { near.disconnect(); URL.revokeObjectURL(made); };
+  }, [conversation, id]);
+  const broken = () => setState({ fault: "This browser cannot show it." });
+  const shown = html`<img src=${url} alt=${`The image ${name}`} onError=${broken} />`;
+  return html`<figure class="picture" ref=${element}>
+    ${!url ? html`<span class="unshown"><${Icon} name="image" /></span>` : onRemove ? shown : html`<a href=${url} target="_blank" rel="noopener" title="Open the image">${shown}</a>`}
+    <figcaption><span class="picture-name" title=${name}>${name}</span>${fault && html`<span class="hint">${fault}</span>`}</figcaption>
+    ${onRemove && html`<${IconButton} icon="close" label=${`Take ${name} away`} onClick=${() => onRemove(image)} />`}
   </figure>`;
 }

@@ -27,7 +27,8 @@ function Card({ turn, citation, onOpen }) {
 
 export function asText(turn) {
   const sources = turn.citations.map((citation) => [`[${citation.n}] ${citation.title}`, ...quotesOf(turn, citation).map(quoted)].join("\n"));
-  const asked = turn.picture ? `${turn.question} (about the image ${turn.picture.name})` : turn.question;
+  const shown = turn.images.map(({ name }) => name).join(", ");
+  const asked = shown ? `${turn.question} (about ${shown})` : turn.question;
   return [asked, "", turn.text, ...(sources.length ? ["", "Sources", ...sources] : [])].join("\n");
 }
 

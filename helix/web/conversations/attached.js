@@ -3,16 +3,17 @@
 //
 //   const { documents, sending, refused } = useAttached(id)      documents: [{ id, title, status, error }]
 //   await attach(files, scope)      begins a conversation where none is open
-//   await detach(id); await toLibrary(id); putAwayRefused()
+//   await sendTo(scope, count, work, said)      the same with work(conversation) of one's own; what it
+//                                   gives, or null where it failed: said(error) is told then
+//   await detach(id); await toLibrary(id); refuse(id, "why")
 import { call } from "../api.js";
 import { useEffect } from "../html.js";
 import { show } from "../library/intake.js";
 import { whenSeen } from "../library/seen.js";
-import { address, go } from "../router.js";
 import { createStore, useStore } from "../store.js";
-import { draftOf, setDraft } from "./drafts.js";
+import { openHere } from "./anew.js";
 import { onOther } from "./kept.js";
-import { begin, newId, refresh, store, thread } from "./thread.js";
+import { refresh, store, thread } from "./thread.js";
 
 const NOTHING = { conversation: null, documents: [], sending: 0, refused: "" };
 const WAITS = [400, 700, 1000, 2000]; // ms until the reading is looked at again
@@ -52,31 +53,35 @@ async function watch(conversation) {
   }
 }
 
-export async function attach(files, scope) {
-  const conversation = opened(scope);
-  attached.set({ ...(attached.get().conversation === conversation ? {} : NOTHING), conversation, sending: files.length, refused: "" });
-  const form = new FormData();
-  for (const file of files) form.append("file", file);
-  try {
-    await store();
-    await call("POST /v1/conversations/{conversation_id}/attachments", { ...pathOf(conversation), form });
-  } catch (error) {
-    attached.set({ refused: error.message });
-  }
-  attached.set({ sending: 0 });
-  watch(conversation);
+// What is told of this conversation from now on.
+function tell(conversation, patch) {
+  attached.set({ ...(attached.get().conversation === conversation ? {} : NOTHING), conversation, ...patch });
 }
 
-// The draft moves along into the new conversation.
-function opened(scope) {
-  const { id } = thread.get();
-  if (id) return id;
-  const made = newId();
-  setDraft(made, draftOf(null));
-  setDraft(null, "");
-  begin(made, scope);
-  go(address("c", [made]), true);
-  return made;
+export const refuse = (conversation, refused) => tell(conversation, { refused });
+
+export async function sendTo(scope, count, work, said) {
+  const conversation = openHere(scope);
+  const then = (patch) => attached.get().conversation === conversation && attached.set(patch);
+  tell(conversation, { sending: count, refused: "" });
+  try {
+    await store();
+    return await work(conversation);
+  } catch (error) {
+    then({ refused: said(error) });
+    return null;
+  } finally {
+    then({ sending: 0 });
+  }
+}
+
+export async function attach(files, scope) {
+  const form = new FormData();
+  for (const file of files) form.append("file", file);
+  await sendTo(scope, files.length, async (conversation) => {
+    await call("POST /v1/conversations/{conversation_id}/attachments", { ...pathOf(conversation), form });
+    watch(conversation);
+  }, ({ message }) => message);
 }
 
 export async function detach(document) {
@@ -93,7 +98,5 @@ export async function toLibrary(document) {
   watch(conversation);
   refresh();
 }
-
-export const putAwayRefused = () => attached.set({ refused: "" });
 
 onOther(() => attached.set(NOTHING));

@@ -4,15 +4,15 @@
 //   <${AttachButton} onPick=${(files) => …} />
 import { FileButton, Icon, IconButton, toast } from "../components.js";
 import { html } from "../html.js";
-import { detach, putAwayRefused, toLibrary, useAttached } from "./attached.js";
+import { detach, refuse, toLibrary, useAttached } from "./attached.js";
 
 export function Attachments({ conversation }) {
   const { documents, sending, refused } = useAttached(conversation);
   if (!documents.length && !sending && !refused) return null;
-  return html`<div class="attachments" role="group" aria-label="Documents of this conversation alone">
-    <ul>${documents.map((one) => html`<${Attached} key=${one.id} one=${one} />`)}
+  return html`<div class="attachments">
+    <ul aria-label="Documents of this conversation alone">${documents.map((one) => html`<${Attached} key=${one.id} one=${one} />`)}
       ${sending > 0 && html`<li class="attached" key="sending"><span class="hint">${sending === 1 ? "A file is" : `${sending} files are`} sent…</span></li>`}</ul>
-    ${refused && html`<p class="reason" role="alert"><span>${refused}</span> <button type="button" class="text-button" onClick=${putAwayRefused}>Put away</button></p>`}
+    ${refused && html`<p class="reason" role="alert"><span>${refused}</span> <button type="button" class="text-button" onClick=${() => refuse(conversation, "")}>Put away</button></p>`}
   </div>`;
 }
 

@@ -1,21 +1,20 @@
 // What the browser itself stores for a tenant and key: the draft of each conversation, the last open
-// conversation, and questions about images. Questions and answers are stored on the server; docs/web.md
-// lists what is stored where.
+// conversation. Questions and answers are stored on the server; docs/web.md lists what is stored where.
 //
-//   kept(name)                   drafts: an object; last: a string; pictures: a list
+//   kept(name)                   drafts: an object; last: a string
 //   keep(name, value)            stores it, and tells the other tabs
 //   onKept((name, value) => …)   when another tab has stored something
+//   tellTabs(id); onTold((id) => …)      this conversation has changed or is gone; another tab says so
 //   onOther(changed)             when the tenant or the key changes
 //
 // While the key is not kept on this device, this is not either: it is in the tab's session storage, and
 // tabs tell one another.
 import { recall, remember, session } from "../store.js";
 
-const EMPTY = { drafts: {}, last: "", pictures: [] };
-const MOST = { drafts: 20, pictures: 40 };
-const DAYS = 30; // as long as the server keeps receipts unless told otherwise
+const EMPTY = { drafts: {}, last: "" };
+const MOST_DRAFTS = 20;
 
-export const whoOf = ({ tenant, key }) => hashed(key ? `key ${key}` : `tenant ${tenant}`);
+const whoOf = ({ tenant, key }) => hashed(key ? `key ${key}` : `tenant ${tenant}`);
 
 // Names hold a hash, never the key itself. 53 bits, by cyrb53's mixing of two 32-bit halves.
 function hashed(text) {
@@ -38,20 +37,14 @@ function placeOf({ key, kept: onDevice }) {
 export function kept(name) {
   try {
     const found = JSON.parse(recall(`${name}.${who}`, place) || "null");
-    return found === null || typeof found !== typeof EMPTY[name] ? EMPTY[name] : fresh(name, found);
+    return found === null || typeof found !== typeof EMPTY[name] ? EMPTY[name] : found;
   } catch {
     return EMPTY[name];
   }
 }
 
-function fresh(name, found) {
-  if (name !== "pictures") return found;
-  const since = Date.now() - DAYS * 86_400_000;
-  return Array.isArray(found) ? found.filter((turn) => Date.parse(turn.asked) > since) : [];
-}
-
 export function keep(name, value) {
-  const held = limited(name, value);
+  const held = limited(value);
   write(name, held);
   tell({ name, value: held });
 }
@@ -61,10 +54,8 @@ function write(name, value) {
   remember(`${name}.${who}`, isEmpty ? null : JSON.stringify(value), place);
 }
 
-function limited(name, value) {
-  if (Array.isArray(value)) return value.slice(-MOST[name]);
-  if (typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).slice(-MOST[name]));
+function limited(value) {
+  return typeof value === "object" ? Object.fromEntries(Object.entries(value).slice(-MOST_DRAFTS)) : value;
 }
 
 function forgetAll() {
@@ -81,7 +72,7 @@ forgetOld("sessionStorage");
 function forgetOld(storage) {
   try {
     for (const name of Object.keys(window[storage])) {
-      if (/^helix\.(turns|draft|ratings)\./.test(name)) window[storage].removeItem(name);
+      if (/^helix\.(turns|draft|ratings|pictures)\./.test(name)) window[storage].removeItem(name);
     }
   } catch {
     // the browser refuses storage to the page
@@ -91,26 +82,29 @@ function forgetOld(storage) {
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("helix.kept") : null;
 const tell = (message) => channel?.postMessage({ who, ...message });
 const listeners = new Set();
+const told = new Set();
 
 // A new tab asks the other tabs, where only their session storage has the values.
 channel?.addEventListener("message", ({ data }) => {
   if (data.who !== who) return;
-  if (data.hello) return tellAll();
+  if (data.hello) return tellDrafts();
+  if (data.changed) return told.forEach((listener) => listener(data.changed));
   if (place === "sessionStorage") write(data.name, data.value);
   for (const listener of listeners) listener(data.name, data.value);
 });
 tell({ hello: true });
 
-function tellAll() {
-  for (const name of ["drafts", "pictures"]) {
-    const value = kept(name);
-    if (Object.keys(value).length) tell({ name, value });
-  }
+function tellDrafts() {
+  const value = kept("drafts");
+  if (Object.keys(value).length) tell({ name: "drafts", value });
 }
 
 export function onKept(listener) {
   listeners.add(listener);
 }
+
+export const tellTabs = (id) => tell({ changed: id });
+export const onTold = (listener) => told.add(listener);
 
 const others = new Set();
 

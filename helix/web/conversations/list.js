@@ -6,8 +6,7 @@
 //   remove(id); bringBack()                       deleted after a while, in which it can be undone
 import { api } from "../api.js";
 import { createStore } from "../store.js";
-import { onOther } from "./kept.js";
-import { onTold, tellTabs } from "./tabs.js";
+import { onOther, onTold, tellTabs } from "./kept.js";
 
 const PAGE = 50;
 const UNDO = 20_000; // ms in which a deleted conversation can be brought back

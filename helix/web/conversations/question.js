@@ -9,7 +9,7 @@ const LONGEST = 4000; // characters, as the question box has it
 export function Question({ turn, onEdit, onSwitch }) {
   const [editing, setEditing] = useState(false);
   const tools = useRef(null);
-  const canEdit = onEdit && turn.id !== null && !turn.picture;
+  const canEdit = onEdit && turn.id !== null;
   const leave = () => {
     setEditing(false);
     requestAnimationFrame(() => tools.current?.querySelector("button")?.focus({ preventScroll: true }));

@@ -13,54 +13,29 @@
 //   changedHere()                this tab has changed it: a response still under way is outdated
 import { api } from "../api.js";
 import { createStore, openNow } from "../store.js";
-import { keep, kept, onKept, onOther } from "./kept.js";
-import { onTold, tellTabs } from "./tabs.js";
+import { keep, onOther, onTold, tellTabs } from "./kept.js";
 import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
 
 const ALL = { documents: [], tags: [] };
 const NOTHING = { id: null, isStored: false, state: "ready", error: "", title: "", scope: ALL, list: [], earlier: null };
-const LEFT = "The page was closed or loaded again before the answer had ended.";
 const PAGE = 20; // turns read at once above those that are shown
 const FAR = 200; // the same on the way to one that was linked to
 const MOST = 1000; // turns that the server gives at once
 
 export const thread = createStore(NOTHING);
-export const pictures = createStore({ list: keptPictures() });
 
 let saving = Promise.resolve(); // changes of the conversation that are on their way
-let followUp = () => {}; // set by asking.js: follows what is being answered
+let followUp = () => {}; // set by following.js: follows what is being answered
 let fill = () => {}; // set there too: finds the words of a broken answer
 let leave = () => {};
 export const onAnswering = (...given) => { [followUp, fill, leave] = given; };
 
 export function find(which) {
-  const { list } = thread.get();
-  return [...list, ...pictures.get().list].find((turn) => turn.local === which || turn.id === which);
+  return thread.get().list.find((turn) => turn.local === which || turn.id === which);
 }
 
 export function update(local, patch) {
-  const put = (turn) => (turn.local === local ? { ...turn, ...patch } : turn);
-  thread.set({ list: thread.get().list.map(put) });
-  if (pictures.get().list.some((turn) => turn.local === local)) setPictures(pictures.get().list.map(put));
-}
-
-// A turn that ran when the page was left has no end yet.
-function keptPictures() {
-  return kept("pictures").map((turn) => (isRunning(turn) ? { ...turn, state: "cut", error: LEFT } : turn));
-}
-
-// Images are not kept over a reload: only their name is.
-export function setPictures(list) {
-  pictures.set({ list });
-  keep("pictures", list.map((turn) => ({ ...turn, picture: { name: turn.picture.name } })));
-}
-
-// The path with the questions about images that were asked between its turns.
-export function shownOf({ id, list }, asides) {
-  const own = asides.filter((turn) => turn.conversation === id && id !== null);
-  const at = new Set(list.map((turn) => turn.id));
-  const after = (anchor) => own.filter((turn) => (at.has(turn.after) ? turn.after : null) === anchor);
-  return [...after(null), ...list.flatMap((turn) => [turn, ...(turn.id === null ? [] : after(turn.id))])];
+  thread.set({ list: thread.get().list.map((turn) => (turn.local === local ? { ...turn, ...patch } : turn)) });
 }
 
 export function close() {
@@ -130,13 +105,11 @@ export async function refresh() {
   }
 }
 
-// Questions about images alone make no conversation on the server.
 function lose(id) {
-  if (pictures.get().list.some((turn) => turn.conversation === id)) return thread.set({ ...NOTHING, id });
   leave();
   thread.set({ ...NOTHING, id, state: "gone" });
   openNow.set({ id: null });
-  return keep("last", "");
+  keep("last", "");
 }
 
 function take(told) {
@@ -204,16 +177,9 @@ export function setScope(scope) {
 }
 
 onTold((id) => id === thread.get().id && refresh());
-onKept((name, list) => {
-  if (name !== "pictures") return;
-  // the other tab tells the name of an image, and this one may have the image
-  const own = new Map(pictures.get().list.map((turn) => [turn.local, turn.picture]));
-  pictures.set({ list: list.map((turn) => ({ ...turn, picture: own.get(turn.local) ?? turn.picture })) });
-});
 onOther(() => {
   leave();
   thread.set(NOTHING);
   openNow.set({ id: null });
-  pictures.set({ list: keptPictures() });
 });
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh());

@@ -5,30 +5,32 @@
 // A turn: { id, local, key, parent, siblings, question, scope: { documents, tags }, state, text,
 // citations, abstained, reason, reasonText, clarifying, closest, suggested, answerId, support, verdict,
 // judged, debug, error, stale, steps, memory, understood,
-// turnType, fromHistory, isEmptied, rating, note, asked, picture }.
+// turnType, fromHistory, isEmptied, rating, note, asked, images }.
 // `id` is the message's, null until the server told it; `local` names the turn in this tab from its
-// beginning; `key` is the same for all siblings, so that one takes another's place. `picture` is null, or
-// the { file, name, url } that was asked about.
+// beginning; `key` is the same for all siblings, so that one takes another's place. `images` are
+// those of the conversation that it is about: [{ id, name }].
 const STATES = { answering: "waiting", done: "done", failed: "failed", stopped: "stopped", interrupted: "cut" };
 const BROKEN = new Set(["failed", "interrupted"]); // of which the message has no words, and its events have
 export const INTERRUPTED = "The server stopped while it was answering.";
 
 export const isRunning = (turn) => turn.state === "waiting" || turn.state === "streaming";
 export const lacksWords = (turn) => (turn.state === "failed" || turn.state === "cut") && turn.id !== null && !turn.text;
-export const newLocal = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
+const newLocal = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
+export const isOfImages = (turn) => turn.images.length > 0 || turn.turnType === "image";
 export const keyBelow = (parent) => `under-${parent ?? "none"}`;
 
 export function blank() {
   return {
     state: "waiting", text: "", citations: [], abstained: false, reason: null, reasonText: "", clarifying: null, closest: null, suggested: [],
     answerId: null, support: null, verdict: null, judged: false, debug: null, error: "", rating: null, note: "",
-    stale: [], steps: null, memory: null, understood: null, turnType: null, fromHistory: [], isEmptied: false, picture: null,
+    stale: [], steps: null, memory: null, understood: null, turnType: null, fromHistory: [], isEmptied: false, images: [],
   };
 }
 
-export function newTurn(question, scope, parent, siblings = []) {
+export function newTurn(question, scope, parent, siblings, images) {
   return {
-    ...blank(), id: null, local: newLocal(), key: keyBelow(parent), parent, siblings, question, scope, asked: new Date().toISOString(),
+    ...blank(), id: null, local: newLocal(), key: keyBelow(parent), parent, siblings, question, scope, images,
+    asked: new Date().toISOString(),
   };
 }
 
@@ -46,7 +48,7 @@ export function turnOf(message, known) {
     ...blank(), ...ended(response), id: message.id, local: known?.local ?? `m${message.id}`, key: keyBelow(message.parent_id),
     parent: message.parent_id, siblings: message.siblings, question: message.question, scope: scopeOfStored(message.scope),
     state: STATES[message.status], text: response.answer ?? (BROKEN.has(message.status) ? known?.text ?? "" : ""), isEmptied: message.status === "done" && !response.answer,
-    judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
+    images: message.attachments, judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
     steps: known?.steps ?? stepsOf(response.agent), error: message.status === "interrupted" ? INTERRUPTED : message.error || "", rating: message.rating ?? null, note: known?.note ?? "",
   };
 }

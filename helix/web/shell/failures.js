@@ -12,6 +12,7 @@ const KNOWN = {
   404: ["There is no such thing on this server.", "It may have been deleted."],
   413: ["This is larger than the server takes.", "Send less at once, or a smaller file."],
   429: ["Too much was asked at once.", "Try again"],
+  501: ["This server cannot do that as it is set.", ""],
   502: ["The model behind Helix did not answer.", "Try again in a moment."],
   503: ["The server cannot answer just now.", "Try again"],
   504: ["The answer took too long.", "Try again in a moment."],

@@ -10,13 +10,12 @@ import { ScopeBar, queryOf, scopeOf } from "../ask/scope.js";
 import { Welcome } from "../ask/welcome.js";
 import { Why } from "../ask/why.js";
 import { Button, Notice, Spinner, toast } from "../components.js";
-import { again, ask, edit, rate, stop } from "../conversations/asking.js";
+import { again, ask, edit, rate } from "../conversations/asking.js";
+import { stop } from "../conversations/following.js";
 import { kept } from "../conversations/kept.js";
 import { MemoryMeter } from "../conversations/memory.js";
 import { Sidebar } from "../conversations/sidebar.js";
-import {
-  choosePath, close, find, open, pictures, reach, readEarlier, refresh, setScope, shownOf, thread,
-} from "../conversations/thread.js";
+import { choosePath, close, find, open, reach, readEarlier, refresh, setScope, thread } from "../conversations/thread.js";
 import { isRunning } from "../conversations/turn.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { runs } from "../library/follow.js";
@@ -26,31 +25,30 @@ import { useStore } from "../store.js";
 
 export default function Ask({ route }) {
   const { id, state, list, scope: own, earlier, error } = useStore(thread);
-  const shown = shownOf(useStore(thread), useStore(pictures).list);
   const { panel } = useStore(panels);
   const linked = useOpened(route);
   const scope = id ? own : scopeOf(route);
-  const running = shown.some(isRunning);
-  const put = async (question, picture = null, chosen = scope) => {
+  const running = list.some(isRunning);
+  const put = async (question, images = [], chosen = scope) => {
     if (panels.get().panel) await closePanel();
-    const turn = ask(question, chosen, picture);
+    const turn = ask(question, chosen, images);
     if (route.name !== "c") go(address("c", [thread.get().id]), true);
     reveal(turn.local);
   };
-  const anew = (question, chosen) => put(question, null, chosen);
+  const anew = (question, chosen) => put(question, [], chosen);
   const choose = (chosen) => (id ? setScope(chosen).catch((problem) => toast(problem.message)) : go(address("ask", [], queryOf(chosen)), true));
   useEscape(running);
   useFreshMarks();
-  useTitle(shown.length ? shown.at(-1).question : "");
+  useTitle(list.length ? list.at(-1).question : "");
   const box = useBoxHeight();
-  const isEmpty = !shown.length && state === "ready";
+  const isEmpty = !list.length && state === "ready";
   return html`<div class=${`ask ${panel ? "with-panel" : ""} ${isEmpty ? "empty" : ""}`}>
     <${Sidebar} current=${id} onNew=${startNew} />
     <div class="thread">
       ${state === "loading" && html`<div class="turns"><${Spinner} label="Opening the conversation" /></div>`}
       ${state === "gone" && html`<div class="turns"><${Notice} kind="error" title="This conversation is not there."><p>It was deleted, or belongs to another tenant.</p><${Button} onClick=${startNew}>New conversation</></></div>`}
       ${state === "failed" && html`<div class="turns"><${Notice} kind="error" title="The conversation could not be read."><p>${error}</p><${Button} icon="retry" onClick=${() => open(id)}>Try again</></></div>`}
-      ${shown.length > 0 && html`<${Thread} shown=${shown} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
+      ${list.length > 0 && html`<${Thread} list=${list} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
       ${isEmpty && html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box" ref=${box} hidden=${state === "gone"}>
         <div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /></div>
@@ -101,12 +99,12 @@ async function lead(message, onFound) {
   return reveal(turn.local, (article) => article.querySelector("h2").focus({ preventScroll: true }));
 }
 
-function Thread({ shown, earlier, linked, onAskAnew }) {
+function Thread({ list, earlier, linked, onAskAnew }) {
   const { id, title } = useStore(thread);
   return html`<h1 class="unseen">${title ? `Conversation: ${title}` : "Questions and answers"}</h1>
     <div class="turns">
       ${earlier !== null && html`<p class="earlier"><button type="button" class="text-button" onClick=${() => readEarlier().catch((problem) => toast(problem.message))}>Show what was asked before</button></p>`}
-      ${shown.map((turn) => html`<${Turn} key=${turn.key} turn=${turn} isLinked=${linked !== null && turn.id === linked} conversation=${id} onOpen=${openPanel} onAsk=${onAskAnew}
+      ${list.map((turn) => html`<${Turn} key=${turn.key} turn=${turn} isLinked=${linked !== null && turn.id === linked} conversation=${id} onOpen=${openPanel} onAsk=${onAskAnew}
         onRetry=${() => reveal(again(turn).local)} onEdit=${(question) => reveal(edit(turn, question).local)} onSwitch=${(other) => change(other)}
         onRate=${(rating, note) => rate(turn, rating, note)} />`)}</div>`;
 }

@@ -1,0 +1,162 @@
+// The answer that runs in this tab, event by event. One runs at a time. When the page is left or the
+// connection breaks, it goes on on the server; the page then continues after the last event that it had.
+//
+//   start(local, begun)          follows begun(signal), a stream of events, into the turn of that name
+//   await stop()                 ends the model's work too
+//   begunAs(local)               how a turn that the server never had was begun, or undefined
+//   listen(local, f)             f(text) at each token, without telling every component
+//   textOf(turn)                 its words so far
+import { api } from "../api.js";
+import { stepped } from "../ask/steps.js";
+import { listChanged } from "./list.js";
+import { troubleOf, unbroken } from "./stream.js";
+import { tellTabs } from "./kept.js";
+import { changedHere, find, onAnswering, refresh, thread, update } from "./thread.js";
+import { INTERRUPTED, ended, isRunning } from "./turn.js";
+
+const STEPS = new Set(["thinking", "tool", "source"]);
+const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
+const listeners = new Map();
+const texts = new Map(); // of the turn that runs, by its local name
+const begins = new Map();
+let running = null; // { local, controller, conversation, isHeard, isStopped }
+
+export function listen(local, listener) {
+  listeners.set(local, listener);
+  return () => listeners.get(local) === listener && listeners.delete(local);
+}
+
+export const textOf = (turn) => texts.get(turn.local) ?? turn.text;
+export const begunAs = (local) => begins.get(local);
+
+export async function start(local, begun) {
+  halt();
+  changedHere();
+  const controller = new AbortController();
+  const own = { local, controller, conversation: thread.get().id, isHeard: find(local)?.id != null, isStopped: false };
+  running = own;
+  texts.set(local, "");
+  begins.set(local, begun);
+  try {
+    await follow(own, begun);
+  } catch (error) {
+    const text = texts.get(local) ?? "";
+    if (running === own) update(local, { ...troubleOf(error, text), text });
+    if (running === own && find(local)?.id === null) setTimeout(refresh); // the server may have it all the same
+  }
+  if (running === own) running = null;
+  if (!own.isStopped) texts.delete(local);
+  changed(own.conversation);
+}
+
+function changed(conversation) {
+  changedHere();
+  tellTabs(conversation);
+  listChanged();
+}
+
+async function follow(own, begun) {
+  const { local, controller, conversation } = own;
+  const seen = {};
+  const again = (last, signal) => {
+    const message = running === own ? find(local)?.id ?? null : null;
+    return message === null ? null : api.events(conversation, message, last, signal);
+  };
+  for await (const { event, data } of unbroken(begun, again, controller.signal)) {
+    if (event === "message") heard(own, data);
+    if (running !== own) return;
+    take(local, event, data, seen);
+  }
+}
+
+// The server has the question: the turn gets its id, and other tabs may follow it.
+function heard(own, { message_id: id, parent_id: parent, answer_id: answerId, conversation_id: conversation }) {
+  if (own.isStopped) api.stop(conversation, id).catch(() => {});
+  const turn = find(own.local);
+  if (own.isHeard || !turn) return;
+  own.isHeard = true;
+  update(own.local, { id, answerId, siblings: [...new Set([...turn.siblings, id])] });
+  begins.delete(own.local);
+  changed(own.conversation);
+  if (turn.parent !== parent) refresh(); // another client was there in between
+}
+
+function take(local, event, data, seen) {
+  const text = texts.get(local);
+  if (event === "token") {
+    if (!text) update(local, { state: "streaming" });
+    texts.set(local, text + data.t);
+    listeners.get(local)?.(texts.get(local));
+  } else if (STEPS.has(event)) {
+    update(local, { steps: stepped(find(local)?.steps, event, data) });
+  } else if (event === "memory") {
+    update(local, { memory: data });
+  } else if (event === "done") {
+    const { memory } = find(local) ?? {};
+    const end = ended({ ...seen, ...data });
+    update(local, { ...end, memory: end.memory ?? memory, judged: "verdict" in seen, text });
+  } else if (event in ENDINGS) {
+    update(local, { state: ENDINGS[event], error: event === "interrupted" ? INTERRUPTED : data.error ?? "", text });
+  } else {
+    seen[event] = data; // citations, verdict
+  }
+}
+
+// Stop following, without a request: the answer goes on.
+function halt() {
+  running?.controller.abort();
+  running = null;
+}
+
+export function stop() {
+  if (!running) return Promise.resolve();
+  const own = running;
+  const turn = find(own.local);
+  running = null;
+  own.isStopped = true;
+  changedHere();
+  update(own.local, { state: "stopped", text: texts.get(own.local) ?? "" });
+  texts.delete(own.local);
+  return end(own, turn);
+}
+
+async function end({ conversation, controller }, turn) {
+  try {
+    const message = turn?.id ?? (await api.conversation(conversation, { limit: 1 })).answering;
+    if (message === null) return; // where the server hears of it later, heard() stops it
+    await api.stop(conversation, message);
+    controller.abort();
+  } catch {
+    // it had ended
+  }
+  if (turn?.id === null && thread.get().id === conversation) await refresh();
+  changed(conversation);
+}
+
+// The text of an interrupted answer is only in its events.
+const broken = new Map(); // message -> its words
+
+async function fill({ id, local }) {
+  if (!broken.has(id)) broken.set(id, wordsOf(thread.get().id, id));
+  const text = await broken.get(id);
+  if (text) update(local, { text });
+}
+
+async function wordsOf(conversation, message) {
+  let text = "";
+  try {
+    for await (const { event, data } of api.events(conversation, message, 0)) if (event === "token") text += data.t;
+  } catch {
+    // events are kept for some days
+  }
+  return text;
+}
+
+function followUp(local) {
+  const turn = find(local);
+  if (!turn || running?.local === local || !isRunning(turn)) return;
+  const conversation = thread.get().id;
+  start(local, (signal) => api.events(conversation, turn.id, 0, signal));
+}
+
+onAnswering(followUp, fill, halt);
