@@ -17,19 +17,20 @@ from typing import Any, TypeVar
 import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg.rows import TupleRow, dict_row
+from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from helix.errors import StoreUnavailable
 from helix.storage.blocking import BlockingRunner
 from helix.storage.pool_upkeep import given_back, go_on_connecting
+from helix.storage.reading_connection import ReadingConnection
+from helix.storage.reading_connection import Row as Row
 from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
 from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool
 
 AsyncConnected = AsyncConnection[TupleRow]
-Row = dict[str, Any]
-"""A row by the names of its columns."""
+ReadingPool = AsyncConnectionPool[ReadingConnection]
 _T = TypeVar("_T")
 
 CONNECT_TIMEOUT_SECONDS = 5
@@ -112,13 +113,11 @@ class Connections:
         self._pooled = pooler_url is not None
         server = pooler_url or database_url
 
-        def reading(
-            most: int, url: str = server, name: str = "helix-read"
-        ) -> AsyncConnectionPool[AsyncConnected]:
+        def reading(most: int, url: str = server, name: str = "helix-read") -> ReadingPool:
             pooled = url == pooler_url
             return AsyncConnectionPool(
-                url, min_size=1, max_size=most, name=name, reset=given_back,
-                reconnect_failed=go_on_connecting,
+                url, connection_class=ReadingConnection, min_size=1, max_size=most, name=name,
+                reset=given_back, reconnect_failed=go_on_connecting,
                 configure=register_vector_async if pooled else _ready_to_read,
                 **_pool_options(pooled=pooled),
             )  # fmt: skip
@@ -205,13 +204,10 @@ class Connections:
                 await pool.open()
                 async with pool.connection() as connection:
                     self.reads_begun += 1
-                    cursor = connection.cursor(binary=True, row_factory=dict_row)
-                    async with connection.pipeline():
-                        await connection.execute(
-                            _AS_TENANT + settings, {"tenant": tenant}, prepare=True
-                        )
-                        await cursor.execute(statement, values, prepare=True)
-                    return await cursor.fetchall()
+                    _, rows = await connection.read(
+                        (_AS_TENANT + settings, {"tenant": tenant}), (statement, values)
+                    )
+                    return rows
             except psycopg.OperationalError as error:
                 if last_try or isinstance(error, (PoolTimeout, PoolClosed)):
                     raise unavailable(error) from error
@@ -220,7 +216,7 @@ class Connections:
                 raise unavailable(error) from error
         raise AssertionError("unreachable")
 
-    async def _check(self, pool: AsyncConnectionPool[AsyncConnected]) -> None:
+    async def _check(self, pool: ReadingPool) -> None:
         """Replace the dead connections of ``pool`` among those that nobody uses.
 
         The check takes them all out of the pool, and drops them where it is cancelled: so it runs

@@ -21,10 +21,11 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-Row = dict[str, Any]
+from helix.storage.reading_connection import ReadingConnection, Row
+
 Identity = tuple[str, str]
 """The cluster's system identifier and the database's name: the same on primary and replica."""
-ReplicaPool = AsyncConnectionPool[AsyncConnection[TupleRow]]
+ReplicaPool = AsyncConnectionPool[ReadingConnection]
 
 ANSWER_SECONDS = 1.5
 """The longest silence of a replica, in seconds; then the primary answers, and it is left."""
@@ -47,7 +48,9 @@ LAG = """
 SELECT greatest(pg_wal_lsn_diff(%(position)s::pg_lsn, pg_last_wal_replay_lsn()), 0)::bigint AS bytes
 """
 """Asked of a replica: the bytes that it has still to replay up to a position."""
-_CAUGHT_UP = "pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %(position)s::pg_lsn"
+_CAUGHT_UP = """
+pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %(position)s::pg_lsn AS caught_up
+"""
 
 _logger = logging.getLogger(__name__)
 
@@ -83,18 +86,15 @@ class Replica:
             hanging_up = asyncio.get_running_loop().call_later(ANSWER_SECONDS, _hang_up, connection)
             try:
                 if self._behind:  # then the search would probably be for nothing
-                    checked = await connection.execute(f"SELECT {_CAUGHT_UP}", who)
-                    if not await _first(checked):
+                    ((checked,),) = await connection.read((f"SELECT {_CAUGHT_UP}", who))
+                    if not checked["caught_up"]:
                         return None
-                cursor = connection.cursor(binary=True, row_factory=dict_row)
-                async with connection.pipeline():
-                    # the position first: what the read sees afterwards can only be newer
-                    checked = await connection.execute(
-                        f"SELECT {_CAUGHT_UP}, {as_tenant}", who, prepare=True
-                    )
-                    await cursor.execute(statement, values, prepare=True)
-                self._behind, self._failures = not await _first(checked), 0
-                return None if self._behind else await cursor.fetchall()
+                # the position first: what the read sees afterwards can only be newer
+                (checked,), rows = await connection.read(
+                    (f"SELECT {_CAUGHT_UP}, {as_tenant}", who), (statement, values)
+                )
+                self._behind, self._failures = not checked["caught_up"], 0
+                return None if self._behind else rows
             finally:
                 hanging_up.cancel()
 
@@ -208,11 +208,6 @@ class Replicas:
                 await task
         for replica in self._all:
             await replica.pool.close()
-
-
-async def _first(cursor: psycopg.AsyncCursor[TupleRow]) -> bool:
-    row = await cursor.fetchone()
-    return bool(row and row[0])
 
 
 def _hang_up(connection: AsyncConnection[TupleRow]) -> None:

@@ -170,12 +170,19 @@ def near_ctes(narrowed_by: tuple[str, ...]) -> str:
 def search_values(vector: Vector1536, top_k: int, listed: int, scope: Scope) -> dict[str, Any]:
     """The bound values of either search; ``listed`` is how many ``near`` brings."""
     return {
-        "vector": Vector(np.asarray(vector, dtype=np.float32)),
+        "vector": vector_of(vector),
         "top_k": top_k,
         "listed": listed,
         "tenant": scope.tenant,
         **scope.filters(),
     }
+
+
+def vector_of(numbers: Vector1536) -> Vector:
+    """``numbers`` as they are bound; a list is packed as it is, an array costs a copy less."""
+    if isinstance(numbers, list):
+        return Vector(numbers)
+    return Vector(np.asarray(numbers, dtype=np.float32))
 
 
 def hit_of(row: Row) -> Hit:
