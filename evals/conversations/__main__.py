@@ -14,6 +14,7 @@ from pathlib import Path
 
 from evals.conversations.report import tables
 from evals.conversations.searches import Found, search_turns, store_pool
+from evals.conversations.served import Served, serve_turns
 from evals.conversations.suite import bring_in_samples, outcomes, report
 from evals.database import settings_of_run, temporary_databases
 from evals.datasets.mtrag import ConversationTurn, load_mtrag
@@ -22,17 +23,20 @@ from helix.settings import load_settings
 from helix.store import ChunkStore
 
 
-async def asked(url: str, data: Path) -> tuple[list[ConversationTurn], list[dict[str, Found]]]:
-    """The turns below ``data`` with what was found for each, in the database at ``url``."""
+async def asked(
+    url: str, data: Path
+) -> tuple[list[ConversationTurn], list[dict[str, Found]], list[Served]]:
+    """The turns below ``data``, what was found for each, and what is served to those of a kind."""
     passages, turns = load_mtrag(data)
     settings = load_settings(database_url=url, llm="offline", embedder="offline")
     embedder = build_embedder(settings)
     store = ChunkStore(url, embedder.identity)
     try:
         await store_pool(store, passages)
-        return turns, await search_turns(store, embedder, turns)
+        found = await search_turns(store, embedder, turns)
     finally:
         await store.close()
+    return turns, found, await serve_turns(settings, [turn for turn in turns if turn.kind])
 
 
 def ask_samples() -> int:
@@ -52,8 +56,8 @@ def main() -> int:
     if arguments.data is None:
         return ask_samples()
     with temporary_databases() as created:
-        turns, found = asyncio.run(asked(created("mtrag"), arguments.data))
-    for line in tables(turns, found):
+        told = asyncio.run(asked(created("mtrag"), arguments.data))
+    for line in tables(*told):
         print(line)
     return 0
 

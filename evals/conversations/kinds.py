@@ -1,51 +1,67 @@
-"""Which kinds of turns the gate and the question back keep from being answered, as Markdown."""
+"""Which kinds of turns are not answered, and which are asked back, as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from evals.conversations.searches import SERVED, Found, history_of, ways_of
+from evals.conversations.searches import SERVED, Found, ways_of
+from evals.conversations.served import Served
 from evals.datasets.mtrag import ConversationTurn
 from evals.metrics.statistics import share
-from helix.domain.unresolved import unresolved
 from helix.retrieval.calibration.fits import PACKAGED
 from helix.retrieval.calibration.signals import signals
 
 COVERAGES = (0.95, 0.9, 0.85, 0.8, 0.7)
 OFFLINE = next(iter(PACKAGED))
+Turns = Sequence[tuple[ConversationTurn, Mapping[str, Found], Served]]
 
 
-def kind_table(
-    asked: Sequence[tuple[ConversationTurn, Mapping[str, Found]]],
-) -> Iterator[str]:
-    """Shares of each kind that are not answered: asked back, or refused, by the gate's coverage.
+def served_table(name: str, asked: Turns) -> Iterator[str]:
+    """Shares of each kind that are asked back, refused and answered at the default settings."""
+    ways: dict[str, Callable[[Served], bool]] = {
+        "asked back in place of an answer": lambda one: one.asked_back,
+        "asked back with a refusal": lambda one: one.asked_on,
+        "**asked back**": lambda one: one.asked_back or one.asked_on,
+        "not answered": lambda one: not one.answered,
+    }
+    rows = {way: [tells(served) for *_, served in asked] for way, tells in ways.items()}
+    yield from _table(f"What is served, {name}", "served", [turn for turn, *_ in asked], rows)
 
-    The gate is the calibrated one, set so that it lets a share of the answerable turns pass.
+
+def gate_table(asked: Turns) -> Iterator[str]:
+    """Shares of each kind that are not answered, by how many answerable turns the gate lets pass.
+
+    The gate is the calibrated one; alone, and before the questions back and the offline answerer.
     """
-    kinds = np.array([turn.kind for turn, _ in asked])
-    scores = np.array([_score(turn, found[SERVED]) for turn, found in asked])
-    back = np.array([_asked_back(turn, found[SERVED]) for turn, found in asked])
-    names = list(dict.fromkeys(map(str, kinds)))
-    yield f"\n### Kinds of turns, MTRAG-UN: {len(asked)}\n"
-    yield f"| not answered | {' | '.join(f'{n} ({(kinds == n).sum()})' for n in names)} |"
-    yield "|---" * (1 + len(names)) + "|"
-    rows = [("asked back alone", back)]
+    turns = [turn for turn, *_ in asked]
+    answerable = np.array([turn.kind == "answerable" for turn in turns])
+    scores = np.array([_score(turn, found[SERVED]) for turn, found, _ in asked])
+    withheld = np.array([not served.answered for *_, served in asked])
+    rows = {}
     for coverage in COVERAGES:
-        least = float(np.quantile(scores[kinds == "answerable"], 1 - coverage))
-        rows.append((f"refused by the gate at {least:.2f}", scores < least))
-        rows.append((f"refused at {least:.2f}, or asked back", (scores < least) | back))
-    for name, kept in rows:
-        cells = [str(share([bool(one) for one in kept[kinds == kind]])) for kind in names]
-        yield f"| {name} | {' | '.join(cells)} |"
+        least = float(np.quantile(scores[answerable], 1 - coverage))
+        rows[f"refused by the gate at {least:.2f}"] = list(scores < least)
+        rows[f"not answered, the gate at {least:.2f}"] = list((scores < least) | withheld)
+    yield from _table("The calibrated gate", "not answered", turns, rows)
+
+
+def _table(
+    name: str, corner: str, turns: Sequence[ConversationTurn], rows: Mapping[str, Sequence[bool]]
+) -> Iterator[str]:
+    kinds = list(dict.fromkeys(str(turn.kind) for turn in turns))
+    counts = [f"{kind} ({sum(turn.kind == kind for turn in turns)})" for kind in kinds]
+    yield f"\n### {name}, MTRAG-UN: {len(turns)}\n"
+    yield f"| {corner} | {' | '.join(counts)} |"
+    yield "|---" * (1 + len(kinds)) + "|"
+    for label, holds in rows.items():
+        pairs = list(zip(turns, holds, strict=True))
+        cells = [str(share([bool(one) for t, one in pairs if t.kind == kind])) for kind in kinds]
+        yield f"| {label} | {' | '.join(cells)} |"
 
 
 def _score(turn: ConversationTurn, found: Found) -> float:
     """The calibrated gate's estimate of the turn as understood."""
     told = signals(ways_of(turn)[SERVED].question, found.result)
     return PACKAGED[OFFLINE].probability(told) if told else 0.0
-
-
-def _asked_back(turn: ConversationTurn, found: Found) -> bool:
-    return unresolved(turn.asked[-1], history_of(turn), found.result.candidates) is not None

@@ -8,12 +8,14 @@ from hashlib import sha256
 
 import numpy as np
 
-from evals.conversations.kinds import kind_table
+from evals.conversations.kinds import gate_table, served_table
 from evals.conversations.searches import LAST, SERVED, Found
+from evals.conversations.served import Served
 from evals.datasets.mtrag import HUMAN, UN, ConversationTurn
 from evals.metrics.statistics import mean
 
 DEPTH = 5
+HALVES = {"one half": True, "the other half": False}
 Asked = Sequence[tuple[ConversationTurn, Mapping[str, Found]]]
 
 
@@ -29,21 +31,31 @@ def ndcg(found: Sequence[int], right: frozenset[int]) -> float:
 
 
 def tables(
-    turns: Sequence[ConversationTurn], found: Sequence[Mapping[str, Found]]
+    turns: Sequence[ConversationTurn],
+    found: Sequence[Mapping[str, Found]],
+    served: Sequence[Served],
 ) -> Iterator[str]:
-    """The tables of both sets, and the time that understanding adds."""
+    """The tables of both sets, and the time that understanding adds.
+
+    ``served`` are of the turns that have a kind, in their order.
+    """
     judged = [each for each in zip(turns, found, strict=True) if each[0].relevant]
     for source in (UN, HUMAN):
         every = [each for each in judged if each[0].source == source]
         later = [each for each in every if len(each[0].asked) > 1]
         yield from _table(f"{source}, all turns", every)
         yield from _table(f"{source}, turns after the first", later)
-        for name, half in (("one half", True), ("the other half", False)):
+        for name, half in HALVES.items():
             yield from _table(
                 f"{source}, turns after the first, {name}",
                 [each for each in later if _in_one_half(each[0]) is half],
             )
-    yield from kind_table([each for each in zip(turns, found, strict=True) if each[0].kind])
+    kinds = [each for each in zip(turns, found, strict=True) if each[0].kind]
+    told = [(*each, one) for each, one in zip(kinds, served, strict=True)]
+    yield from served_table("all", told)
+    for name, half in HALVES.items():
+        yield from served_table(name, [each for each in told if _in_one_half(each[0]) is half])
+    yield from gate_table(told)
     yield _times([each for each in judged if len(each[0].asked) > 1])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypedDict
 
-from helix.answering.clarification import clarifying_question
+from helix.answering.clarification import clarifying_question, question_back
 from helix.answering.debug import debug_block
 from helix.answering.from_history import from_history
 from helix.answering.gathering import Mode
@@ -186,6 +186,7 @@ def answer_of(
 
     A question that the model got in another wording stands in the answer in that wording.
     """
+    written = question.text
     if stream.asked is not None:
         question = replace(question, text=stream.asked)
     retrieval, reason = stream.retrieval, stream.reason
@@ -206,7 +207,7 @@ def answer_of(
         reason,
         [] if reason else long_citations(text, retrieval.sources, proof),
         proof,
-        (stream.turn and stream.turn.clarifying_question)
+        question_back(written, retrieval, reason, stream.turn, question.history)
         or clarifying_question(question.text, retrieval, reason),
         debug | {"flags": [asdict(flag) for flag in flags], "removed": stream.removed},
         stream.prompt,

@@ -1,4 +1,4 @@
-"""The question back: which document a refused question may have meant. Pure."""
+"""The question back: which document or thing a refused question may have meant. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import unicodedata
 from collections.abc import Iterable
 
 from helix.domain.asked import read_question
+from helix.domain.history import History
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.turns import Turn
+from helix.domain.unresolved import unnamed, which
 from helix.language.paraphrases import meanings
+from helix.language.terms import terms
 
 CEILING_MARGIN = 0.08
 """How far beyond the gate's ceiling, as a cosine distance, a chunk is still worth asking about."""
 _MOST_NAMES = 2
+_WHICH = ("Which ", "What do you mean ")
 _NAME_CHARS = 100
 
 
@@ -32,6 +37,37 @@ def clarifying_question(question: str, retrieval: Retrieval, reason: Reason | No
         asked = frozenset(read_question(question).subject)
         names = _names(hit for hit in _near(hits, ceiling) if asked.intersection(_headed(hit)))
     return f"Do you mean something in {' or '.join(names)}?" if names else None
+
+
+def question_back(
+    question: str,
+    retrieval: Retrieval,
+    reason: Reason | None,
+    turn: Turn | None,
+    history: History | None,
+) -> str | None:
+    """The question back in a conversation, such as `Which actor do you mean?`.
+
+    None where nothing is unnamed. It goes with a turn that is underspecified, and with any other
+    refusal of one that speaks of what no turn before tells. Two documents are named where the
+    nearest passages of several speak of it.
+    """
+    thing = turn.unresolved if turn else None
+    if thing is None and history is not None:
+        refused = reason in ("below_gate", "model_refused")
+        thing = unnamed(question, history) if refused else None
+    if thing is None:
+        return None
+    words = set(terms(thing.split()[-1]))
+    near = _near(retrieval.hits, retrieval.space.max_distance)
+    names = _names(hit for hit in near if not words.isdisjoint(terms(hit.content)))
+    told = f" The closest passages are in {' and '.join(names)}." if len(names) > 1 else ""
+    return f"{which(one_line(thing))}{told}"
+
+
+def asks_which(question_back: str | None) -> bool:
+    """Whether a question back asks which thing is meant, and not which document."""
+    return question_back is not None and question_back.startswith(_WHICH)
 
 
 def _near(hits: Iterable[Hit], ceiling: float) -> list[Hit]:

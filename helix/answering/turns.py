@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from helix.domain.followups import FollowUp, depends
+from helix.domain.ellipsis import depends
+from helix.domain.followups import FollowUp
 from helix.domain.history import History
 from helix.domain.memory import Budget, remember
 from helix.domain.retrieval import Retrieval

@@ -22,11 +22,6 @@ class Turn:
     unresolved: str | None = None
     """What it speaks of that nothing names, of an underspecified turn."""
 
-    @property
-    def clarifying_question(self) -> str | None:
-        """The question back to an underspecified turn."""
-        return f"Which {self.unresolved} do you mean?" if self.unresolved else None
-
     def to_json(self) -> dict[str, Any]:
         """The ``turn`` of an answer's JSON."""
         return {

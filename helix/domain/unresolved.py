@@ -1,54 +1,73 @@
 """What a turn speaks of that nothing before it names, such as `this actor`. Pure.
 
 Found on MTRAG-UN (evals/CONVERSATIONS.md): a demonstrative is seldom wrong; `the loan` mostly has
-the loan of some document in mind, and counts only where what was found is of no one thing either.
+the loan of some document in mind, and counts only where what was found is of no one thing either;
+`the actor` is one of many, and counts where passages of several documents were found; `it` counts
+where what was found is not about what the question before asked about.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from helix.domain.asked import STOP_WORDS
+from helix.domain.asked import read_question
 from helix.domain.history import History
+from helix.domain.noun_phrases import NounPhrase, definite, early_pronoun, pointed
 from helix.domain.records import Candidate
 from helix.language.terms import terms
-from helix.language.word_lists import word_lists
 
 SPREAD = 0.2
 """By less than this the fifth of the passages found falls behind the first where they compete, in
 the score of convex fusion, 0 to 1."""
+OFF_TOPIC = 0.2
+"""At most this share of the words that the question before asked about is in passages, on average,
+that are of something else."""
 _COMPARED = 5
-_MOST_WORDS = 4
-_POINTED = re.compile(r"\b(?:this|that|these|those)\s+(?=[a-z])", re.IGNORECASE)
-_DEFINITE = re.compile(r"\bthe\s+(?=[a-z])")
-_AUXILIARY = re.compile(
-    r"\b(?:do|does|did|can|could|will|would|shall|should|may|might|must)\s+\Z", re.IGNORECASE
-)
-_ANTECEDENT = re.compile(
-    r"\b(?:the|an?|any|every|each|some|no|which|what)\s+[\w'’-]+\s+\Z", re.IGNORECASE
-)
-"""What a relative `that` follows: `the factory that makes the phone` points at nothing."""
-_WORD = re.compile(r"\s*([\w'’-]+)")
-_ENDS_PHRASE = word_lists("followups")["ends_phrase"] | STOP_WORDS
+_PRONOUNS = frozenset(("it", "its", "they", "them", "their"))
 
 
 def unresolved(question: str, history: History, found: Sequence[Candidate]) -> str | None:
     """The words of ``question`` whose thing is not told, without their article; else None.
 
     ``found`` are the passages found for it, best first. A thing is told where the last of its words
-    is in an earlier question or answer, or earlier in the question itself; so is everything where
-    the best passage is of a document that was put to the conversation, which is what is meant then.
+    is in an earlier question, in the last answer, or earlier in the question itself; so is
+    everything where the best passage is of a document that was put to the conversation, which is
+    what is meant then.
     """
     if found and found[0].hit.attached:
         return None
-    before = " ".join(f"{turn.question} {turn.answer}" for turn in history.turns)
-    told = set(terms(f"{before} {history.summary}"))
-    if phrase := _untold(_POINTED, question, told):
-        return phrase
-    if history.turns and _competing(found):
-        return _untold(_DEFINITE, question, told)
-    return None
+    competing = bool(history.turns) and _competing(found)
+    several = len({each.hit.document_id for each in found[:_COMPARED]}) > 1
+    counting = (one for one in definite(question) if competing or (several and one.is_one_of_many))
+    if phrase := _first_untold([*pointed(question), *counting], history):
+        return phrase.text
+    return early_pronoun(question) if competing and _off_topic(history, found) else None
+
+
+def untold_phrase(question: str, history: History) -> NounPhrase | None:
+    """The phrase of ``unresolved``, whatever was found: of a question that was refused."""
+    many = (one for one in definite(question) if one.is_one_of_many)
+    return _first_untold([*pointed(question), *many], history)
+
+
+def unnamed(question: str, history: History) -> str | None:
+    """What a question that was refused does not name: as ``unresolved``, whatever was found."""
+    phrase = untold_phrase(question, history)
+    return phrase.text if phrase else early_pronoun(question)
+
+
+def which(unnamed: str) -> str:
+    """The question back."""
+    if unnamed in _PRONOUNS:
+        return f'What do you mean by "{unnamed}"?'
+    return f"Which {unnamed} do you mean?"
+
+
+def _first_untold(phrases: Sequence[NounPhrase], history: History) -> NounPhrase | None:
+    asked = [turn.question for turn in history.turns]
+    answered = [turn.answer for turn in history.turns[-1:]]
+    told = set(terms(" ".join([*asked, *answered, history.summary])))
+    return next((one for one in phrases if not one.is_told(told)), None)
 
 
 def _competing(found: Sequence[Candidate]) -> bool:
@@ -57,30 +76,8 @@ def _competing(found: Sequence[Candidate]) -> bool:
     return len(scores) == _COMPARED and scores[0] - scores[-1] < SPREAD
 
 
-def _untold(opening: re.Pattern[str], question: str, told: set[str]) -> str | None:
-    for match in opening.finditer(question):
-        before = question[: match.start()]
-        if match[0].lower().startswith("that") and _ANTECEDENT.search(before):
-            continue
-        words = _phrase(question, match.end(), asked_by_verb=bool(_AUXILIARY.search(before)))
-        known = told.union(terms(before))
-        if words and known.isdisjoint(terms(words[-1])):
-            return " ".join(words)
-    return None
-
-
-def _phrase(text: str, start: int, *, asked_by_verb: bool) -> list[str]:
-    """The words from ``start`` on up to one that ends a noun phrase.
-
-    Behind `did` and the like a verb follows the phrase; where none that is known did, it is the
-    last of the words taken.
-    """
-    words: list[str] = []
-    while len(words) < _MOST_WORDS and (match := _WORD.match(text, start)):
-        word = match[1].lower()
-        if word in _ENDS_PHRASE:
-            asked_by_verb = asked_by_verb and word in STOP_WORDS
-            break
-        words.append(match[1])
-        start = match.end()
-    return words[:-1] if asked_by_verb and len(words) > 1 else words
+def _off_topic(history: History, found: Sequence[Candidate]) -> bool:
+    """Whether the passages hardly speak of what the question before did."""
+    topic = set(read_question(history.turns[-1].question).subject)
+    met = sum(len(topic.intersection(terms(each.hit.content))) for each in found[:_COMPARED])
+    return bool(topic) and met <= OFF_TOPIC * len(topic) * _COMPARED

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from helix.answering.answer import Answer
+from helix.answering.clarification import asks_which
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.memory import LONGEST, next_summary
 from helix.answering.turns import TurnReader
@@ -123,6 +124,35 @@ async def test_a_turn_that_names_nothing_is_asked_back(opened: Services) -> None
     )  # fmt: skip
     assert answer.turn is not None and answer.turn.kind == "underspecified"
     assert (await ask(opened, asked)).reason != "underspecified", "outside of a conversation"
+
+
+async def test_a_question_back_names_documents_and_its_reply_completes_it(
+    opened: Services,
+) -> None:
+    more = [
+        record("c.txt", "The captain of the Freya ordered 12 crates of kettles.", "Freya"),
+        record("d.txt", "The captain of the Odin ordered 30 crates of kettles.", "Odin"),
+    ]
+    await bring_in(opened, *more)
+    asked = "How many crates of kettles did this captain order?"
+    first = await ask(opened, asked, history=History())
+    back = first.clarifying_question
+    assert back is not None and back.startswith("Which captain do you mean? The closest passages ")
+    assert {'"Freya"', '"Odin"'} <= set(back.rstrip(".").split())
+    refused = EarlierTurn(asked, first.text, abstained=True)
+    second = await ask(opened, "the captain of the Odin", history=History((refused,)))
+    assert second.question.text == "How many crates of kettles did the captain of the Odin order?"
+    assert second.turn is not None and second.turn.kind == "dependent"
+
+
+async def test_a_refusal_asks_for_what_the_turn_does_not_name(opened: Services) -> None:
+    answer = await ask(opened, "Did it ever win the crown?", history=History((ABOUT_KETTLES,)))
+    assert answer.abstained and answer.clarifying_question is not None
+    assert answer.clarifying_question.startswith('What do you mean by "it"?')
+    named = await ask(opened, "Who won the crown of Freya?", history=History((ABOUT_KETTLES,)))
+    assert named.abstained and not asks_which(named.clarifying_question)
+    alone = await ask(opened, "Did it ever win the crown?")
+    assert alone.abstained and not asks_which(alone.clarifying_question)
 
 
 async def test_a_statement_that_rests_on_an_earlier_answer_alone_is_marked(

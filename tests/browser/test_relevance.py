@@ -98,6 +98,18 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
     assert fits(page)
 
 
+def test_a_question_back_about_a_thing_is_read_and_replied_to(page: Page) -> None:
+    which = 'Which actor do you mean? The closest passages are in "Hamlet" and "Macbeth".'
+    asked = tell(page, REFUSED, abstained=True, reason="underspecified", clarifying_question=which)
+    ask(page, "What did the actor say?")
+    expect(page.locator(".refusal .which")).to_have_text(which)
+    expect(page.locator(".refusal .meant")).to_have_count(0)
+    ask(page, "The one in Hamlet")
+    expect(page.locator(".turn")).to_have_count(2)
+    assert asked[1]["question"] == "The one in Hamlet"
+    assert serious(page) == []
+
+
 def test_a_suggested_scope_asks_the_same_of_fewer_documents(
     page: Page, policy: dict[str, Any]
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helix.domain.ellipsis import depends
 from helix.domain.followups import (
     BARE,
     DECAY,
@@ -13,9 +14,7 @@ from helix.domain.followups import (
     MOST_TERMS,
     TERM_WEIGHT,
     VECTOR_WEIGHT,
-    depends,
     follow_up,
-    in_full,
     with_topic,
 )
 from helix.domain.history import EarlierTurn, History
@@ -27,50 +26,6 @@ WORDS = st.text("abcdé 'WXZ0129?.,", max_size=60)
 
 def _after(*questions: str, answer: str = "zebra") -> History:
     return History(tuple(EarlierTurn(question, answer) for question in questions))
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Does it apply to sale items bought in Norway last winter?", True),
-        ("And the shipping costs of heavy parcels to northern Norway?", True),
-        ("What about heavy parcels that are sent to northern Norway?", True),
-        ("How long?", True),
-        ("Why?", True),
-        ("How many vacation days do employees in Norway earn each year?", False),
-        ("Which insurance covers damaged heat pumps during the warranty?", False),
-    ],
-)
-def test_which_turns_depend(question: str, expected: bool) -> None:
-    assert depends(question) is expected
-
-
-@pytest.mark.parametrize(
-    ("question", "understood"),
-    [
-        ("And in 2023?", "What was Apple's revenue in 2023?"),
-        (
-            "What about the first quarter of 2021?",
-            "What was Apple's revenue in the first quarter of 2021?",
-        ),
-        ("and Microsoft?", REVENUE.replace("Apple", "Microsoft")),
-        ("What about Boreal Heating", REVENUE.replace("Apple", "Boreal Heating")),
-        ("And why did it rise in 2023?", "And why did it rise in 2023?"),
-        ("Microsoft", "Microsoft"),
-        ("Thanks!", "Thanks!"),
-        ("And per month?", "And per month?"),
-        ("and shipping?", "and shipping?"),
-    ],
-)
-def test_what_was_left_out_is_taken_from_the_question_before(
-    question: str, understood: str
-) -> None:
-    assert in_full(question, [REVENUE]) == understood
-
-
-def test_what_was_left_out_is_taken_along_several_turns() -> None:
-    asked = [REVENUE, "And Microsoft?"]
-    assert in_full("And in 2021?", asked) == "What was Microsoft's revenue in 2021?"
 
 
 def test_a_turn_that_can_stand_alone_gets_nothing() -> None:
@@ -94,14 +49,19 @@ def test_a_turn_of_hardly_a_word_is_searched_mostly_by_what_came_before() -> Non
     found = follow_up("And what does it not cover?", _after(REFUNDS))
     assert found.earlier == ((REFUNDS, VECTOR_WEIGHT * BARE),)
     assert VECTOR_WEIGHT * BARE < 1
-    assert in_full("And per month?", ["What does Sprout cost per year?"]) == (
-        "What does Sprout cost per month?"
-    )
 
 
 def test_earlier_turns_are_searched_as_they_were_understood() -> None:
     found = follow_up("And why did it rise?", _after(REVENUE, "And in 2023?"))
     assert found.earlier[0][0] == "What was Apple's revenue in 2023?"
+
+
+def test_a_reply_to_a_question_back_completes_it_for_later_turns_too() -> None:
+    refused = EarlierTurn("How large is this city?", "No.", abstained=True)
+    found = follow_up("Bergen", History((refused,)))
+    assert (found.question, found.depends, found.terms) == ("How large is Bergen?", True, {})
+    later = follow_up("And Oslo?", History((refused, EarlierTurn("Bergen", "Very."))))
+    assert later.question == "How large is Oslo?"
 
 
 @given(st.lists(WORDS, max_size=9), WORDS)

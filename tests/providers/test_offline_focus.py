@@ -7,7 +7,14 @@ import pytest
 from helix.domain.asked import read_question
 from helix.providers.offline.explanations import explains
 from helix.providers.offline.figures import has_figure
-from helix.providers.offline.focus import tells_count, tells_day, tells_fact
+from helix.providers.offline.focus import (
+    tells_count,
+    tells_day,
+    tells_fact,
+    tells_length,
+    tells_purpose,
+    tells_rate,
+)
 
 
 @pytest.mark.parametrize(
@@ -75,3 +82,46 @@ def test_a_cause_is_of_the_change_that_is_asked_about(text: str, told: bool) -> 
 )
 def test_an_auditor_is_a_firm(text: str, told: bool) -> None:
     assert has_figure(read_question("Who audits Quarry?"), text) is told
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("How many weeks of rest are there?", "Ask for rest two weeks ahead.", False),
+        ("How many days of rest do I get?", "One day off needs two days' notice.", False),
+        ("How many days of rest do I get?", "Two days' notice give you 30 days of rest.", True),
+        ("How many days ahead must I ask?", "Ask for rest two days ahead.", True),
+        ("How many weeks of rest are there?", "There are six weeks of rest.", True),
+        ("How many keys are there?", "Ask for one two weeks ahead.", True),
+    ],
+)
+def test_a_time_ahead_is_no_number_of_days(question: str, text: str, told: bool) -> None:
+    assert tells_length(read_question(question), text) is told
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("What is the weekly allowance?", "It is 53 euros a full day.", False),
+        ("What is the daily allowance?", "It is 53 euros a full day.", True),
+        ("What is the allowance?", "It is 53 euros a full day.", True),
+        ("What is the annual fee?", "It is 12 euros per year.", True),
+        ("What is the annual fee?", "It is 12 euros.", True),
+    ],
+)
+def test_an_amount_is_of_the_rate_that_is_asked_for(question: str, text: str, told: bool) -> None:
+    assert tells_rate(read_question(question), text) is told
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("What is charged for coffee?", "It charges 4.50 euros for a meal.", False),
+        ("What is charged for a meal?", "It charges 4.50 euros for a meal.", True),
+        ("What is charged for coffee?", "It charges 4.50 euros for a meal, coffee is free.", True),
+        ("What is charged?", "It charges 4.50 euros for a meal.", True),
+        ("How long is the trial for interns?", "The trial lasts six months.", True),
+    ],
+)
+def test_an_amount_for_one_thing_is_not_for_another(question: str, text: str, told: bool) -> None:
+    assert tells_purpose(read_question(question), text) is told

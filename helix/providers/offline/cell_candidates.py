@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helix.domain.asked import AnswerKind, AskedQuestion
+from helix.domain.asked import AnswerKind, AskedQuestion, without_document
 from helix.language.durations import months_in, without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, dates, keys_until, periods
+from helix.language.rates import rates_of
 from helix.language.rows import INWARDS, Named, TableRow, Units, amount, rows_of, units_in
 from helix.language.word_lists import word_lists
 from helix.providers.offline.labels import label_match
@@ -48,6 +49,7 @@ class AskedCells:
     change: bool
     percent: bool
     kind: AnswerKind
+    rates: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,9 @@ def asked_of_cells(question: AskedQuestion) -> AskedCells:
     )
     named = question.periods
     return AskedCells(
-        text, tuple(subject), named, months, is_quarter, change, percent, question.kind
-    )
+        text, tuple(subject), named, months, is_quarter, change, percent, question.kind,
+        rates_of(without_document(text)),
+    )  # fmt: skip
 
 
 def candidates(asked: AskedCells, place: int, source: PromptSource) -> Iterator[Candidate]:
@@ -163,6 +166,9 @@ def _share_asked(
 def _is_of_kind(asked: AskedCells, row: TableRow, cell: Named) -> bool:
     """Whether the value is what is asked for: a number, a day, a name; a change, or none."""
     value = amount(cell.value)
+    rates = rates_of(f"{row.label} {cell.header}")
+    if asked.rates and rates and rates.isdisjoint(asked.rates):
+        return False
     if asked.kind is AnswerKind.TIME:
         return bool(list(dates(cell.value))) or bool(periods(cell.value))
     if asked.kind is AnswerKind.NAME:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-from helix.domain.asked import AnswerKind, AskedQuestion
+from helix.domain.asked import AnswerKind, AskedQuestion, without_document
 from helix.language.paraphrases import meanings
 from helix.language.periods import dates
+from helix.language.rates import rates_of
 from helix.language.word_lists import tables
 from helix.providers.offline.figures import NUMBER, without_sums_and_dates
 
@@ -25,6 +26,16 @@ _POSSIBLE = re.compile(
 _BOUNDARY = re.compile(
     r"\b(?:quarter|year|half|period)(?:['’]s)? (?:end|begin|start|close|finish)", re.IGNORECASE
 )
+_UNITS = "hours?|days?|weeks?|months?|years?"
+_HOW_MANY = re.compile(rf"\bhow many (?:[\w-]+ )?(?P<unit>{_UNITS})\b", re.IGNORECASE)
+_LEAD = re.compile(
+    rf"[\w-]+ (?:(?:working|business|calendar) )?(?:{_UNITS})(?:['’]s?)?"
+    r" (?:in )?(?P<lead>ahead|advance|beforehand|before|prior|notice|ago|earlier|later|after"
+    r"|off)\b",
+    re.IGNORECASE,
+)
+_FOR = re.compile(r"\bfor (?P<whom>(?:[\w'’-]+ ?){1,4})\W*\Z", re.IGNORECASE)
+_FOR_ANOTHER = re.compile(r"\d[\d.,]* \w+ for (?:an? |the |each |every )?(?P<whom>[\w'’-]+)", re.I)
 _MONTH = re.compile(rf"\b(?:{'|'.join(' '.join(tables('periods')['months']).split())})\b", re.I)
 
 
@@ -43,6 +54,35 @@ def tells_count(question: AskedQuestion, text: str) -> bool:
     ]  # fmt: skip
     near = (-_BEFORE <= place - number <= _BEHIND for place in counted for number in numbers)
     return not counted or any(near)
+
+
+def tells_length(question: AskedQuestion, text: str) -> bool:
+    """Whether a sentence tells how many weeks there are, and not how long ahead or ago.
+
+    `At least two weeks ahead` is no number of weeks of leave.
+    """
+    asked = _HOW_MANY.search(question.text)
+    if asked is None or not _LEAD.search(text):
+        return True
+    rest = _LEAD.sub(lambda one: one[0] if one["lead"] in question.text.lower() else " ", text)
+    return bool(re.search(rf"[\w-]+ {asked['unit'].rstrip('sS')}s?\b", rest, re.IGNORECASE))
+
+
+def tells_rate(question: AskedQuestion, text: str) -> bool:
+    """Whether the amounts of a text are of the rate that is asked for: `monthly` is not a year."""
+    if question.kind is AnswerKind.TIME:
+        return True
+    asked, told = rates_of(without_document(question.text)), rates_of(text)
+    return not asked or not told or not asked.isdisjoint(told)
+
+
+def tells_purpose(question: AskedQuestion, text: str) -> bool:
+    """Whether an amount is for what is asked: `4.50 euros for a meal` is not for coffee."""
+    asked, told = _FOR.search(question.text), _FOR_ANOTHER.search(text)
+    if asked is None or told is None:
+        return True
+    wanted = set(meanings(asked["whom"]))
+    return not wanted or not wanted.isdisjoint(meanings(text))
 
 
 def tells_fact(question: AskedQuestion, text: str) -> bool:

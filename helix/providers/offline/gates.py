@@ -16,6 +16,9 @@ from helix.providers.offline.focus import (
     tells_count,
     tells_day,
     tells_fact,
+    tells_length,
+    tells_purpose,
+    tells_rate,
 )
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.passages import kind_words
@@ -63,6 +66,9 @@ def may_answer(
         and tells_fact(question, text)
         and tells_day(question, text)
         and tells_count(question, text)
+        and tells_length(question, text)
+        and tells_purpose(question, text)
+        and (bool(_OFTEN.search(question.text)) or tells_rate(question, text))
     ):
         return False
     if (

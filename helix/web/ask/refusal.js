@@ -24,10 +24,14 @@ export function Refusal({ turn, onOpen, onAsk }) {
   return html`<div class="refusal" role="group" aria-label="No answer">
     <p class="refusal-title">${turn.text}</p>
     <p>${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p>
-    ${turn.clarifying && html`<button type="button" class="meant" onClick=${() => onAsk(turn.clarifying, turn.scope)}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`}
+    ${turn.clarifying && !offersDocuments(turn) && html`<p class="which">${turn.clarifying}</p>`}
+    ${offersDocuments(turn) && html`<button type="button" class="meant" onClick=${() => onAsk(turn.clarifying, turn.scope)}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`}
     ${turn.closest ? html`<${Told} turn=${turn} onOpen=${onOpen} />` : html`<${Looked} turn=${turn} onOpen=${onOpen} />`}
   </div>`;
 }
+
+// `Do you mean something in …?` is asked as it stands; `Which actor do you mean?` is replied to.
+const offersDocuments = ({ clarifying }) => clarifying?.startsWith("Do you mean");
 
 // The passages that the model was given, in its order, with the question's words marked.
 function Told({ turn, onOpen }) {
