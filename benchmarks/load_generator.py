@@ -2,23 +2,27 @@
 
 Each line on stdin is a round as JSON, with the keys of Round; each line on stdout its result,
 ``{"cpu": seconds, "streams": [Stream...]}``. A stream is read as bare bytes with two looks at the
-clock, and taken apart only when the whole round has ended, so that the generator is not what is
-measured.
+clock, by system calls alone, and taken apart only when the whole round has ended: the generator has
+the processors of the server, and is not to be what is measured.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
+import select
+import socket
 import sys
 import time
+from collections import deque
 from dataclasses import asdict, dataclass
-from typing import Any, NotRequired, TypedDict, cast
-
-import uvloop
+from typing import Any, NotRequired, TypedDict
 
 from benchmarks.known_models import deltas
+
+_RECEIVED_BYTES = 65536
+_BEGUN_BETWEEN = 8  # what has come back is not to wait for the clock behind a thousand beginnings
+_SILENT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -48,77 +52,114 @@ class Round(TypedDict):
     rate: NotRequired[float]
 
 
-class _Client(asyncio.Protocol):
-    """Sends one request and keeps the bytes that come back."""
+class _Client:
+    """Sends one request on a connection of its own and keeps the bytes that come back."""
 
-    def __init__(self, request: bytes, ended: asyncio.Future[None]) -> None:
+    def __init__(self, port: int, tag: str) -> None:
+        self.tag = tag
         self.received = bytearray()
-        self.first_at = 0.0
-        self._request = request
-        self._ended = ended
+        self.first_at = self.ended_at = 0.0
+        self._request = (
+            f"GET /ask?q={tag}%20what%20is%20known%20of%20it%3F HTTP/1.1\r\n"
+            f"Host: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+        ).encode()
+        self._connection = socket.socket()
+        self._connection.setblocking(False)
+        self.started_at = time.perf_counter()
+        self._connection.connect_ex(("127.0.0.1", port))
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transport is no subclass of asyncio.Transport
-        cast(asyncio.Transport, transport).write(self._request)
+    def fileno(self) -> int:
+        """The descriptor of its connection."""
+        return self._connection.fileno()
 
-    def data_received(self, data: bytes) -> None:
-        self.received += data
-        if not self.first_at and b"data: " in self.received:
-            self.first_at = time.perf_counter()
+    def send(self) -> None:
+        """Send the request; the connection is there."""
+        self._connection.send(self._request)
 
-    def connection_lost(self, _: Exception | None) -> None:
-        if not self._ended.done():
-            self._ended.set_result(None)
-
-
-async def _one(port: int, tag: str) -> tuple[_Client, float, float]:
-    loop = asyncio.get_running_loop()
-    request = (
-        f"GET /ask?q={tag}%20what%20is%20known%20of%20it%3F HTTP/1.1\r\n"
-        f"Host: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
-    )
-    ended = loop.create_future()
-    started = time.perf_counter()
-    _, client = await loop.create_connection(
-        lambda: _Client(request.encode(), ended), "127.0.0.1", port
-    )
-    await asyncio.wait_for(ended, timeout=60)
-    return client, started, time.perf_counter()
+    def receive(self) -> bool:
+        """Take what has come; False once the server has closed the connection, or it broke."""
+        try:
+            data = self._connection.recv(_RECEIVED_BYTES)
+        except OSError:
+            data = b""
+        if data:
+            self.received += data
+            if not self.first_at and b"data: " in self.received:
+                self.first_at = time.perf_counter()
+            return True
+        self.ended_at = time.perf_counter()
+        self._connection.close()
+        return False
 
 
-async def play(wanted: Round) -> dict[str, Any]:
-    """Play one round: ``concurrent`` workers that each ask one question after another."""
-    tags = [f"tag{wanted['first_tag'] + number}" for number in range(wanted["streams"])]
-    waiting = iter(tags)
-    played: list[tuple[str, _Client, float, float]] = []
+class _Player:
+    """Plays one round: system calls and two looks at the clock a stream, and nothing else."""
 
-    async def ask(tag: str) -> None:
-        one = await _one(wanted["port"], tag)
-        played.append((tag, *one))
+    def __init__(self, wanted: Round) -> None:
+        self._port, self._concurrent = wanted["port"], wanted["concurrent"]
+        self._rate = wanted.get("rate", 0.0)
+        first = wanted["first_tag"]
+        self._tags = deque(f"tag{first + number}" for number in range(wanted["streams"]))
+        self._poll = select.epoll()
+        self._open: dict[int, _Client] = {}
+        self._begun = 0
+        self.ended: list[_Client] = []
 
-    async def work() -> None:
-        for tag in waiting:
-            await ask(tag)
-
-    async def at_rate(rate: float) -> None:
+    def play(self) -> None:
+        """Begin streams as they are due, a few between two looks at those under way."""
         started = time.perf_counter()
-        async with asyncio.TaskGroup() as group:
-            for number, tag in enumerate(tags):
-                await asyncio.sleep(max(0.0, started + number / rate - time.perf_counter()))
-                group.create_task(ask(tag))
+        while self._tags or self._open:
+            due = self._due(time.perf_counter() - started)
+            for _ in range(min(due, _BEGUN_BETWEEN)):
+                self._begin()
+            self._look(0.0 if due > _BEGUN_BETWEEN else self._wait(started))
 
+    def _due(self, elapsed: float) -> int:
+        """How many streams are to begin now."""
+        if self._rate:
+            due = int(elapsed * self._rate) + 1 - self._begun
+        else:
+            due = self._concurrent - len(self._open)
+        return min(due, len(self._tags))
+
+    def _wait(self, started: float) -> float:
+        """Seconds until the next stream is due by the rate; else as long as one may be silent."""
+        if not (self._rate and self._tags):
+            return _SILENT_SECONDS
+        return max(0.0, started + self._begun / self._rate - time.perf_counter())
+
+    def _begin(self) -> None:
+        client = _Client(self._port, self._tags.popleft())
+        self._begun += 1
+        self._open[client.fileno()] = client
+        self._poll.register(client.fileno(), select.EPOLLOUT)
+
+    def _look(self, seconds: float) -> None:
+        events = self._poll.poll(seconds)
+        if not events and seconds >= _SILENT_SECONDS:
+            raise TimeoutError(f"{len(self._open)} streams were silent for {seconds:.0f} s")
+        for descriptor, event in events:
+            client = self._open[descriptor]
+            if event == select.EPOLLOUT:
+                client.send()
+                self._poll.modify(descriptor, select.EPOLLIN)
+            elif not client.receive():  # closed, which the poll has noticed itself
+                self.ended.append(self._open.pop(descriptor))
+
+
+def play(wanted: Round) -> dict[str, Any]:
+    """Play one round, and take its streams apart once all have ended."""
+    player = _Player(wanted)
     cpu = time.process_time()
-    if rate := wanted.get("rate"):
-        await at_rate(rate)
-    else:
-        await asyncio.gather(*(work() for _ in range(wanted["concurrent"])))
+    player.play()
     cpu = time.process_time() - cpu
-    return {"cpu": cpu, "streams": [asdict(_judged(*one)) for one in played]}
+    return {"cpu": cpu, "streams": [asdict(_judged(client)) for client in player.ended]}
 
 
-def _judged(tag: str, client: _Client, started: float, ended: float) -> Stream:
+def _judged(client: _Client) -> Stream:
+    tag, started = client.tag, client.started_at
     head, _, body = bytes(client.received).partition(b"\r\n\r\n")
-    total = ended - started
+    total = client.ended_at - started
     if not head.startswith(b"HTTP/1.1 200"):
         return Stream(total, total, 0.0, f"status {head[:40]!r}")
     answer, problem = _read(_dechunked(body).decode())
@@ -161,7 +202,7 @@ def _mixed(tag: str, answer: str, told: re.Match[str] | None) -> str:
 def main() -> None:
     """Play rounds until stdin ends."""
     for line in sys.stdin:
-        print(json.dumps(uvloop.run(play(json.loads(line)))), flush=True)
+        print(json.dumps(play(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

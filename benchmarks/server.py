@@ -28,6 +28,7 @@ from benchmarks.known_models import TimedStore, deltas, known_models
 from helix.app import create_app
 from helix.services import opening
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
+from helix.serving.network.sockets import accepting
 from helix.settings import load_settings
 
 _CITATIONS = (
@@ -91,7 +92,7 @@ def main() -> None:
     allow_descriptors()
     protocol = LimitedConnection if "answers" in given else "auto"
     config = uvicorn.Config(application, log_level="warning", http=protocol)
-    uvicorn.Server(config).run(sockets=[listener])
+    uvicorn.Server(config).run(sockets=accepting([listener]))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import uvicorn
 from helix.commands.server_record import announced
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.serving.network.listening import check_address
-from helix.serving.network.sockets import bind
+from helix.serving.network.sockets import accepting, bind
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 
@@ -71,7 +71,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen on ``sockets``."""
-        await super().startup(sockets)
+        await super().startup(accepting(sockets or []))
         if self.started:
             self._ready()
 

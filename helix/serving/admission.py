@@ -23,6 +23,14 @@ RETRY_SECONDS = 2
 _T = TypeVar("_T")
 
 
+class Ticket(Protocol):
+    """A question that was let in (helix/serving/door.py)."""
+
+    def close(self) -> None:
+        """It is decided whether it is answered."""
+        ...
+
+
 class Counted(Protocol):
     """Whoever asks, counted by what is under way (helix/serving/limits.py)."""
 
@@ -64,14 +72,31 @@ class Admission:
         self._under_way = 0
         self._queues: OrderedDict[str, deque[_Turn]] = OrderedDict()
 
-    def place(self, tenant: str, asker: Counted | None = None) -> Place:
-        """A place for one answer of ``tenant``, not yet taken; ``asker``: whose it counts as."""
-        return Place(self, tenant, asker)
+    def place(
+        self, tenant: str, asker: Counted | None = None, decided: Callable[[], None] | None = None
+    ) -> Place:
+        """A place for one answer of ``tenant``, not yet taken.
+
+        ``asker``: whose it counts as; ``decided`` is called when the place is asked for.
+        """
+        return Place(self, tenant, asker, decided)
 
     @property
     def is_full(self) -> bool:
         """Whether the next question would be refused, or have to push out another tenant's."""
         return self._under_way >= self._most and self._waiting() >= self._room
+
+    def has_room(self, more: int) -> bool:
+        """Whether one question finds a place or waits for one behind ``more`` that come first."""
+        return self._under_way + self._waiting() + more < self._most + self._room
+
+    def gives_way_to(self, tenant: str, more: int = 0) -> bool:
+        """Whether a full queue takes one of ``tenant`` for another's, behind ``more`` of its own.
+
+        It does for a tenant that would have fewer there than the one that has most.
+        """
+        longest = max(map(len, self._queues.values()), default=0)
+        return longest > len(self._queues.get(tenant, ())) + more + 1
 
     def _waiting(self) -> int:
         return sum(map(len, self._queues.values()))
@@ -95,9 +120,9 @@ class Admission:
     def _queued(self, tenant: str) -> _Turn:
         """A turn at the end of the tenant's queue, where there is room or another makes room."""
         if self._waiting() >= self._room:
-            longest = max(self._queues.values(), key=len, default=deque[_Turn]())
-            if len(longest) <= len(self._queues.get(tenant, ())) + 1:
+            if not self.gives_way_to(tenant):
                 raise Overloaded
+            longest = max(self._queues.values(), key=len)
             longest.pop().set_exception(Overloaded())
         turn: _Turn = asyncio.get_running_loop().create_future()
         self._queues.setdefault(tenant, deque()).append(turn)
@@ -128,8 +153,15 @@ class Admission:
 class Place:
     """One answer's place: taken by ``run``, left once, at the block's end or after ``until``."""
 
-    def __init__(self, admission: Admission, tenant: str, asker: Counted | None = None) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        tenant: str,
+        asker: Counted | None = None,
+        decided: Callable[[], None] | None = None,
+    ) -> None:
         self._admission, self._tenant, self._asker = admission, tenant, asker
+        self._decided = decided
         self._taken = False
         self._handed_over = False
 
@@ -154,6 +186,8 @@ class Place:
         """
         if self._asker:
             await self._asker.take_place()
+        if self._decided:
+            self._decided()
         try:
             await self._admission._enter(self._tenant)
         except BaseException:
@@ -189,4 +223,6 @@ class Place:
 def place_for(request: Request, tenant: str) -> Place:
     """A place for an answer of ``tenant`` on the server of ``request``."""
     admission: Admission = request.state.admission
-    return admission.place(tenant, answers_for(asker(request, request.state.caller)))
+    ticket: Ticket | None = getattr(request.state, "ticket", None)
+    counted = answers_for(asker(request, request.state.caller))
+    return admission.place(tenant, counted, ticket.close if ticket else None)

@@ -9,6 +9,7 @@ import logging
 import re
 import time
 import uuid
+from collections.abc import Iterable
 
 from opentelemetry.trace import Span, Tracer
 from starlette.datastructures import MutableHeaders
@@ -47,7 +48,7 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        token = request_id.set(_request_id(scope))
+        token = request_id.set(request_id_of(scope["headers"]))
         try:
             with request_span(self._tracer, _method(scope), scope["headers"]) as span:
                 await self._respond(scope, receive, send, span)
@@ -116,8 +117,9 @@ def _path(scope: Scope) -> str:
     return raw.decode("ascii", "backslashreplace")
 
 
-def _request_id(scope: Scope) -> str:
-    for name, value in scope["headers"]:
+def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The id that the client gives its request, if it is plain; else a new one."""
+    for name, value in headers:
         if name == b"x-request-id" and _ACCEPTED_ID.fullmatch(value):
             return str(value.decode())
     return uuid.uuid4().hex

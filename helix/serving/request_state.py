@@ -7,6 +7,7 @@ from typing import TypedDict
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.admission import Admission
+from helix.serving.door import Door
 from helix.serving.health_watch import HealthWatch
 from helix.serving.limits import Limits
 
@@ -16,6 +17,7 @@ class RequestState(TypedDict):
 
     services: Services
     admission: Admission
+    door: Door
     recorder: AccessRecorder
     limits: Limits
     health: HealthWatch
@@ -31,9 +33,11 @@ def request_state(services: Services) -> RequestState:
     recorder = AccessRecorder(settings.audit_days > 0, services.metrics.audit_dropped.inc)
     limits = Limits(settings, services.store, recorder)
     services.answering.observers.append(limits.answered)
+    admission = Admission(settings.answers, settings.answers_waiting)
     return RequestState(
         services=services,
-        admission=Admission(settings.answers, settings.answers_waiting),
+        admission=admission,
+        door=Door(admission, keyed=settings.auth == "keys", on_refused=services.metrics.request),
         recorder=recorder,
         limits=limits,
         health=HealthWatch(services.store),

@@ -2,7 +2,8 @@
 
 uvicorn with httptools keeps an unfinished header of any length for any time, and a connection that
 says nothing. Here a request's head has a size and a time, a body and a reader of an answer must
-get on, and past a number of connections the one that has waited longest without a request goes.
+get on, and past a number of connections the one that has waited longest without a request goes. A
+question for which there is no place is refused at once (helix/serving/door.py).
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from collections import OrderedDict
 from http import HTTPStatus
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
+
+from helix.serving.door import Door, Ticket
 
 HEAD_BYTES = 64 * 1024
 """Of a request's line and headers, of its trailers, and of what frames a chunk."""
@@ -68,6 +71,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._unparsed = 0  # bytes since the last part of a message was whole
         self._arrived = 0  # bytes of a body since the last look
         self._in_body = False
+        self._refused = False  # the request under way was refused at the door
+        self._ticket: Ticket | None = None
         self._writing: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
         idle = self._idle()
@@ -82,6 +87,7 @@ class LimitedConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection and its timers."""
         self._idle().pop(self, None)
+        self._close_ticket()
         for timer in (self._watch, self._writing):
             if timer is not None:
                 timer.cancel()
@@ -115,22 +121,28 @@ class LimitedConnection(HttpToolsProtocol):
         self._in_body = True
         self._idle().pop(self, None)
         self._watch_with(BODY_SECONDS, self._look_at_body)
-        super().on_headers_complete()
+        if not self._turned_away():
+            super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
+        """Take a part of the body; that of a refused question is dropped."""
         self._unparsed = 0
-        super().on_body(body)
+        if not self._refused:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """End the request's body."""
         self._unparsed = 0
         self._in_body = False
         self._watch_with(None, None)
-        super().on_message_complete()
+        if self._refused:
+            self._after_refusal()
+        else:
+            super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """End the answer; the connection may bring another request."""
+        self._close_ticket()
         super().on_response_complete()
         if self.cycle.response_complete and not self._in_body:
             self._idle()[self] = None
@@ -146,6 +158,41 @@ class LimitedConnection(HttpToolsProtocol):
             self._writing.cancel()
             self._writing = None
         super().resume_writing()
+
+    def _turned_away(self) -> bool:
+        """Refuse a question that finds no place, before the application hears of it."""
+        self._refused = False
+        door: Door | None = self.app_state.get("door")
+        if door is None or self._answering() or self.expect_100_continue:
+            return False
+        looked = door.look(self.parser.get_method(), self.url, self.headers)
+        if not isinstance(looked, bytes):
+            self._ticket = self.scope["state"]["ticket"] = looked
+            return False
+        self._refused = True
+        lines = [STATUS_LINE[503]]
+        lines += [b"%b: %b\r\n" % each for each in self.server_state.default_headers]
+        if not self.parser.should_keep_alive():
+            lines.append(b"connection: close\r\n")
+        self.transport.write(b"".join([*lines, looked]))
+        return True
+
+    def _after_refusal(self) -> None:
+        """Close the connection, or wait for its next request."""
+        self.server_state.total_requests += 1
+        if not self.parser.should_keep_alive():
+            self.transport.close()
+            return
+        self._idle()[self] = None
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def _close_ticket(self) -> None:
+        """The question under way, if it is one, waits for no decision any more."""
+        if self._ticket is not None:
+            self._ticket.close()
+            self._ticket = None
 
     def _head_is_late(self) -> None:
         if self._answering():  # a byte too many behind a request must not cut its answer

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from helix.errors import SettingsError
+
+ACCEPTED_AT_ONCE = 32
+"""Connections that an event loop takes of one socket in a turn. Each costs a system call a turn."""
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
@@ -55,3 +59,13 @@ def _refused(error: OSError, host: str, port: int) -> SettingsError:
     if error.errno == errno.EACCES:
         return SettingsError(f"port {port} is not allowed to this user: take one above 1023")
     return SettingsError(f"--host {host} is not an address of this machine")
+
+
+def accepting(sockets: Sequence[socket.socket]) -> list[socket.socket]:
+    """``sockets``, which are bound, and copies of each for the event loop to listen on as well.
+
+    uvloop accepts one connection of a listener in each turn of its loop (libuv since 1.47 does). Of
+    a thousand at once the last would wait a thousand turns, and each turn is as long as the work
+    that is ready in it: seconds, for 0.1 ms of work.
+    """
+    return [*sockets, *(each.dup() for each in sockets for _ in range(ACCEPTED_AT_ONCE - 1))]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+import uvloop
 
 from helix.errors import SettingsError
-from helix.serving.network.sockets import bind
+from helix.serving.network.sockets import ACCEPTED_AT_ONCE, accepting, bind
 
 
 @pytest.fixture
@@ -37,3 +39,29 @@ def test_a_port_in_use_is_told(opened: ExitStack) -> None:
 def test_an_address_of_another_machine_is_told(host: str) -> None:
     with pytest.raises(SettingsError, match=f"^--host {host} is not "):
         bind(host, 0)
+
+
+def test_many_connections_are_accepted_in_one_turn_of_the_loop() -> None:
+    uvloop.run(_accept_many())
+
+
+async def _accept_many() -> None:
+    loop, taken = asyncio.get_running_loop(), 0
+
+    class Counting(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            nonlocal taken
+            taken += 1
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    with ExitStack() as stack:
+        for each in accepting([listener]):
+            server = await loop.create_server(Counting, sock=each)
+            stack.callback(server.close)
+        for _ in range(ACCEPTED_AT_ONCE):
+            stack.enter_context(socket.create_connection(listener.getsockname()))
+        turns = 0
+        while taken < ACCEPTED_AT_ONCE:
+            turns += 1
+            await asyncio.sleep(0)
+        assert turns <= 4

@@ -1,0 +1,129 @@
+"""Questions that a full server would refuse are refused before the application is entered.
+
+A question costs the application over a millisecond before it is refused, and a thousand at once
+hold up the event loop for seconds. So the connection asks the door as soon as it has a head
+(helix/serving/network/connection_limits.py): the door refuses what admission would refuse, with the
+same answer. It decides only where the head alone tells whose question it is; a few others at a time
+are let in, for the application to decide.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from urllib.parse import parse_qs
+
+from helix.domain.scope import DEFAULT_TENANT
+from helix.serving.admission import Admission, Overloaded
+from helix.serving.middleware import request_id_of
+from helix.serving.network.security_headers import HEADERS
+
+QUESTIONS = frozenset({(b"GET", b"/ask"), (b"POST", b"/v1/query")})
+"""The requests that are a question each, and are refused with one line of JSON."""
+MOST_UNKNOWN = 8
+"""Questions in the application at once, on a full server, that the door knows no tenant of."""
+_MOST_KEYS = 4096
+
+Headers = Sequence[tuple[bytes, bytes]]
+OnRefused = Callable[[str, str, int, float], None]
+"""Is called with method, route, status and seconds, as Metrics.request is."""
+
+
+class Ticket:
+    """A question that was let in, and of which the application has not decided yet."""
+
+    def __init__(self, door: Door, tenant: str | None) -> None:
+        self._door, self._tenant = door, tenant
+        self._open = True
+        door.undecided[tenant] += 1
+
+    def close(self) -> None:
+        """The question has a place or waits for one, is refused, or is over."""
+        if self._open:
+            self._open = False
+            self._door.undecided[self._tenant] -= 1
+            if not self._door.undecided[self._tenant]:
+                del self._door.undecided[self._tenant]
+
+
+class Door:
+    """The door of one server, for one event loop.
+
+    Args:
+        admission: the places behind it.
+        keyed: whether an API key names the tenant; else the request's address or body does.
+        on_refused: counts a refusal.
+    """
+
+    def __init__(self, admission: Admission, *, keyed: bool, on_refused: OnRefused) -> None:
+        self._admission = admission
+        self._keyed = keyed
+        self._on_refused = on_refused
+        self._tenants: OrderedDict[bytes, str] = OrderedDict()
+        self.undecided: Counter[str | None] = Counter()
+        """By tenant, None where it is not known: the questions with an open ticket."""
+
+    def knows(self, authorization: bytes, tenant: str) -> None:
+        """Remember whose key is in a header that was found good; of the key itself a digest."""
+        digest = sha256(authorization).digest()
+        self._tenants[digest] = tenant
+        self._tenants.move_to_end(digest)
+        if len(self._tenants) > _MOST_KEYS:
+            self._tenants.popitem(last=False)
+
+    def look(self, method: bytes, url: bytes, headers: Headers) -> Ticket | bytes | None:
+        """A ticket for a question that may enter, the head and body of its refusal, or None.
+
+        None: the request is no question.
+        """
+        path, _, query = url.partition(b"?")
+        if (method, path) not in QUESTIONS:
+            return None
+        tenant = self._tenant(method, query, headers)
+        if self._may_enter(tenant):
+            return Ticket(self, tenant)
+        self._on_refused(method.decode(), path.decode(), Overloaded().status_code, 0.0)
+        return refusal(headers)
+
+    def _may_enter(self, tenant: str | None) -> bool:
+        if self._admission.has_room(self.undecided.total()):
+            return True
+        if tenant is None:
+            return self.undecided[None] < MOST_UNKNOWN
+        return self._admission.gives_way_to(tenant, self.undecided[tenant])
+
+    def _tenant(self, method: bytes, query: bytes, headers: Headers) -> str | None:
+        """Whose question it is, where the head alone tells."""
+        given = [value for name, value in headers if name == b"authorization"]
+        if any(name == b"origin" for name, _ in headers):
+            return None  # the answer's headers depend on it
+        if self._keyed:
+            return self._tenants.get(sha256(given[0]).digest()) if len(given) == 1 else None
+        if method != b"GET":
+            return None  # its body may name one
+        named = parse_qs(query).get(b"tenant_id", []) if b"tenant_id" in query else []
+        return named[0].decode("utf-8", "replace") if named else DEFAULT_TENANT
+
+
+def refusal(headers: Headers) -> bytes:
+    """The answer to a question with ``headers``, as the application has it.
+
+    It is all but the status line and the headers that the server itself adds.
+    """
+    return _REFUSAL % request_id_of(headers).encode()
+
+
+def _refusal() -> bytes:
+    error = Overloaded()
+    body = json.dumps({"error": error.detail}, separators=(",", ":"))
+    fields = {
+        **(error.headers or {}), "Content-Length": str(len(body)),
+        "Content-Type": "application/json", **HEADERS,
+    }  # fmt: skip
+    lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in fields.items())
+    return f"{lines}x-request-id: %b\r\n\r\n{body}".encode()
+
+
+_REFUSAL = _refusal()

@@ -1,0 +1,177 @@
+"""The door of a full server: what it refuses without the application, and how the refusal looks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import httpx
+import pytest
+
+from helix.serving import door as module
+from helix.serving.admission import Admission, Overloaded, Place
+from helix.serving.door import Door, Ticket
+from tests.support.live_server import live
+
+ASK = (b"GET", b"/ask?q=what")
+QUERY = (b"POST", b"/v1/query")
+BEARER = (b"authorization", b"Bearer hx_one")
+
+
+def _door(most: int = 1, waiting: int = 1, *, keyed: bool = False) -> Door:
+    return Door(Admission(most, waiting), keyed=keyed, on_refused=lambda *_: None)
+
+
+def _enters(door: Door, request: tuple[bytes, bytes], *headers: tuple[bytes, bytes]) -> bool:
+    return isinstance(door.look(*request, list(headers)), Ticket)
+
+
+def test_as_many_enter_as_find_a_place_or_wait_for_one() -> None:
+    door = _door(most=2, waiting=1)
+    tickets = [door.look(*ASK, []) for _ in range(5)]
+    assert [isinstance(each, Ticket) for each in tickets] == [True, True, True, False, False]
+    ticket = tickets[0]
+    assert isinstance(ticket, Ticket)
+    for _ in range(2):  # closed when it is decided, and again when its connection goes
+        ticket.close()
+    assert [_enters(door, ASK) for _ in range(2)] == [True, False]
+
+
+def test_what_is_no_question_is_not_looked_at() -> None:
+    door = _door(most=1, waiting=0)
+    assert _enters(door, ASK)
+    for request in ((b"GET", b"/healthz"), (b"POST", b"/ask"), (b"GET", b"/v1/documents")):
+        assert door.look(*request, []) is None
+
+
+def test_where_the_head_does_not_tell_the_tenant_a_few_enter_at_a_time() -> None:
+    for request, headers in ((QUERY, []), (ASK, [(b"origin", b"http://localhost")])):
+        door = _door(most=1, waiting=0)
+        assert _enters(door, ASK)
+        entered = [_enters(door, request, *headers) for _ in range(module.MOST_UNKNOWN + 2)]
+        assert entered == [True] * module.MOST_UNKNOWN + [False] * 2
+
+
+async def test_another_tenant_enters_where_the_queue_gives_way_to_it() -> None:
+    admission = Admission(most=1, waiting=3)
+    door = Door(admission, keyed=False, on_refused=lambda *_: None)
+    held, queued = await _busy(admission, "default", waiting=3)
+    assert not _enters(door, ASK)
+    other = (b"GET", b"/ask?q=what&tenant_id=other")
+    assert [_enters(door, other) for _ in range(3)] == [True, True, False]
+    held.leave()
+    await asyncio.gather(*queued)
+
+
+async def _busy(
+    admission: Admission, tenant: str, waiting: int
+) -> tuple[Place, list[asyncio.Task[None]]]:
+    """A place that is held, and questions of ``tenant`` that wait for it."""
+
+    async def nothing() -> None:
+        pass
+
+    async def ask() -> None:
+        with admission.place(tenant) as place:
+            await place.run(nothing)
+
+    held = admission.place(tenant)
+    await held.run(nothing)
+    queued = [asyncio.create_task(ask()) for _ in range(waiting)]
+    await asyncio.sleep(0)
+    return held, queued
+
+
+async def test_a_key_tells_the_tenant_once_it_was_found_good() -> None:
+    admission = Admission(most=1, waiting=0)
+    door = Door(admission, keyed=True, on_refused=lambda *_: None)
+    held, _ = await _busy(admission, "a", waiting=0)
+    assert _enters(door, ASK, BEARER)  # a stranger is let in, to be told that the key opens nothing
+    door.knows(BEARER[1], "a")
+    assert not _enters(door, ASK, BEARER)
+    assert _enters(door, ASK, BEARER, BEARER)  # two headers: the application has a line for that
+    held.leave()
+
+
+def test_keys_are_kept_as_digests_and_in_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_KEYS", 3)
+    door = _door(keyed=True)
+    for number in range(9):
+        door.knows(b"Bearer %d" % number, "a")
+    kept = vars(door)["_tenants"]
+    assert len(kept) == 3
+    assert not any(b"Bearer" in digest for digest in kept)
+
+
+@pytest.fixture
+def full(module_database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
+    """A client of a server whose one place is taken, and has no room to wait for it."""
+    hold, started = threading.Event(), threading.Event()
+
+    async def held(*_: object) -> object:
+        started.set()
+        while not hold.is_set():
+            await asyncio.sleep(0.01)
+        raise Overloaded  # the answer itself is not of interest
+
+    monkeypatch.setattr("helix.answering.pipeline.AnswerRequest.run_json", held)
+    with (
+        live(module_database_url, answers=1, answers_waiting=0) as client,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        answer = thread.submit(client.post, "/v1/query", json={"question": "How long?"})
+        assert started.wait(10)
+        yield client
+        hold.set()
+        assert answer.result().status_code == 503
+
+
+def test_the_door_refuses_as_the_application_does_and_counts_it(full: httpx.Client) -> None:
+    ids = {"X-Request-ID": "mine"}
+    at_door = full.get("/ask", params={"q": "How long?"}, headers=ids)
+    # no tenant by its head: the application decides
+    inside = full.get(
+        "/ask", params={"q": "How long?"}, headers=ids | {"Origin": str(full.base_url)}
+    )
+    assert at_door.status_code == inside.status_code == 503
+    assert at_door.content == inside.content
+    for answer in (at_door, inside):
+        del answer.headers["date"]
+    assert dict(at_door.headers) == dict(inside.headers)
+    counted = 'helix_http_requests_total{method="GET",route="/ask",status="503"} 2.0'
+    assert counted in full.get("/metrics").text
+
+
+def test_a_refused_connection_brings_its_next_request(
+    full: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_UNKNOWN", 0)
+    ask = b"GET /ask?q=what HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    query = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nsecret"
+    probe = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", full.base_url.port or 0), timeout=10) as client:
+        client.sendall(ask + query + ask + probe)  # the refused body is no request
+        received = b"".join(iter(partial(client.recv, 65536), b""))
+    assert received.count(b"HTTP/1.1 503 ") == 3
+    assert received.count(b"HTTP/1.1 ") == 4
+    assert received.endswith(b'{"ok":true}')
+    with socket.create_connection(("127.0.0.1", full.base_url.port or 0), timeout=10) as client:
+        client.sendall(b"GET /ask?q=what HTTP/1.0\r\n\r\n")
+        closed = b"".join(iter(partial(client.recv, 65536), b""))
+    assert closed.startswith(b"HTTP/1.1 503 ") and b"connection: close\r\n" in closed
+
+
+def test_a_question_that_is_refused_otherwise_leaves_the_door_open(
+    module_database_url: str,
+) -> None:
+    with live(module_database_url, answers=1, answers_waiting=0) as client:
+        for _ in range(5):  # a ticket that was kept would close the door for good
+            assert client.get("/ask").status_code == 400
+        with contextlib.closing(socket.create_connection(("127.0.0.1", client.base_url.port or 0))):
+            pass
+        assert client.get("/ask", params={"q": "What is known?"}).status_code == 200
