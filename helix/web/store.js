@@ -3,6 +3,7 @@
 //   const store = createStore({ count: 0 });
 //   store.get().count;  store.set({ count: 1 });      // a shallow patch; subscribers run at once
 //   const count = useStore(store, (state) => state.count);   // in a component
+//   onOtherAsker(() => …);                            // when another tenant or key asks
 //
 // `session` is who asks: { tenant, key, kept, keyWanted }; `kept`: the key stays on this device. The key stays in sessionStorage, which the open
 // tabs of this page tell each other (shell/shared-key.js), or in localStorage, where the user chose
@@ -64,6 +65,17 @@ export const session = createStore({
   judge: recall("judge") === "1",
   mode: recall("mode") || "", // answer or agent; empty: what the server does
 });
+
+// What was kept in the page for one tenant or key is not another's.
+export function onOtherAsker(forget) {
+  const who = ({ tenant, key }) => `${tenant} ${key}`;
+  let asking = who(session.get());
+  session.subscribe((state) => {
+    if (who(state) === asking) return;
+    asking = who(state);
+    forget();
+  });
+}
 
 export function signIn(key, onDevice = false) {
   remember("key", onDevice ? "" : key);

@@ -44,3 +44,6 @@ export function placeOf({ heading_path, page, label }, title = "") {
   const path = (heading_path || []).filter((heading) => heading && heading !== title && !(label || "").startsWith(`sheet ${heading}`));
   return [path.join(" › "), label || (page ? `page ${page}` : "")].filter(Boolean).join(", ");
 }
+
+// Whether a document came from an address of the web, by its source_uri.
+export const isWeb = (address) => /^https?:\/\//i.test(address ?? "");

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, expect
 
-from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
+from tests.browser.conftest import ask, fits, serious, serving, watched
 from tests.support.printed_pages import drawn, put
 
 REFUND = "How long do I have to request a refund?"
@@ -83,6 +83,7 @@ def test_a_conversation_is_listed_found_renamed_and_deleted_with_undo(
     page.keyboard.press("Enter")
     expect(page.locator(".turn .actions")).to_be_visible()
     expect(own.get_by_role("link", name="Eating out")).to_be_visible()
+    own.hover()
     own.get_by_label("Delete Eating out").click()
     expect(page.locator(".welcome h1")).to_be_visible()
     page.reload()  # whoever leaves the page does not bring it back
@@ -242,6 +243,11 @@ def test_by_keyboard_alone(page: Page) -> None:
     expect(page.locator(".welcome h1")).to_be_visible()
     answered(page, MEALS)
     page.locator(".row.open .row-link").focus()
+    page.keyboard.press("F2")
+    page.keyboard.type("Not this")
+    page.keyboard.press("Escape")
+    expect(page.locator(".row.open .row-link")).to_be_focused()
+    expect(page.locator(".row.open .row-link")).to_have_text(MEALS)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator(".turn .question")).to_have_text(REFUND)
@@ -260,7 +266,6 @@ def test_on_a_phone_the_list_folds_above_the_thread(browser: Browser, site: str)
         expect(fold).to_be_in_viewport()  # though the thread has been scrolled
         box, send = (page.locator(each).bounding_box() for each in (".composer", ".round.send"))
         assert box and send and send["x"] + send["width"] <= box["x"] + box["width"]
-        page.screenshot(path=screenshots() / "conversation-phone.png")
         assert serious(page) == []
         fold.click()
         expect(page.get_by_role("button", name="New conversation")).to_be_visible()

@@ -38,7 +38,8 @@ RECEIPT = receipt()
 
 
 def choose(page: Page, data: bytes = RECEIPT, name: str = "receipt.png") -> None:
-    file: FilePayload = {"name": name, "mimeType": "image/png", "buffer": data}
+    kind = f"image/{name.rpartition('.')[2]}"
+    file: FilePayload = {"name": name, "mimeType": kind, "buffer": data}
     page.get_by_label("Images to ask about").set_input_files(file)
 
 
@@ -106,6 +107,7 @@ def test_an_image_is_a_turn_of_the_conversation(
         with other.expect_popup() as opened:
             other.get_by_title("Open the image").click()
         assert opened.value.url.startswith("blob:")
+        other.locator(".row.open").hover()
         with other.expect_download() as saved:
             other.locator(".row.open").get_by_label("Save").click()
         assert "*Image: receipt.png*" in saved.value.path().read_text()
@@ -236,9 +238,12 @@ def test_a_model_that_cannot_see_says_so_and_nothing_is_lost(
     expect(page.locator(".composer .picture")).to_have_count(1)
 
 
-CLEAR_OF_BOX = """() => document.querySelector(".tray").getBoundingClientRect().bottom
-    <= innerHeight - document.querySelector(".ask-box").offsetHeight"""
-"""The tray stands above where the question box is when it keeps to the window's edge."""
+COVERED = """() => { const tray = document.querySelector(".tray").getBoundingClientRect();
+    return [...document.querySelectorAll(".sidebar, .turns, .welcome, .composer, .top")]
+      .map((one) => one.getBoundingClientRect())
+      .filter((one) => one.left < tray.right && tray.left < one.right
+        && one.top < tray.bottom && tray.top < one.bottom).length; }"""
+"""How many other parts of the page the tray lies over."""
 
 
 HELD = """([where]) => { const dataTransfer = new DataTransfer();
@@ -273,6 +278,10 @@ def test_any_other_file_is_put_to_the_conversation(
                 page.get_by_label("Take dropped.png away").click()
         expect(page.locator("#question")).to_have_value("What about")
         assert serious(page) == []
+        own.get_by_label("Take Note from the conversation").click()
+        expect(own.locator(".attached")).to_have_count(2)
+        page.reload()
+        expect(own.locator(".attached")).to_have_count(2)
         page.evaluate(HELD, ["main"])
         expect(page.locator(".overlay")).to_contain_text("On the question box they are put to")
         page.evaluate(HELD, ["#question"])
@@ -281,7 +290,9 @@ def test_any_other_file_is_put_to_the_conversation(
         page.goto(f"{url}/#/ask")
         page.get_by_role("button", name="Add the samples").click()
         expect(page.get_by_role("complementary", name="Being brought in")).to_be_visible()
-        page.wait_for_function(CLEAR_OF_BOX)
+        for width in (1600, 1280, 900, 360):
+            page.set_viewport_size({"width": width, "height": 860})
+            assert page.evaluate(COVERED) == 0, width
 
 
 def test_the_picture_for_the_documentation(

@@ -53,7 +53,7 @@ def let_go(connection: psycopg.Connection, status: str) -> None:
 
 def test_an_empty_library_says_what_to_do(page: Page, desk: str) -> None:
     expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
-    assert page.locator(".filters").count() == 0
+    expect(page.locator(".filters")).to_have_count(0)
     assert serious(page) == []
     page.goto(f"{desk}/#/ask")
     expect(page.get_by_text("The library is empty.")).to_be_visible()
@@ -103,7 +103,7 @@ DROP = """(names) => { const transfer = new DataTransfer();
 def test_files_are_dropped_on_any_view_and_a_bad_one_keeps_no_other_out(
     page: Page, desk: str
 ) -> None:
-    page.wait_for_selector(".overlay, link[href$='anywhere.css']", state="attached")
+    page.wait_for_selector(".overlay, body > div > input[type=file]", state="attached")
     for place in ("library", "ask", "study", "evals"):
         page.goto(f"{desk}/#/{place}")
         expect(page.locator("h1")).to_be_visible()

@@ -8,7 +8,7 @@ import httpx
 import psycopg
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import ask, screenshots, serious, serving, watched
+from tests.browser.conftest import ask, serious, serving, watched
 from tests.browser.test_conversations import REFUND, ZEBRA, answered, begun, id_of, read
 
 SLOW = "slowly: how long do I have to request a refund?"
@@ -67,7 +67,6 @@ def test_the_second_question_tells_how_it_was_understood_and_how_full_the_memory
     expect(page.locator(".memory")).to_have_attribute("title", re.compile("1 of 1 earlier quest"))
     expect(page.locator(".understood")).to_contain_text("gift cards")
     assert serious(page) == []
-    page.screenshot(path=screenshots() / "conversation.png")
 
 
 def test_an_answer_goes_on_over_a_reload_and_in_a_second_tab(

@@ -3,16 +3,18 @@
 //
 //   ask(question, scope, images)       the turn; begins a conversation where none is open. `images` are
 //                                      those of the conversation that it is about: [{ id, name }]
+//   askAnew(question, scope)           the same in a conversation that begins with it, wherever the page is
 //   edit(turn, question)               ask another question in its place, about the same images
 //   again(turn)                        ask the same question again
 //   askedBefore()                      what was asked, the last first
 //   rate(turn, rating, note)
 import { api } from "../api.js";
+import { address, go } from "../router.js";
 import { session } from "../store.js";
 import { draftOf, keepDrafts, setDraft } from "./drafts.js";
 import { begunAs, start, stop } from "./following.js";
 import { tellTabs } from "./kept.js";
-import { begin, newId, setScope, store, thread, update } from "./thread.js";
+import { begin, close, newId, setScope, store, thread, update } from "./thread.js";
 import { blank, newTurn, storedScope } from "./turn.js";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -41,6 +43,12 @@ export function ask(question, scope, images = []) {
     yield* api.askIn(conversation, { ...options(), ...narrowed(scope), ...about, question, wait: true }, signal);
   });
   return turn;
+}
+
+export function askAnew(question, scope) {
+  close();
+  ask(question, scope);
+  go(address("c", [thread.get().id]));
 }
 
 export const edit = (turn, question) => replace(turn, question, (conversation, body, signal) =>

@@ -10,10 +10,8 @@ import { call } from "../api.js";
 import { useEffect } from "../html.js";
 import { show } from "../library/intake.js";
 import { whenSeen } from "../library/seen.js";
-import { createStore, useStore } from "../store.js";
-import { openHere } from "./anew.js";
-import { onOther } from "./kept.js";
-import { refresh, store, thread } from "./thread.js";
+import { createStore, onOtherAsker, useStore } from "../store.js";
+import { openHere, refresh, store, thread } from "./thread.js";
 
 const NOTHING = { conversation: null, documents: [], sending: 0, refused: "" };
 const WAITS = [400, 700, 1000, 2000]; // ms until the reading is looked at again
@@ -99,4 +97,4 @@ export async function toLibrary(document) {
   refresh();
 }
 
-onOther(() => attached.set(NOTHING));
+onOtherAsker(() => attached.set(NOTHING));

@@ -5,8 +5,8 @@
 //   const text = useDraft(id); draftOf(id); setDraft(id, text); keepDrafts() at once
 //   const images = useDraftImages(id); draftImagesOf(id); setDraftImages(id, images)
 //   moveDraft(id)               that of the new conversation becomes that of `id`
-import { createStore, useStore } from "../store.js";
-import { keep, kept, onKept, onOther } from "./kept.js";
+import { createStore, onOtherAsker, useStore } from "../store.js";
+import { keep, kept, onKept } from "./kept.js";
 
 const WAITS = 150; // ms after the last key
 const NONE = [];
@@ -47,6 +47,6 @@ export function keepDrafts() {
   keep("drafts", drafts.get().all);
 }
 
-onOther(() => drafts.set({ all: kept("drafts"), images: {} }));
+onOtherAsker(() => drafts.set({ all: kept("drafts"), images: {} }));
 onKept((name, value) => name === "drafts" && drafts.set({ all: value }));
 window.addEventListener("pagehide", keepDrafts);

@@ -1,12 +1,10 @@
-// The images of conversations: chosen for the next question, sent with it, and shown beside it.
+// The images of questions: chosen, sent with their question, and shown beside it.
 //
 //   isImage(file)                        by what the browser takes it for, or its name
-//   choose(conversation, files)          for the next question; what cannot be asked about is refused in words
-//   unchoose(conversation, image)
-//   await sent(conversation, scope)      puts them to the conversation, which is begun where there is none:
-//                                        { conversation, images: [{ id, name }] }, or null where that failed.
-//                                        Draft and images are there still, until `taken(conversation)`
-//   await imageOf(conversation, id)      a Blob: one that was sent
+//   choose(conversation, files)          for its next question, or says why not; unchoose(conversation, image)
+//   await sent(conversation, scope)      { conversation, images: [{ id, name }] }, or null where that failed; one
+//                                        is begun where none is. The draft is there until taken(conversation)
+//   await imageOf(conversation, id)      a Blob
 import { call, send } from "../api.js";
 import { about } from "../shell/about.js";
 import { refuse, sendTo } from "./attached.js";

@@ -5,7 +5,6 @@
 //   keep(name, value)            stores it, and tells the other tabs
 //   onKept((name, value) => …)   when another tab has stored something
 //   tellTabs(id); onTold((id) => …)      this conversation has changed or is gone; another tab says so
-//   onOther(changed)             when the tenant or the key changes
 //
 // While the key is not kept on this device, this is not either: it is in the tab's session storage, and
 // tabs tell one another.
@@ -106,19 +105,12 @@ export function onKept(listener) {
 export const tellTabs = (id) => tell({ changed: id });
 export const onTold = (listener) => told.add(listener);
 
-const others = new Set();
-
-export function onOther(changed) {
-  others.add(changed);
-}
-
 session.subscribe((state) => {
   const now = whoOf(state);
   if (now === who) return move(placeOf(state));
   place = placeOf(state);
   if (hadKey && !state.key) forgetAll(); // signed out
   [who, hadKey] = [now, Boolean(state.key)];
-  for (const changed of others) changed();
   return tell({ hello: true });
 });
 

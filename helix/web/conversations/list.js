@@ -5,8 +5,8 @@
 //   await rename(id, title)
 //   remove(id); bringBack()                       deleted after a while, in which it can be undone
 import { api } from "../api.js";
-import { createStore } from "../store.js";
-import { onOther, onTold, tellTabs } from "./kept.js";
+import { createStore, onOtherAsker } from "../store.js";
+import { onTold, tellTabs } from "./kept.js";
 
 const PAGE = 50;
 const UNDO = 20_000; // ms in which a deleted conversation can be brought back
@@ -86,7 +86,7 @@ async function finish(leaving = false) {
 }
 
 onTold(listChanged);
-onOther(() => {
+onOtherAsker(() => {
   bringBack(); // who asks now may not delete it
   conversations.set(NOTHING);
 });

@@ -5,6 +5,7 @@
 //       "ready", "gone" (there is none of this id) or "failed" with `error`. `earlier`: there is more above
 //   open(id); close()            show another, or none: a running answer goes on on the server
 //   begin(newId(), scope)        a new one; await store() creates it on the server
+//   openHere(scope)              the id of the open one; begins one where none is, with the draft
 //   await refresh()              read it again; a turn that runs here keeps its state
 //   await readEarlier()          the turns above
 //   await reach(message)         show the path that a message is on
@@ -12,8 +13,10 @@
 //   update(local, patch)         change a turn; find(id or local)
 //   changedHere()                this tab has changed it: a response still under way is outdated
 import { api } from "../api.js";
-import { createStore, openNow } from "../store.js";
-import { keep, onOther, onTold, tellTabs } from "./kept.js";
+import { address, go } from "../router.js";
+import { createStore, onOtherAsker, openNow } from "../store.js";
+import { moveDraft } from "./drafts.js";
+import { keep, onTold, tellTabs } from "./kept.js";
 import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
 
 const ALL = { documents: [], tags: [] };
@@ -61,6 +64,16 @@ export function newId() {
 export function begin(id, scope) {
   thread.set({ ...NOTHING, id, scope });
   opened(id);
+}
+
+export function openHere(scope) {
+  const { id } = thread.get();
+  if (id) return id;
+  const made = newId();
+  moveDraft(made);
+  begin(made, scope);
+  go(address("c", [made]), true);
+  return made;
 }
 
 // The conversation that the page opens with, and that its navigation returns to.
@@ -177,7 +190,7 @@ export function setScope(scope) {
 }
 
 onTold((id) => id === thread.get().id && refresh());
-onOther(() => {
+onOtherAsker(() => {
   leave();
   thread.set(NOTHING);
   openNow.set({ id: null });

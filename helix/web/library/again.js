@@ -4,7 +4,7 @@
 import { toast } from "../components.js";
 import { show } from "./intake.js";
 import { library } from "./library-api.js";
-import { isWeb } from "./web-address.js";
+import { isWeb } from "../text.js";
 
 // What can be read again at all: files of the server's own disk are the command line's.
 export const canReadAgain = (document) => document.file || isWeb(document.source_uri);

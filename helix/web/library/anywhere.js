@@ -3,15 +3,16 @@
 // its own drops: an event that it has handled, or that is over it, is left alone.
 import { Icon, toast } from "../components.js";
 import { html, render, useEffect, useRef, useState } from "../html.js";
-import { address, useRoute } from "../router.js";
+import { useRoute } from "../router.js";
 import { useCommands } from "../shell/commands.js";
-import { summaryOf, useCards } from "./cards.js";
 import { AddDialogs, openDialog } from "./dialogs.js";
 import { filesOf } from "./drop.js";
 import { addFiles, addWeb } from "./intake.js";
+import { Tray } from "./tray.js";
 
+const ASKING = ["ask", "c"];
+const HAVE_IT = new Set([...ASKING, "library"]); // show themselves what is brought in
 const LINK = /^https?:\/\/\S+$/i;
-const TRAY = 6000; // ms that what ended well is still told
 
 function Anywhere() {
   const route = useRoute();
@@ -26,7 +27,7 @@ function Anywhere() {
   ]);
   return html`<input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-hidden="true"
       onChange=${(event) => { addFiles([...event.target.files], { tags }); event.target.value = ""; }} />
-    <${AddDialogs} />${held && html`<${Overlay} held=${held} tag=${tag} asking=${["ask", "c"].includes(route.name)} />`}${route.name !== "library" && html`<${Tray} />`}`;
+    <${AddDialogs} />${held && html`<${Overlay} held=${held} tag=${tag} asking=${ASKING.includes(route.name)} />`}${!HAVE_IT.has(route.name) && html`<${Tray} />`}`;
 }
 
 function Overlay({ held: { files, box }, tag, asking }) {
@@ -82,27 +83,6 @@ async function take(transfer, tags) {
   }
 }
 
-// What this tab brings in, in a line, where the library itself is not in view.
-function Tray() {
-  const list = useCards().filter(({ id }) => typeof id === "number");
-  const [told, setTold] = useState(new Set());
-  const shown = list.filter(({ id }) => !told.has(id));
-  const over = shown.filter(({ ended, bad }) => ended && !bad).map(({ id }) => id).join();
-  useEffect(() => {
-    if (!over) return undefined;
-    const timer = setTimeout(() => setTold((now) => new Set([...now, ...over.split(",").map(Number)])), TRAY);
-    return () => clearTimeout(timer);
-  }, [over]);
-  if (!shown.length) return null;
-  const [first] = shown;
-  return html`<aside class="tray" aria-label="Being brought in"><p role="status"><strong>${summaryOf(first)}</strong>
-    ${first.refused.slice(0, 2).map(({ name, reason }) => html`<span class="reason" key=${name}>${name}: ${reason}</span>`)}</p>
-    <a href=${address("library")}>See the library</a>
-    <button type="button" class="icon-button" aria-label="Put this away" onClick=${() => setTold(new Set([...told, ...shown.map(({ id }) => id)]))}><${Icon} name="close" /></button></aside>`;
-}
-
 const root = document.createElement("div");
 document.body.append(root);
-const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/web/styles/anywhere.css" });
-document.head.append(link);
 render(html`<${Anywhere} />`, root);

@@ -7,7 +7,7 @@ import { readAgain } from "./again.js";
 import { ENDED, forgetRun, hasEnded, progressOf, runs } from "./follow.js";
 import { cards, count, putAway } from "./intake.js";
 import { library } from "./library-api.js";
-import { isWeb } from "./web-address.js";
+import { isWeb } from "../text.js";
 
 const SHOWN = 12;
 const FOLDS = 5000; // ms after its end; not while it is looked at

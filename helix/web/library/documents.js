@@ -10,7 +10,7 @@ import { changedHere } from "./live.js";
 import { Many } from "./many.js";
 import { usePages } from "./pages.js";
 import { Row } from "./row.js";
-import { isWeb } from "./web-address.js";
+import { isWeb } from "../text.js";
 
 export function Documents({ route, changed, counts }) {
   const { documents, total, next, loading, error, more, again, drop, put } = usePages(wantedOf(route), changed);

@@ -5,8 +5,7 @@
 //   follow(12)                                   from now on runs.get().list has it
 //   const { list } = useStore(runs);             [{ id, kind, status, stage, url, error, files: Map }]
 //   touched();                                   the list of documents is not what it was
-import { createStore } from "../store.js";
-import { onOtherAsker } from "./asker.js";
+import { createStore, onOtherAsker } from "../store.js";
 import { library } from "./library-api.js";
 import { untilHidden, whenSeen } from "./seen.js";
 

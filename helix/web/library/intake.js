@@ -7,8 +7,7 @@
 //   await addWeb({ url, site: true, pages: 100, whole: false, files: false, tags });
 //   const { list } = useStore(cards);            newest first: [{ id, sending, known, refused, runs }]
 import { announce } from "../components.js";
-import { createStore, recall, remember } from "../store.js";
-import { onOtherAsker } from "./asker.js";
+import { createStore, onOtherAsker, recall, remember } from "../store.js";
 import { follow, forgetRun } from "./follow.js";
 import { library } from "./library-api.js";
 import { changedHere } from "./live.js";

@@ -8,7 +8,7 @@ import { html } from "../html.js";
 import { fileOf } from "../reader/documents.js";
 import { session, useStore } from "../store.js";
 import { library } from "./library-api.js";
-import { isWeb } from "./web-address.js";
+import { isWeb } from "../text.js";
 
 const SHOWN = new Set(["pdf", "text", "markdown", "csv", "html"]);
 

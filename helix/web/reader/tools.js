@@ -1,9 +1,8 @@
 // The tools of the reader: sources, view, page, size, search, outline, link, original; their keys.
 import { Icon, IconButton, copyText, toast } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
-import { isWeb } from "../library/web-address.js";
 import { address } from "../router.js";
-import { placeOf } from "../text.js";
+import { isWeb, placeOf } from "../text.js";
 import { saveFile } from "./heading.js";
 
 export function Tools({ document, place, span, alone, view, zoom, page, pages, act, finding, outlined }) {

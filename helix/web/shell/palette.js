@@ -76,7 +76,7 @@ function useOptions(typed) {
 }
 
 async function put(question) {
-  const { askAnew } = await import("../conversations/anew.js");
+  const { askAnew } = await import("../conversations/asking.js");
   askAnew(question, { documents: [], tags: [] });
 }
 

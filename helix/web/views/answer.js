@@ -4,7 +4,7 @@ import { Turn } from "../ask/answer.js";
 import { closePanel, openPanel, panels } from "../ask/panel.js";
 import { Preview } from "../ask/preview.js";
 import { panelOf } from "../ask/cited.js";
-import { askAnew } from "../conversations/anew.js";
+import { askAnew } from "../conversations/asking.js";
 import { fromReceipt } from "../conversations/turn.js";
 import { api } from "../api.js";
 import { Notice, Spinner } from "../components.js";

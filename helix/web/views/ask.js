@@ -19,6 +19,7 @@ import { choosePath, close, find, open, reach, readEarlier, refresh, setScope, t
 import { isRunning } from "../conversations/turn.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { runs } from "../library/follow.js";
+import { Tray } from "../library/tray.js";
 import { address, go } from "../router.js";
 import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
@@ -51,7 +52,7 @@ export default function Ask({ route }) {
       ${list.length > 0 && html`<${Thread} list=${list} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
       ${isEmpty && html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box" ref=${box} hidden=${state === "gone"}>
-        <div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /></div>
+        <${Tray} /><div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /></div>
         <${Composer} conversation=${id} scope=${scope} running=${running} onAsk=${put} onStop=${stop} />
       </div>
     </div>
