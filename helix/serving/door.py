@@ -9,8 +9,9 @@ are let in, for the application to decide.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from urllib.parse import parse_qs
@@ -62,6 +63,7 @@ class Door:
         self._keyed = keyed
         self._on_refused = on_refused
         self._tenants: OrderedDict[bytes, str] = OrderedDict()
+        self._starts: deque[Callable[[], None]] = deque()
         self.undecided: Counter[str | None] = Counter()
         """By tenant, None where it is not known: the questions with an open ticket."""
 
@@ -86,6 +88,22 @@ class Door:
             return Ticket(self, tenant)
         self._on_refused(method.decode(), path.decode(), Overloaded().status_code, 0.0)
         return refusal(headers)
+
+    def begin(self, start: Callable[[], None]) -> None:
+        """Call ``start`` of a question that was let in: of several one in each turn of the loop.
+
+        A turn in which all of them began would hold up whoever is to be refused, or asks for
+        /healthz.
+        """
+        self._starts.append(start)
+        if len(self._starts) == 1:
+            asyncio.get_running_loop().call_soon(self._begin_next)
+
+    def _begin_next(self) -> None:
+        start = self._starts.popleft()
+        if self._starts:
+            asyncio.get_running_loop().call_soon(self._begin_next)
+        start()
 
     def _may_enter(self, tenant: str | None) -> bool:
         if self._admission.has_room(self.undecided.total()):

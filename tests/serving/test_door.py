@@ -108,6 +108,20 @@ def test_keys_are_kept_as_digests_and_in_a_bounded_number(monkeypatch: pytest.Mo
     assert not any(b"Bearer" in digest for digest in kept)
 
 
+async def test_of_many_that_enter_one_begins_in_each_turn_of_the_loop() -> None:
+    door, begun = _door(), list[int]()
+    for number in range(3):
+        door.begin(partial(begun.append, number))
+    seen = []
+    for _ in range(4):
+        await asyncio.sleep(0)
+        seen.append(len(begun))
+    assert seen == [1, 2, 3, 3]
+    door.begin(partial(begun.append, 3))
+    await asyncio.sleep(0)
+    assert begun == [0, 1, 2, 3]
+
+
 @pytest.fixture
 def full(module_database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """A client of a server whose one place is taken, and has no room to wait for it."""

@@ -13,6 +13,7 @@ import json
 import resource
 import weakref
 from collections import OrderedDict
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -176,6 +177,15 @@ class LimitedConnection(HttpToolsProtocol):
             lines.append(b"connection: close\r\n")
         self.transport.write(b"".join([*lines, looked]))
         return True
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        """Enter the application; of several questions one after the other."""
+        start = partial(super()._start_asgi_task, cycle, app)
+        door: Door | None = self.app_state.get("door")
+        if door is not None and cycle.scope["state"].get("ticket") is not None:
+            door.begin(start)
+        else:
+            start()
 
     def _after_refusal(self) -> None:
         """Close the connection, or wait for its next request."""
