@@ -27,6 +27,14 @@ class Bitmap(NamedTuple):
     height: int
     pixels: memoryview
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether all of it is of one grey."""
+        size = CHANNELS * self.width
+        row = bytes(self.pixels[:1]) * size
+        starts = range(0, len(self.pixels), size)
+        return all(self.pixels[start : start + size].tobytes() == row for start in starts)
+
 
 def draw(page: Page, scale: float, *, red_first: bool) -> Bitmap:
     """A page on white with its annotations, at ``scale`` pixels a point.

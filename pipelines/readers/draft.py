@@ -22,6 +22,8 @@ from pipelines.readers.grids import (
     texts_of,
 )
 
+_APART = "\n\n"  # between two sections
+
 
 class Draft:
     """Sections put one after another; what lies between two is white space."""
@@ -37,6 +39,11 @@ class Draft:
         self._sections: list[Section] = []
         self._tables: list[Table] = []
 
+    @property
+    def next_start(self) -> int:
+        """Where a section that is added next begins."""
+        return self.length + len(_APART) if self._pieces else 0
+
     def add(
         self,
         text: str,
@@ -48,7 +55,7 @@ class Draft:
         blocks: Iterable[Span] = (),
         tables: Iterable[Table] = (),
         rows: bool = False,
-        gap: str = "\n\n",
+        gap: str = _APART,
     ) -> int:
         """One section, ``gap`` after the last; where it starts in the whole text.
 

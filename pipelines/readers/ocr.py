@@ -10,6 +10,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from helix.pdfium.bitmap import CHANNELS, Bitmap
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -35,13 +37,13 @@ class OcrFailed(Exception):
     """A page was too much for the memory, or for the library; the message says so to its owner."""
 
 
-def text_of(image: Image) -> str:
-    """The text on ``image`` (height x width x 3, BGR), a line a line, in reading order.
+def text_of(bitmap: Bitmap) -> str:
+    """The text on a page as drawn, blue first, a line a line, in reading order.
 
     A page lying on its side or head is turned. No text is "". Raises OcrMissing and OcrFailed.
     """
     try:
-        return _text_of(image)
+        return _text_of(bitmap)
     except OcrMissing:
         raise
     except Exception as error:  # noqa: BLE001 - three libraries', of which none names its own
@@ -54,9 +56,11 @@ def _why_failed(error: Exception) -> str:
     return f"a scan that could not be read ({type(error).__name__})"
 
 
-def _text_of(image: Image) -> str:
-    import numpy as np
+def _text_of(bitmap: Bitmap) -> str:
+    import numpy as np  # not in the reader of other pages, of whose memory it would be a third
 
+    pixels = np.frombuffer(bitmap.pixels, np.uint8)
+    image = pixels.reshape(bitmap.height, bitmap.width, CHANNELS)
     best, best_score = "", 0.0
     for turns in range(4):
         lines, score, upright = _lines(np.ascontiguousarray(np.rot90(image, turns)))

@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-import numpy as np
-
-from helix.pdfium.bitmap import CHANNELS, draw
+from helix.pdfium.bitmap import draw
 from helix.pdfium.document import (
     NEEDS_PASSWORD,
     UNKNOWN_SECURITY,
@@ -34,10 +32,10 @@ from pipelines.readers.printed.pages import DocumentWriter
 from pipelines.readers.printed.rules import PackedRules, packed_rules, unpacked
 from pipelines.readers.printed.tables import find_tables
 from pipelines.readers.printed.words import (
-    CONTROLS,
-    CUT_MARKS,
+    UNPRINTED,
     PageWords,
     may_have_tables,
+    numbers_of,
     page_words,
 )
 
@@ -57,7 +55,6 @@ _JUNK_TITLE = re.compile(
     r"html?|qxd|ps|odt|pages)|[\d\W_]*",
     re.IGNORECASE,
 )
-_HIDDEN = re.compile(rf"{CONTROLS.pattern}|[{CUT_MARKS}]")
 
 _Path = tuple[str, ...]
 
@@ -113,11 +110,10 @@ def _written(
             writer.add_text(sheet.text, sheet.frame, path)
             continue
         words = sheet.words.words()
-        is_body = ~sheet.words.aside
-        is_body[list(page_furniture.numbers)] = False
-        body = np.flatnonzero(is_body)
+        taken = page_furniture.numbers.union(numbers_of(sheet.words.aside))
+        body = [number for number in range(len(words)) if number not in taken]
         find = _finder(sheet.rules, index + 1)
-        items = laid_out(sheet.words, words, body, find, body_size)
+        items = laid_out(words, body, find, body_size)
         items += asides(sheet.words, words)
         heading = heading if index else largest_heading(items)
         writer.add_page(sheet.words, words, page_furniture, items, path)
@@ -135,13 +131,23 @@ def _body_size(sheets: Iterable[_Sheet]) -> float:
     """The size that most letters of the document have."""
     letters: Counter[float] = Counter()
     for sheet in sheets:
-        if sheet.words and len(sheet.words):
-            sizes = np.round(4 * np.minimum(sheet.words.sizes, _LARGEST)).astype(np.int64)
-            lengths = sheet.words.spans[:, 1] - sheet.words.spans[:, 0]
-            counted = np.bincount(sizes, weights=lengths)
-            for size in np.flatnonzero(counted).tolist():
-                letters[size / 4] += int(counted[size])
+        if words := sheet.words:
+            on_page = _letters_by_size(words)
+            for size in sorted(on_page):
+                letters[round(4 * min(size, _LARGEST)) / 4] += on_page[size]
     return max(letters, key=letters.__getitem__) if letters else 1.0
+
+
+def _letters_by_size(words: PageWords) -> Mapping[float, int]:
+    """Most of a page is in one size, and its letters are all but the others."""
+    sizes = words.sizes.tolist()
+    usual = sizes[len(sizes) // 2] if sizes else 0.0
+    counts = {usual: sum(words.ends) - sum(words.starts)} if sizes else {}
+    for word in [word for word, size in enumerate(sizes) if size != usual]:
+        length = words.ends[word] - words.starts[word]
+        counts[sizes[word]] = counts.get(sizes[word], 0) + length
+        counts[usual] -= length
+    return counts
 
 
 def _open(data: bytes) -> Document:
@@ -196,23 +202,22 @@ def _scanned(page: Page, text: str) -> tuple[str, str | None]:
     scale = _DOTS_PER_INCH / 72
     scale = min(scale, (_MOST_PIXELS / max(width * height, 1)) ** 0.5)
     bitmap = draw(page, scale, red_first=False)
-    image = np.frombuffer(bitmap.pixels, np.uint8).reshape(bitmap.height, bitmap.width, CHANNELS)
-    if image.min() == image.max():  # blank
+    if bitmap.is_blank:
         return text, None
     try:
-        found = ocr.text_of(image)
+        found = ocr.text_of(bitmap)
     except ocr.OcrMissing:
         return text, ocr.MISSING
     except ocr.OcrFailed as failed:
         return text, str(failed)
-    found = _HIDDEN.sub("", found).strip()
+    found = UNPRINTED.sub("", found).strip()
     if len(found) > len(text):
         return found, None
     return text, None if text else "a picture without text that OCR can read"
 
 
 def _title(document: Document) -> str | None:
-    title = " ".join(_HIDDEN.sub("", document.metadata("Title")).split())
+    title = " ".join(UNPRINTED.sub("", document.metadata("Title")).split())
     title = title[:_LONGEST_TITLE].strip()
     return None if _JUNK_TITLE.fullmatch(title) else title
 
@@ -246,7 +251,7 @@ def _paths(document: Document) -> _Paths | None:
 def _bookmarks(document: Document) -> Iterator[tuple[int, _Path]]:
     path: list[str] = []
     for bookmark in islice(document.bookmarks(), _MOST_BOOKMARKS):
-        title = " ".join(_HIDDEN.sub("", bookmark.title).split())[:_LONGEST_TITLE]
+        title = " ".join(UNPRINTED.sub("", bookmark.title).split())[:_LONGEST_TITLE]
         path[bookmark.level :] = [title]
         if bookmark.page is not None and title:
             yield bookmark.page + 1, tuple(filter(None, path))

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import re
+from array import array
 from collections import deque
+from collections.abc import Sequence
 from itertools import repeat
-
-import numpy as np
-from numpy.typing import NDArray
 
 from helix.pdfium.document import PageText
 from helix.pdfium.library import Handle, function
-from pipelines.readers.printed.frame import Boxes
 
 _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(rb"bold|black|heavy|(?:^|[-+,])(?:semi|demi)|[-,]bd", re.IGNORECASE)
 _LONGEST_FONT_NAME = 128
-_LINE_END = ord("\n")
 _AT_ONCE = 2048  # boxes
-_EDGES = 4  # floats of a box
+_BOX = 16  # bytes of four floats
+_CODE = 2  # bytes of UTF-16
+_LOW = bytes(range(0x30))  # upper halves of codes below the first script without spaces
 
 
 _COUNT = function("FPDFText_CountChars", ctypes.c_int)
@@ -35,17 +34,15 @@ class _BoxBuffer:
     make. pdfium is not thread-safe, so one is enough for a process."""
 
     def __init__(self) -> None:
-        size = ctypes.sizeof(ctypes.c_float) * _EDGES
-        buffer = ctypes.create_string_buffer(size * _AT_ONCE)
-        self._places = [ctypes.byref(buffer, size * place) for place in range(_AT_ONCE)]
-        self._boxes: Boxes = np.frombuffer(memoryview(buffer), np.float32).reshape(-1, _EDGES)
+        self._buffer = ctypes.create_string_buffer(_BOX * _AT_ONCE)
+        self._places = [ctypes.byref(self._buffer, _BOX * place) for place in range(_AT_ONCE)]
 
-    def loose_boxes(self, page: Handle, numbers: list[int]) -> Boxes:
+    def loose_boxes(self, page: Handle, numbers: Sequence[int]) -> bytes:
         """At most ``_AT_ONCE`` boxes; zeros where pdfium has none."""
-        boxes = self._boxes[: len(numbers)]
-        boxes[:] = 0
+        size = _BOX * len(numbers)
+        ctypes.memset(self._buffer, 0, size)
         deque(map(_LOOSE_BOX, repeat(page), numbers, self._places), maxlen=0)
-        return boxes.copy()
+        return ctypes.string_at(self._buffer, size)
 
 
 _BOX_BUFFER = _BoxBuffer()
@@ -54,51 +51,45 @@ _BOX_BUFFER = _BoxBuffer()
 class PageCharacters:
     """The characters of a page whose text is open, as long as it is.
 
-    ``text`` is all of it, ``codes`` its UTF-16.
+    ``text`` is all of it; ``has_high`` is whether any of it is beyond U+2FFF.
     """
 
     def __init__(self, page: PageText) -> None:
         self._page = page.handle
         self._count = max(_COUNT(self._page), 0)
-        buffer = np.empty(2 * self._count + 1, np.uint16)  # a character may take two
+        buffer = bytearray(_CODE * (2 * self._count + 1))  # a character may take two codes
         written = 0
         if self._count:
-            place = ctypes.c_void_p(buffer.ctypes.data)
+            place = ctypes.byref(ctypes.c_char.from_buffer(buffer))
             written = _TEXT(self._page, 0, self._count, place)
-        self.codes: NDArray[np.uint16] = buffer[: max(written - 1, 0)]
-        self.text = self.codes.tobytes().decode("utf-16-le", "replace")
+        end = _CODE * max(written - 1, 0)
+        self.text = buffer[:end].decode("utf-16-le", "replace")
+        self.has_high = not self.text.isascii() and bool(buffer[1:end:_CODE].translate(None, _LOW))
         self._name = ctypes.create_string_buffer(_LONGEST_FONT_NAME)
         self._name_at = ctypes.byref(self._name)
         self._name_size = ctypes.c_ulong(_LONGEST_FONT_NAME)
         self._flags_at = ctypes.byref(ctypes.c_int())
         self._bold: dict[bytes, bool] = {}
 
-    @property
-    def line_ends(self) -> NDArray[np.intp]:
-        """Where in the text pdfium's lines end."""
-        if len(self.codes) == len(self.text):
-            return np.flatnonzero(self.codes == _LINE_END)
-        return np.array([match.start() for match in re.finditer("\n", self.text)], np.intp)
-
-    def numbers(self, places: NDArray[np.int32]) -> NDArray[np.int32]:
+    def numbers(self, places: list[int]) -> list[int]:
         """pdfium's numbers of the characters at places of the text.
 
         pdfium counts characters that have no text, too.
         """
         if len(self.text) == self._count:
             return places
-        found = list(map(_NUMBER, repeat(self._page), places.ravel().tolist()))
-        return np.maximum(np.array(found, np.int32), 0).reshape(places.shape)
+        return [max(_NUMBER(self._page, place), 0) for place in places]
 
-    def boxes(self, numbers: NDArray[np.int32]) -> Boxes:
-        """Boxes as high as the font's line, in the coordinates of the file: left, top, right,
-        bottom, y upwards."""
-        given = numbers.tolist()
-        parts = [
-            _BOX_BUFFER.loose_boxes(self._page, given[first : first + _AT_ONCE])
-            for first in range(0, len(given), _AT_ONCE)
-        ]
-        return np.concatenate(parts) if parts else np.zeros((0, _EDGES), np.float32)
+    def boxes(self, numbers: Sequence[int]) -> list[float]:
+        """Boxes as high as the font's line, in the coordinates of the file, y upwards.
+
+        Left, top, right, bottom of each, one box after the other.
+        """
+        edges = array("f")
+        for first in range(0, len(numbers), _AT_ONCE):
+            some = numbers[first : first + _AT_ONCE]
+            edges.frombytes(_BOX_BUFFER.loose_boxes(self._page, some))
+        return edges.tolist()
 
     def is_bold(self, number: int) -> bool:
         """Whether a character is, by its font's name, or by its weight where that does not tell."""

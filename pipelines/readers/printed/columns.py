@@ -7,13 +7,13 @@ gutters of its own. Only text is taken for columns: on both sides some lines tha
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import ceil, floor
 from statistics import fmean, median
 from typing import Generic, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.readers.printed.lines import Line
 
@@ -28,9 +28,6 @@ _DEEPEST = 6
 _MOST_PIECES = 4_000  # of a page that has columns; more is a drawing, read from the top down
 
 Content = TypeVar("Content")
-
-Boxes = NDArray[np.float64]
-"""A row a piece: left, top, right, bottom."""
 
 
 @dataclass(slots=True)
@@ -56,7 +53,7 @@ def in_order(
     for band, is_open in _bands(pieces, gutter):
         left = [piece for piece in band if piece.left < gutter]
         right = [piece for piece in band if piece.left >= gutter]
-        if is_open and right and _are_beside(_boxes_of(left), _boxes_of(right)) >= 2:
+        if is_open and right and _are_beside(left, right) >= 2:
             regions += [above] if above else []
             regions += in_order(left, depth + 1) + in_order(right, depth + 1)
             above = []
@@ -89,62 +86,59 @@ def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
     if len(lines) < 2 * _LEAST_LINES:
         return None
     lines.sort(key=lambda line: line.top)
-    boxes = _boxes_of(lines)
-    width = boxes[:, 2].max() - boxes[:, 0].min()
-    narrow = int((boxes[:, 2] - boxes[:, 0] < _NARROW * width).sum())
+    width = max([line.right for line in lines]) - min([line.left for line in lines])
+    narrow = sum([line.right - line.left < _NARROW * width for line in lines])
     if narrow < 2 * _LEAST_LINES:  # as on most pages of one column
         return None
     best, most = None, 0
-    for place, fewer, crossing in _valleys(boxes):
+    for place, fewer, crossing in _valleys(lines):
         least = max(_LEAST_LINES, most + 1, _MOST_CROSSED * crossing / 2)
         if fewer < least:
             continue
-        is_left, is_right = boxes[:, 2] <= place, boxes[:, 0] >= place
-        left, right = boxes[is_left], boxes[is_right]
+        left = [line for line in lines if line.right <= place]
+        right = [line for line in lines if line.left >= place]
         beside = min(_are_beside(left, right), _are_beside(right, left))
-        if beside >= least and all(
-            _is_text([lines[number] for number in np.flatnonzero(side).tolist()])
-            for side in (is_left, is_right)
-        ):
+        if beside >= least and _is_text(left) and _is_text(right):
             best, most = place, beside
     return best
 
 
-def _boxes_of(pieces: Sequence[Line | Hole[Content]]) -> Boxes:
-    edges = [(piece.left, piece.top, piece.right, piece.bottom) for piece in pieces]
-    return np.array(edges).reshape(-1, 4)
-
-
-def _valleys(boxes: Boxes) -> Iterator[tuple[float, int, int]]:
+def _valleys(lines: Sequence[Line]) -> Iterator[tuple[float, int, int]]:
     """Middles of the strips that fewer lines cross than what is left and right of them.
 
     With each come the lines of the side that has fewer, and the lines that cross it.
     """
-    first = np.floor(boxes[:, 0] / _BIN).astype(int)
-    last = np.ceil(boxes[:, 2] / _BIN).astype(int)
-    start, bins = int(first.min()), int(last.max() - first.min()) + 2
-    steps = np.bincount(first - start, minlength=bins) - np.bincount(last - start, minlength=bins)
-    covered = np.cumsum(steps)[:-2]
-    bounds = np.concatenate(([0], np.flatnonzero(np.diff(covered)) + 1, [len(covered)]))
-    begins, ends = bounds[1:-2], bounds[2:-1]
-    here = covered[begins]
-    is_valley = (covered[begins - 1] > here) & (here < covered[np.minimum(ends, len(covered) - 1)])
-    is_valley &= ends - begins >= _GUTTER_BINS
-    places = (start + (begins[is_valley] + ends[is_valley]) / 2) * _BIN
-    left = np.searchsorted(np.sort(boxes[:, 2]), places, side="right")
-    right = len(boxes) - np.searchsorted(np.sort(boxes[:, 0]), places, side="left")
-    crossing = len(boxes) - left - right
-    yield from zip(
-        places.tolist(), np.minimum(left, right).tolist(), crossing.tolist(), strict=True
-    )
+    first = [floor(line.left / _BIN) for line in lines]
+    last = [ceil(line.right / _BIN) for line in lines]
+    start = min(first)
+    steps = [0] * (max(last) - start + 1)
+    for begin, end in zip(first, last, strict=True):
+        steps[begin - start] += 1
+        steps[end - start] -= 1
+    covered = list(accumulate(steps))[:-1]
+    bounds = [place for place, step in enumerate(steps[:-1]) if place and step]
+    lefts, rights = sorted([line.left for line in lines]), sorted([line.right for line in lines])
+    for begin, end in pairwise(bounds):
+        here = covered[begin]
+        if end - begin < _GUTTER_BINS or not covered[begin - 1] > here < covered[end]:
+            continue
+        place = (start + (begin + end) / 2) * _BIN
+        left, right = bisect_right(rights, place), len(lines) - bisect_left(lefts, place)
+        yield place, min(left, right), len(lines) - left - right
 
 
-def _are_beside(boxes: Boxes, others: Boxes) -> int:
-    """How many boxes are at the height of one of ``others``, which come from the top down."""
-    tops, lowest = others[:, 1], np.maximum.accumulate(others[:, 3])
-    middles = (boxes[:, 1] + boxes[:, 3]) / 2
-    above = np.searchsorted(tops, middles, side="right") - 1
-    return int(((above >= 0) & (lowest[np.maximum(above, 0)] >= middles)).sum())
+def _are_beside(
+    pieces: Sequence[Line | Hole[Content]], others: Sequence[Line | Hole[Content]]
+) -> int:
+    """How many pieces are at the height of one of ``others``, which come from the top down."""
+    tops = [other.top for other in others]
+    lowest = list(accumulate([other.bottom for other in others], max))
+    found = 0
+    for piece in pieces:
+        middle = (piece.top + piece.bottom) / 2
+        above = bisect_right(tops, middle)
+        found += above > 0 and lowest[above - 1] >= middle
+    return found
 
 
 def _is_text(lines: Sequence[Line]) -> bool:

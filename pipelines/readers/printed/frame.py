@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+Column: TypeAlias = "array[float]"
+"""float32, which every sum is rounded to as pdfium's own are."""
 
-Boxes = NDArray[np.float32]
-"""A row a box: left, top, right, bottom in points from the top left corner, y downwards."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """A column an edge, in points from the top left corner, y downwards; 16 bytes a box.
+
+    Arrays of the standard library: numpy would be a third of the reader's memory.
+    """
+
+    left: Column
+    top: Column
+    right: Column
+    bottom: Column
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def columns(self) -> tuple[Column, Column, Column, Column]:
+        """Left, top, right, bottom."""
+        return self.left, self.top, self.right, self.bottom
+
+    def chosen(self, numbers: Sequence[int]) -> Boxes:
+        """Boxes by number, in that order."""
+        if not len(numbers):
+            return no_boxes()
+        first, end = numbers[0], numbers[-1] + 1
+        if end - first == len(numbers) and list(numbers) == list(range(first, end)):
+            return Boxes(*(column[first:end] for column in self.columns))
+        return Boxes(*(array("f", picked(column, numbers)) for column in self.columns))
+
+    def are_within(self, width: float, height: float) -> bool:
+        """Whether none is beyond a page of that size."""
+        return not len(self) or (
+            min(self.left) >= 0 and max(self.right) <= width
+            and min(self.top) >= 0 and max(self.bottom) <= height
+        )  # fmt: skip
+
+    def extend(self, others: Boxes) -> None:
+        """Add others at the end."""
+        for column, more in zip(self.columns, others.columns, strict=True):
+            column.extend(more)
+
+
+def no_boxes() -> Boxes:
+    """None yet, to be extended."""
+    return Boxes(array("f"), array("f"), array("f"), array("f"))
+
+
+def picked(column: Sequence[T], numbers: Sequence[int]) -> Sequence[T]:
+    """Items of a column by number."""
+    if len(numbers) < 2:
+        return [column[number] for number in numbers]
+    found: tuple[T, ...] = itemgetter(*numbers)(column)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +95,29 @@ class Frame:
     def shown(self, boxes: Boxes) -> Boxes:
         """Boxes of the page as it is read, on the page as it is shown, cut at its edges."""
         boxes = turned(boxes, -self.turn, self.read_width, self.read_height)
-        edges = np.array([self.width, self.height] * 2, np.float32)
-        return np.clip(boxes, np.float32(0), edges)
+        if boxes.are_within(self.width, self.height):
+            return boxes
+        left, top, right, bottom = boxes.columns
+        return Boxes(
+            _cut(left, self.width), _cut(top, self.height),
+            _cut(right, self.width), _cut(bottom, self.height),
+        )  # fmt: skip
+
+
+def _cut(column: Column, most: float) -> Column:
+    return array("f", [min(max(edge, 0.0), most) for edge in column])
 
 
 def turned(boxes: Boxes, quarters: int, width: float, height: float) -> Boxes:
     """Boxes of a page of ``width`` x ``height`` after so many quarter turns of it clockwise."""
     for _ in range(quarters % 4):
-        left, top, right, bottom = boxes.T
-        boxes = np.column_stack((height - bottom, left, height - top, right))
+        left, top, right, bottom = boxes.columns
+        boxes = Boxes(from_edge(height, bottom), left, from_edge(height, top), right)
         width, height = height, width
-    return boxes.astype(np.float32, copy=False)
+    return boxes
+
+
+def from_edge(edge: float, column: Iterable[float]) -> Column:
+    """How far each of a column is from an edge that is to the right of it or below."""
+    (edge,) = array("f", (edge,))
+    return array("f", [edge - place for place in column])

@@ -15,9 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pipelines.readers.printed.frame import Column
 from pipelines.readers.printed.page_numbers import labels_of
 from pipelines.readers.printed.words import PageWords
 
@@ -80,9 +78,10 @@ class Furniture:
 
 def edge_rows(page: PageWords, number: int) -> tuple[EdgeRow, ...]:
     """The first and the last rows of a page from its edges inwards; ``number`` is the page's."""
-    order = np.argsort(page.boxes[:, 3], kind="stable")
-    if page.aside.any():
-        order = order[~page.aside[order]]
+    feet = page.boxes.bottom.tolist()
+    order = sorted(range(len(feet)), key=feet.__getitem__)
+    if 1 in page.aside:
+        order = [word for word in order if not page.aside[word]]
     first, last = order[:_MOST_WORDS_LOOKED_AT], order[: -_MOST_WORDS_LOOKED_AT - 1 : -1]
     return (
         *_described(page, number, first, at_top=True),
@@ -91,42 +90,39 @@ def edge_rows(page: PageWords, number: int) -> tuple[EdgeRow, ...]:
 
 
 def _described(
-    page: PageWords, number: int, order: NDArray[np.intp], *, at_top: bool
+    page: PageWords, number: int, order: Sequence[int], *, at_top: bool
 ) -> Iterator[EdgeRow]:
     """The rows that are looked at among the words nearest to an edge, in their order from there."""
-    sizes: list[float] = page.sizes[order].tolist()
-    feet: list[float] = page.boxes[order, 3].tolist()
-    rows = _rows(feet, sizes)
-    order = order[: rows[-1].stop if rows else 0]
-    lefts, _, rights, _ = page.boxes[order].T.tolist()
-    given, spans = order.tolist(), page.spans[order].tolist()
-    for row, following in zip(rows[:_DEEP], [*rows[1:], range(0)], strict=False):
-        places = sorted(row, key=lefts.__getitem__)
-        foot, size = feet[places[0]], sizes[places[len(row) // 2]]
+    lefts, _, rights, feet = page.boxes.columns
+    rows = list(_rows(order, feet, page.sizes))
+    for row, following in zip(rows[:_DEEP], [*rows[1:], ()], strict=False):
+        numbers = sorted(row, key=lefts.__getitem__)
+        foot, size = feet[numbers[0]], page.sizes[numbers[len(row) // 2]]
         # where nothing follows, there is nothing that it could be set apart from
         gap = abs(feet[following[0]] - foot) / size if following else 0.0
-        numbers = [given[place] for place in places]
-        words = tuple([page.text[slice(*spans[place])] for place in places[:_LONGEST]])
-        right = max([rights[place] for place in places])
+        words = tuple([page.text[page.starts[n] : page.ends[n]] for n in numbers[:_LONGEST]])
+        right = max([rights[word] for word in numbers])
         yield EdgeRow(
             number, at_top, numbers, words, " ".join(words),
-            foot, lefts[places[0]], right, size, gap,
+            foot, lefts[numbers[0]], right, size, gap,
         )  # fmt: skip
 
 
-def _rows(feet: Sequence[float], sizes: Sequence[float]) -> list[range]:
-    """The places of the first rows' words, one row more than is looked at."""
+def _rows(order: Sequence[int], feet: Column, sizes: Column) -> Iterator[Sequence[int]]:
+    """The words of the first rows, one row more than is looked at."""
     starts: list[int] = []
     foot, least = 0.0, -1.0
-    for place, here in enumerate(feet):
+    for place, word in enumerate(order):
+        here = feet[word]
         if abs(here - foot) > least:
             starts.append(place)
             if len(starts) > _DEEP + 1:
                 break
-            foot, least = here, _ROW * sizes[place]
+            foot, least = here, _ROW * sizes[word]
     else:
-        starts.append(len(feet))
-    return [range(first, last) for first, last in pairwise(starts)]
+        starts.append(len(order))
+    for first, end in pairwise(starts):
+        yield order[first:end]
 
 
 def furniture_of(edges: Sequence[Sequence[EdgeRow]]) -> list[Furniture]:

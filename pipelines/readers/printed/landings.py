@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from pipelines.readers.grids import Entry, Grid, GridRow, Landing
-from pipelines.readers.printed.frame import Boxes
+from pipelines.readers.printed.frame import Boxes, no_boxes
 from pipelines.readers.printed.passages import Spans
 from pipelines.readers.printed.tables import Origin
 from pipelines.readers.printed.words import Word
@@ -27,8 +26,10 @@ class Landed:
 
     def arrays(self) -> tuple[Spans, Boxes]:
         """Both, a row a word."""
-        spans = np.array(self.spans, np.int64).reshape(-1, 2)
-        return spans, np.array(self.boxes, np.float32).reshape(-1, 4)
+        if not self.spans:
+            return Spans(), no_boxes()
+        starts, ends = (array("I", column) for column in zip(*self.spans, strict=True))
+        return Spans(starts, ends), Boxes(*(array("f", c) for c in zip(*self.boxes, strict=True)))
 
 
 def landed_words(

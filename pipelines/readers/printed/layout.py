@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from pipelines.readers.printed.columns import Hole, in_order
 from pipelines.readers.printed.headings import Heading, heading_of
 from pipelines.readers.printed.landings import words_of_grid
 from pipelines.readers.printed.lines import Line, merged, rows, runs
 from pipelines.readers.printed.paragraphs import Block, BlockKind, Edges, blocks_of
 from pipelines.readers.printed.tables import FoundTable
-from pipelines.readers.printed.words import Numbers, PageWords, Word, WordColumns
+from pipelines.readers.printed.words import PageWords, Word, WordColumns, numbers_of
 
 _CENTRED = 8.0  # points between the middles of two lines of one heading
 _MOST_HEADING_LINES = 4
@@ -33,9 +31,8 @@ Item = Placed | FoundTable
 
 
 def laid_out(
-    page: PageWords,
     words: WordColumns,
-    body: Numbers,
+    body: Sequence[int],
     find: TableFinder | None,
     body_size: float,
 ) -> list[Item]:
@@ -45,12 +42,12 @@ def laid_out(
     the tables among such words, None where there cannot be any; ``body_size`` is the size of most
     of the document's text.
     """
-    tables = find(words.chosen(body.tolist())) if find else ()
+    tables = find(words.chosen(body)) if find else ()
     left = body
-    if taken := [index for table in tables for index in _written(table, words, body)]:
-        left = np.delete(body, taken)
+    if taken := {index for table in tables for index in _written(table, words, body)}:
+        left = [number for index, number in enumerate(body) if index not in taken]
     pieces: list[Line | Hole[FoundTable]] = []
-    pieces += runs(page, words, left)
+    pieces += runs(words, left)
     pieces += [Hole(table.left, table.top, table.right, table.bottom, table) for table in tables]
     found: list[Item] = []
     for region in in_order(pieces):
@@ -59,13 +56,13 @@ def laid_out(
     return found
 
 
-def _written(table: FoundTable, words: WordColumns, body: Numbers) -> Iterator[int]:
+def _written(table: FoundTable, words: WordColumns, body: Sequence[int]) -> Iterator[int]:
     """Which words of the body the table's text is of.
 
     Others that it takes the place of stay lines of the page: no word is lost.
     """
     used = set(words_of_grid(table.grid))
-    return (index for index in table.words if words[int(body[index])] in used)
+    return (index for index in table.words if words[body[index]] in used)
 
 
 def _items(
@@ -154,7 +151,7 @@ def largest_heading(items: Iterable[Item]) -> str:
 def asides(page: PageWords, words: WordColumns) -> list[Item]:
     """What is written along the page's margins or upside down, a block a line of the file."""
     found: list[Item] = []
-    for number in np.flatnonzero(page.aside).tolist():
+    for number in numbers_of(page.aside):
         word = words[number]
         line = Line([number], *word.box, word.size, word.bold)
         last = found[-1] if found else None

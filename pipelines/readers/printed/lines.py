@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, count, pairwise
+from operator import ne
 
-import numpy as np
-
-from pipelines.readers.printed.words import Numbers, PageWords, WordColumns
+from pipelines.readers.printed.frame import picked
+from pipelines.readers.printed.words import WordColumns
 
 _SPACE = 0.9  # of the size: a wider gap may be one between columns or cells
 _WIDE = 2.5  # of the size: no justified line has such a gap
@@ -38,19 +38,44 @@ class Line:
         return " ".join([words.texts[number] for number in self.numbers])
 
 
-def runs(page: PageWords, words: WordColumns, numbers: Numbers) -> list[Line]:
-    """Words that follow each other in the file at the distance of a space, as pieces of lines."""
-    if not len(numbers):
+def runs(words: WordColumns, numbers: Sequence[int]) -> list[Line]:
+    """Words that follow each other in the file at the distance of a space, as pieces of lines.
+
+    ``numbers`` go up.
+    """
+    if not numbers:
         return []
-    left, top, right, bottom = page.boxes[numbers].T
-    sizes = page.sizes[numbers]
-    larger, smaller = np.maximum(sizes[1:], sizes[:-1]), np.minimum(sizes[1:], sizes[:-1])
-    gaps = left[1:] - right[:-1]
-    shared = np.minimum(bottom[1:], bottom[:-1]) - np.maximum(top[1:], top[:-1])
-    goes_on = (gaps > _BACK * larger) & (gaps < _SPACE * larger) & (shared > _SHARED * smaller)
-    bounds = [0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(numbers)]
-    given = numbers.tolist()
+    given = list(numbers)
+    bounds = [0, *_breaks(words, given), len(given)]
     return [_line(words, given[begin:end]) for begin, end in pairwise(bounds)]
+
+
+def _breaks(words: WordColumns, numbers: list[int]) -> list[int]:
+    """The places in ``numbers`` of words that do not go on after the one before."""
+    columns = words.lefts, words.tops, words.rights, words.bottoms, words.sizes
+    first, end = numbers[0], numbers[-1] + 1
+    if end - first == len(numbers):
+        lefts, tops, rights, bottoms, sizes = (column[first:end] for column in columns)
+    else:
+        lefts, tops, rights, bottoms, sizes = (list(picked(column, numbers)) for column in columns)
+    # of most pairs this tells at once, as what is compared then only allows for more
+    least = min(sizes)
+    near, back = _SPACE * least, _BACK * least
+    gaps = [left - right for left, right in zip(lefts[1:], rights, strict=False)]
+    may_be = {place for place, gap in enumerate(gaps, 1) if not back < gap < near}
+    may_be.update(compress(count(1), map(ne, tops[1:], tops)))
+    if least <= 1:  # the smallest size that a word has, whatever its height
+        may_be = set(range(1, len(numbers)))
+    found = []
+    for place in sorted(may_be):
+        larger = max(sizes[place], sizes[place - 1])
+        shared = min(bottoms[place], bottoms[place - 1]) - max(tops[place], tops[place - 1])
+        if not (
+            _BACK * larger < gaps[place - 1] < _SPACE * larger
+            and shared > _SHARED * min(sizes[place], sizes[place - 1])
+        ):
+            found.append(place)
+    return found
 
 
 def rows(lines: Iterable[Line]) -> list[list[Line]]:

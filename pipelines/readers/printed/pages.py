@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from helix.domain.pages import PrintedPage
 from pipelines.readers import ReadText
 from pipelines.readers.draft import Draft, TableDraft
 from pipelines.readers.grids import GridRow
-from pipelines.readers.printed.frame import Boxes, Frame
+from pipelines.readers.printed.frame import Boxes, Frame, no_boxes
 from pipelines.readers.printed.furniture import Furniture
 from pipelines.readers.printed.headings import Path
 from pipelines.readers.printed.hyphens import Vocabulary
@@ -24,12 +23,8 @@ from pipelines.readers.printed.passages import Passage, Spans
 from pipelines.readers.printed.tables import FoundTable, rows_below
 from pipelines.readers.printed.words import PageWords, Word, WordColumns
 
-_BOX = np.dtype([("start", "<u4"), ("end", "<u4"), ("box", "<f4", 4)])
-"""As ``pack_words`` has it."""
-
-
 _APART = "\n\n"
-_NO_BOXES = np.zeros((0, 4), np.float32)
+_WORD = 6  # of four bytes each: start, end, and the edges of the box
 
 
 @dataclass(slots=True)
@@ -39,23 +34,37 @@ class _Page:
 
     frame: Frame
     furniture: Furniture
-    shown: Boxes = field(default_factory=lambda: _NO_BOXES)
+    shown: Boxes = field(default_factory=no_boxes)
     start: int = -1
-    _placed: list[NDArray[np.void]] = field(default_factory=list)
+    _spans: Spans = field(default_factory=Spans)
+    _boxes: Boxes = field(default_factory=no_boxes)
+    _in_order: bool = True
 
-    def place(self, spans: Spans, boxes: Boxes) -> None:
-        """Words with their spans in the document."""
-        words = np.empty(len(spans), _BOX)
-        words["start"], words["end"], words["box"] = spans[:, 0], spans[:, 1], boxes
-        self._placed.append(words)
+    def place(self, spans: Spans, boxes: Boxes, *, in_order: bool = True) -> None:
+        """Words with their spans in the document, in the order of its text or not."""
+        placed = self._spans.starts
+        self._in_order &= in_order and not (placed and spans and spans.starts[0] < placed[-1])
+        self._spans.extend(spans)
+        self._boxes.extend(boxes)
 
     def packed(self) -> bytes:
-        """The words as ``helix.domain.pages.pack_words`` packs them, in the order of the text."""
-        if not self._placed:
-            return b""
-        words = np.concatenate(self._placed)
-        words = words[words["end"] > words["start"]]
-        return words[np.argsort(words["start"], kind="stable")].tobytes()
+        """The words as ``helix.domain.pages.pack_words`` packs them, in the order of the text.
+
+        They are let go.
+        """
+        starts, ends, boxes = self._spans.starts, self._spans.ends, self._boxes
+        self._spans, self._boxes = Spans(), no_boxes()
+        if not self._in_order:
+            written = sorted(range(len(starts)), key=starts.__getitem__)
+            starts, ends = (array("I", [column[n] for n in written]) for column in (starts, ends))
+            boxes = boxes.chosen(written)
+        packed = array("I", bytes(4 * _WORD * len(starts)))
+        packed[::_WORD], packed[1::_WORD] = starts, ends
+        for place, edges in enumerate(boxes.columns, 2):
+            packed[place::_WORD] = array("I", edges.tobytes())
+        if sys.byteorder == "big":
+            packed.byteswap()
+        return packed.tobytes()
 
 
 class DocumentWriter:
@@ -85,7 +94,7 @@ class DocumentWriter:
         sentence is cut; the page begins within it.
         """
         self._begin_page(page.frame, furniture, bookmarks)
-        self._pages[-1].shown = page.frame.shown(page.boxes)
+        self._pages[-1].shown = page.shown()
         number = len(self._pages)
         rest = list(items)
         if rest and isinstance(rest[0], Placed) and self._goes_on(rest[0], words):
@@ -129,7 +138,7 @@ class DocumentWriter:
     ) -> None:
         self._pages.append(_Page(frame, furniture))
         if len(self._pages) > 2:  # no paragraph goes on over more than two
-            self._pages[-3].shown = _NO_BOXES
+            self._pages[-3].shown = no_boxes()
         self._bookmarks = bookmarks
 
     def _goes_on(self, placed: Placed, words: WordColumns) -> bool:
@@ -149,7 +158,7 @@ class DocumentWriter:
             if self._passage:
                 self._passage.heading_path = self._heading_path
         if self._passage is None:
-            self._passage = Passage(self._heading_path, page)
+            self._passage = Passage(self._heading_path, page, self.draft.next_start)
             self._last = None
         gap = _gap(self._last, placed)
         self._passage.write(placed.block, words, page, gap, self._vocabulary)
@@ -204,8 +213,7 @@ class DocumentWriter:
             self._note_start(number, start + offset)
         for written in passage.written:
             page = self._pages[written.page - 1]
-            numbers, spans = written.arrays()
-            page.place(spans + start, page.shown[numbers])
+            page.place(written.spans, page.shown.chosen(written.numbers))
 
     def _place_table(self) -> set[Word]:
         """Gives the words of the table's rows that were written last their boxes; which those are
@@ -216,7 +224,7 @@ class DocumentWriter:
         for number, found in pages.items():
             spans, boxes = found.arrays()
             page = self._pages[number - 1]
-            page.place(spans, page.frame.shown(boxes))
+            page.place(spans, page.frame.shown(boxes), in_order=False)
         landed.clear()
         return written
 

@@ -122,8 +122,11 @@ class _Region:
 
     def goes_on(self, block: Block, before: Line, line: Line) -> bool:
         """Whether ``line`` belongs to the block that ``before`` is the last line of."""
-        larger, smaller = max(line.size, before.size), min(line.size, before.size)
-        if larger > _SIZE_CHANGE * smaller or line.bold != before.bold:
+        if line.bold != before.bold:
+            return False
+        if line.size != before.size and max(line.size, before.size) > _SIZE_CHANGE * min(
+            line.size, before.size
+        ):
             return False
         if before.is_split or self._has_leader(before):
             return False

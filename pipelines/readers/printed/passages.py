@@ -2,62 +2,71 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, compress, pairwise
+from operator import add
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.paragraphs import Block
-from pipelines.readers.printed.words import CUT_MARKS, Numbers, WordColumns
-
-Spans = NDArray[np.int64]
-"""A row a word: start and end in the text."""
+from pipelines.readers.printed.words import CUT_MARKS, WordColumns
 
 _CUT = frozenset(f"-{CUT_MARKS}")
 
 
+def _whole_numbers() -> array[int]:
+    return array("I")
+
+
+@dataclass(slots=True)
+class Spans:
+    """Words in a text: where each starts and ends."""
+
+    starts: array[int] = field(default_factory=_whole_numbers)
+    ends: array[int] = field(default_factory=_whole_numbers)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def extend(self, others: Spans) -> None:
+        """Add others at the end."""
+        self.starts.extend(others.starts)
+        self.ends.extend(others.ends)
+
+
 @dataclass(slots=True)
 class Written:
-    """Words of one page in a text: their numbers on the page, and what tells where they are.
-
-    They stand at the distance of a space but where a block begins: ``blocks`` has its first word
-    and where in the text that is. ``lengths`` are those of all words of the page; ``changes`` are
-    the words, by place in ``numbers``, with another length or step to the next one.
-    """
+    """Words of one page in the document's text: their numbers on the page and their spans."""
 
     page: int
-    lengths: NDArray[np.int32]
-    numbers: list[int] = field(default_factory=list)
-    blocks: list[tuple[int, int]] = field(default_factory=list)
-    changes: list[tuple[int, int, int]] = field(default_factory=list)
+    numbers: array[int] = field(default_factory=_whole_numbers)
+    spans: Spans = field(default_factory=Spans)
 
-    def arrays(self) -> tuple[Numbers, Spans]:
-        """The numbers of all words and their spans."""
-        numbers = np.array(self.numbers, np.int64)
-        lengths = self.lengths[numbers].astype(np.int64)
-        steps = lengths + 1
-        for place, length, step in self.changes:
-            lengths[place] += length
-            steps[place] += step
-        starts = np.cumsum(steps) - steps
-        firsts, begins = np.array(self.blocks, np.int64).T
-        counts = np.diff(np.append(firsts, len(numbers)))
-        starts += np.repeat(begins - starts[firsts], counts)
-        return numbers, np.column_stack((starts, starts + lengths))
+    def add(self, numbers: list[int], starts: list[int], lengths: list[int]) -> None:
+        """Words of these lengths that begin at ``starts``, of which there may be one more.
+
+        One of which nothing is printed has no place.
+        """
+        if 0 in lengths:
+            numbers = list(compress(numbers, lengths))
+            starts, lengths = list(compress(starts, lengths)), list(filter(None, lengths))
+        self.numbers.fromlist(numbers)
+        self.spans.starts.fromlist(starts[: len(lengths)])
+        self.spans.ends.fromlist(list(map(add, starts, lengths)))
 
 
 @dataclass(slots=True)
 class Passage:
-    """The text of a section in the making.
+    """The text of a section in the making, which begins at ``start`` of the document.
 
     ``begins`` says where in it the first text of a page is, for the pages that begin in it.
     """
 
     heading_path: tuple[str, ...]
     page: int
+    start: int
     parts: list[str] = field(default_factory=list)
     length: int = 0
     written: list[Written] = field(default_factory=list)
@@ -83,26 +92,26 @@ class Passage:
         if not self.written or self.written[-1].page != page:
             if page != self.page:
                 self.begins.append((page, self.length))
-            self.written.append(Written(page, words.lengths))
+            self.written.append(Written(page))
         self._write_words(block, words, vocabulary)
 
     def _write_words(self, block: Block, words: WordColumns, vocabulary: Vocabulary) -> None:
-        numbers = [number for line in block.lines for number in line.numbers]
-        texts = [words.texts[number] for number in numbers]
-        written = self.written[-1]
-        first = len(written.numbers)
-        written.blocks.append((first, self.length))
-        written.numbers += numbers
-        if words.joined.isdisjoint(numbers):
-            self._append(" ".join(texts))
-            return
-        gaps = [" "] * len(texts)
-        gaps[-1] = ""
-        for place, text, gap in _special(block, words, numbers, texts, vocabulary):
-            by = len(text) - len(texts[place])
-            written.changes.append((first + place, by, by + len(gap) - 1))
-            texts[place], gaps[place] = text, gap
-        self._append("".join(chain.from_iterable(zip(texts, gaps, strict=True))))
+        numbers = list(chain.from_iterable([line.numbers for line in block.lines]))
+        texts = list(picked(words.texts, numbers))
+        lengths = list(map(len, texts))
+        steps = [length + 1 for length in lengths]
+        if not words.joined or words.joined.isdisjoint(numbers):
+            text = " ".join(texts)
+        else:
+            gaps = [" "] * len(texts)
+            gaps[-1] = ""
+            for place, written, gap in _special(block, words, numbers, texts, vocabulary):
+                texts[place], gaps[place] = written, gap
+                lengths[place], steps[place] = len(written), len(written) + len(gap)
+            text = "".join(chain.from_iterable(zip(texts, gaps, strict=True)))
+        starts = list(accumulate(steps, initial=self.start + self.length))
+        self.written[-1].add(numbers, starts, lengths)
+        self._append(text)
 
     def _joint(self, following: str, vocabulary: Vocabulary) -> str:
         """What stands between the end of the text and the rest of its paragraph."""
@@ -115,8 +124,7 @@ class Passage:
         if len(joined) < len(last):  # the hyphen goes
             self.parts[-1] = joined
             self.length -= 1
-            written = self.written[-1]
-            written.changes.append((len(written.numbers) - 1, -1, -1))
+            self.written[-1].spans.ends[-1] -= 1
         return ""
 
     def _append(self, text: str) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from helix.pdfium.document import Page
 from helix.pdfium.library import Handle, function, handle
 from helix.pdfium.objects import PATH, objects
-from pipelines.readers.printed.frame import Boxes, Frame, turned
+from pipelines.readers.printed.frame import Boxes, Frame, from_edge, no_boxes, turned
 
 _MOST_OBJECTS = 20_000  # of a page that are looked at; a page of print has some hundred
 _MOST_RULES = 5_000
@@ -46,8 +44,11 @@ class Rule(NamedTuple):
     filled: bool = False
 
 
-PackedRules = NDArray[np.float32]
-"""A row a rule: left, top, right, bottom, and 1 where it is filled."""
+class PackedRules(NamedTuple):
+    """The boxes of rules, and 1 for each that is filled; 17 bytes a rule."""
+
+    boxes: Boxes
+    filled: bytes
 
 
 def rules_of(page: Page, turn: int = 0) -> list[Rule]:
@@ -62,15 +63,14 @@ def packed_rules(page: Page, turn: int = 0) -> PackedRules:
     """The same, packed."""
     drawn = list(islice(_drawn(page), _MOST_RULES + 1))
     if not drawn or len(drawn) > _MOST_RULES:
-        return np.zeros((0, 5), np.float32)
-    found = np.array(drawn, np.float32)
-    return np.column_stack((_placed(found[:, :4], page, turn), found[:, 4]))
+        return PackedRules(no_boxes(), b"")
+    *edges, filled = zip(*drawn, strict=True)
+    return PackedRules(_placed(edges, page, turn), bytes(filled))
 
 
 def unpacked(rules: PackedRules) -> list[Rule]:
     """The rules of ``packed_rules``."""
-    left, top, right, bottom, filled = rules.T.tolist()
-    return list(map(Rule, left, top, right, bottom, map(bool, filled)))
+    return list(map(Rule, *rules.boxes.columns, map(bool, rules.filled)))
 
 
 _Drawn = tuple[float, float, float, float, bool]  # left, bottom, right, top in the file, filled
@@ -130,12 +130,17 @@ def _line(one: tuple[float, float], other: tuple[float, float]) -> Iterator[_Dra
         yield left, bottom, right, top, False
 
 
-def _placed(boxes: Boxes, page: Page, turn: int) -> Boxes:
-    """Boxes of the file (left, bottom, right, top, y upwards) on the page as it is read."""
+def _placed(edges: Iterable[Sequence[float]], page: Page, turn: int) -> Boxes:
+    """Columns of boxes of the file, y upwards, as those of boxes on the page as it is read.
+
+    ``edges`` are left, bottom, right, top.
+    """
     left, bottom, right, top = page.bounding_box
-    upright = np.column_stack(
-        (boxes[:, 0] - left, top - boxes[:, 3], boxes[:, 2] - left, top - boxes[:, 1])
-    )
+    lefts, lower, rights, upper = (array("f", column) for column in edges)
+    upright = Boxes(
+        array("f", [place - left for place in lefts]), from_edge(top, upper),
+        array("f", [place - left for place in rights]), from_edge(top, lower),
+    )  # fmt: skip
     shown = turned(upright, page.quarter_turns, right - left, top - bottom)
     frame = Frame(*page.size)
     return turned(shown, turn, frame.width, frame.height)

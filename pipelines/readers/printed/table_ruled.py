@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import pairwise
 
 from pipelines.readers.printed.rules import Rule
 from pipelines.readers.printed.table_columns import Extent
@@ -49,9 +48,7 @@ def ruled_tables(words: Sequence[Word], drawn: Drawn) -> list[Ruled]:
     """The tables of a page that are drawn as a grid of at least two rows and two columns."""
     if len(drawn.upright) < 2 or max(len(drawn.upright), len(drawn.level)) > _MOST_LINES:
         return []
-    middles = np.array(
-        [((word.left + word.right) / 2, (word.top + word.bottom) / 2) for word in words]
-    ).reshape(-1, 2)
+    middles = [((w.left + w.right) / 2, (w.top + w.bottom) / 2) for w in words]
     tables = []
     for level, upright in _networks(drawn):
         table = _table(words, middles, level, upright)
@@ -62,43 +59,60 @@ def ruled_tables(words: Sequence[Word], drawn: Drawn) -> list[Ruled]:
 
 def _networks(drawn: Drawn) -> Iterator[tuple[list[Rule], list[Rule]]]:
     """Lines that meet, level and upright."""
-    level = np.array([rule[:4] for rule in drawn.level], float).reshape(-1, 4)
-    upright = np.array([rule[:4] for rule in drawn.upright], float).reshape(-1, 4)
-    meets = (
-        (level[:, None, 0] <= upright[None, :, 2] + _TOUCHING)
-        & (level[:, None, 2] >= upright[None, :, 0] - _TOUCHING)
-        & (level[:, None, 1] <= upright[None, :, 3] + _TOUCHING)
-        & (level[:, None, 3] >= upright[None, :, 1] - _TOUCHING)
-    )
-    seen = np.zeros(len(upright), bool)
-    for start in range(len(upright)):
-        if seen[start]:
+    across: list[list[int]] = []
+    along: list[list[int]] = [[] for _ in drawn.level]
+    tops = [rule.top for rule in drawn.level]
+    lowest = max((rule.bottom - rule.top for rule in drawn.level), default=0.0)
+    for number, upright in enumerate(drawn.upright):
+        first = bisect_left(tops, upright.top - _TOUCHING - lowest)
+        last = bisect_right(tops, upright.bottom + _TOUCHING)
+        across.append([n for n in range(first, last) if _meet(drawn.level[n], upright)])
+        for level in across[-1]:
+            along[level].append(number)
+    seen: set[int] = set()
+    for start in range(len(drawn.upright)):
+        if start in seen:
             continue
-        rows, columns = _connected(meets, start)
+        rows, columns = _connected(across, along, start)
         seen |= columns
-        if columns.sum() > 1 and rows.sum() > 1:
+        if len(columns) > 1 and len(rows) > 1:
             yield (
-                [drawn.level[index] for index in np.flatnonzero(rows)],
-                [drawn.upright[index] for index in np.flatnonzero(columns)],
+                [drawn.level[number] for number in sorted(rows)],
+                [drawn.upright[number] for number in sorted(columns)],
             )
 
 
-def _connected(meets: NDArray[np.bool_], start: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The level and the upright lines that an upright one meets, itself or through others."""
-    rows = np.zeros(meets.shape[0], np.bool_)
-    columns = np.zeros(meets.shape[1], np.bool_)
-    columns[start] = True
+def _meet(level: Rule, upright: Rule) -> bool:
+    return (
+        level.left <= upright.right + _TOUCHING and level.right >= upright.left - _TOUCHING
+        and level.top <= upright.bottom + _TOUCHING and level.bottom >= upright.top - _TOUCHING
+    )  # fmt: skip
+
+
+def _connected(
+    across: Sequence[Sequence[int]], along: Sequence[Sequence[int]], start: int
+) -> tuple[set[int], set[int]]:
+    """The level and the upright lines that an upright one meets, itself or through others.
+
+    ``across`` are the level lines that meet each upright one, ``along`` the other way round.
+    """
+    rows: set[int] = set()
+    columns, added = {start}, {start}
     for _ in range(_MOST_STEPS):
-        rows = np.any(meets[:, columns], axis=1)
-        more: NDArray[np.bool_] = np.any(meets[rows], axis=0) | columns
-        if np.array_equal(more, columns):
-            return rows, columns
-        columns = more
+        met = {row for column in added for row in across[column]} - rows
+        rows |= met
+        added = {column for row in met for column in along[row]} - columns
+        if not added:
+            break
+        columns |= added
     return rows, columns
 
 
 def _table(
-    words: Sequence[Word], middles: NDArray[np.float64], level: list[Rule], upright: list[Rule]
+    words: Sequence[Word],
+    middles: Sequence[tuple[float, float]],
+    level: list[Rule],
+    upright: list[Rule],
 ) -> Ruled | None:
     x = _edges(
         [(rule.left + rule.right) / 2 for rule in upright],
@@ -108,12 +122,11 @@ def _table(
     y = _edges([(rule.top + rule.bottom) / 2 for rule in level], [], [])
     if len(x) < 3 or len(y) < 3 or len(x) * len(y) > _MOST_CELLS:
         return None
-    inside = np.flatnonzero(
-        (middles[:, 0] > x[0])
-        & (middles[:, 0] < x[-1])
-        & (middles[:, 1] > y[0])
-        & (middles[:, 1] < y[-1])
-    )
+    inside = [
+        index
+        for index, (middle, height) in enumerate(middles)
+        if x[0] < middle < x[-1] and y[0] < height < y[-1]
+    ]
     cells = _cells(x, y, level, upright)
     at = {
         (row, column): cell
@@ -122,10 +135,9 @@ def _table(
         for column in range(cell.first_column, cell.last_column + 1)
     }
     across = 0
-    for index in inside.tolist():
-        row = int(np.searchsorted(y, middles[index, 1])) - 1
-        column = int(np.searchsorted(x, middles[index, 0])) - 1
-        cell = at[row, column]
+    for index in inside:
+        middle, height = middles[index]
+        cell = at[bisect_left(y, height) - 1, bisect_left(x, middle) - 1]
         cell.words.append(index)
         word = words[index]
         across += word.left < x[cell.first_column] - 2 or word.right > x[cell.last_column + 1] + 2
@@ -135,8 +147,7 @@ def _table(
     matrix = _matrix(words, cells, x, y)
     if matrix is None:
         return None
-    box = float(x[0]), float(y[0]), float(x[-1]), float(y[-1])
-    return Ruled(*box, frozenset(inside.tolist()), matrix)
+    return Ruled(x[0], y[0], x[-1], y[-1], frozenset(inside), matrix)
 
 
 def _is_filled(cells: list[_Cell], filled: list[_Cell]) -> bool:
@@ -145,7 +156,7 @@ def _is_filled(cells: list[_Cell], filled: list[_Cell]) -> bool:
     return max(len(cell.words) for cell in filled) <= _LONGEST_CELL
 
 
-def _edges(middles: list[float], starts: list[float], ends: list[float]) -> NDArray[np.float64]:
+def _edges(middles: list[float], starts: list[float], ends: list[float]) -> list[float]:
     """Heights or widths at which lines are, near ones as one; the outer ends of the others too."""
     every = sorted([*middles, *([min(starts)] if starts else []), *([max(ends)] if ends else [])])
     edges: list[list[float]] = []
@@ -154,53 +165,55 @@ def _edges(middles: list[float], starts: list[float], ends: list[float]) -> NDAr
             edges[-1].append(edge)
         else:
             edges.append([edge])
-    return np.array([sum(edge) / len(edge) for edge in edges])
+    return [sum(edge) / len(edge) for edge in edges]
 
 
 def _cells(
-    x: NDArray[np.float64], y: NDArray[np.float64], level: list[Rule], upright: list[Rule]
+    x: Sequence[float], y: Sequence[float], level: list[Rule], upright: list[Rule]
 ) -> list[_Cell]:
     """The cells of a grid; those without a line between them are one, if they make a rectangle."""
     below = _drawn_edges(y, x, [(r.top + r.bottom, r.left, r.right) for r in level])
     beside = _drawn_edges(x, y, [(r.left + r.right, r.top, r.bottom) for r in upright])
     rows, columns = len(y) - 1, len(x) - 1
-    taken = np.zeros((rows, columns), bool)
+    taken = [bytearray(columns) for _ in range(rows)]
     cells = []
     for row in range(rows):
         for column in range(columns):
-            if taken[row, column]:
+            if taken[row][column]:
                 continue
             right = column
-            while right + 1 < columns and not beside[right + 1, row] and not taken[row, right + 1]:
+            while right + 1 < columns and not beside[right + 1][row] and not taken[row][right + 1]:
                 right += 1
             bottom = row
             while (
                 bottom + 1 < rows
-                and not below[bottom + 1, column : right + 1].any()
-                and not beside[column + 1 : right + 1, bottom + 1].any()
+                and not any(below[bottom + 1][column : right + 1])
+                and not any(beside[edge][bottom + 1] for edge in range(column + 1, right + 1))
             ):
                 bottom += 1
-            taken[row : bottom + 1, column : right + 1] = True
+            for filled in taken[row : bottom + 1]:
+                filled[column : right + 1] = b"\1" * (right + 1 - column)
             cells.append(_Cell(row, bottom, column, right, []))
     return cells
 
 
 def _drawn_edges(
-    edges: NDArray[np.float64],
-    across: NDArray[np.float64],
-    lines: list[tuple[float, float, float]],
-) -> NDArray[np.bool_]:
+    edges: Sequence[float], across: Sequence[float], lines: list[tuple[float, float, float]]
+) -> list[bytearray]:
     """Whether a line is drawn at each edge, in each space between two of ``across``."""
-    drawn = np.zeros((len(edges), len(across) - 1), bool)
-    middles = (across[1:] + across[:-1]) / 2
+    drawn = [bytearray(len(across) - 1) for _ in edges]
+    middles = [(one + other) / 2 for one, other in pairwise(across)]
     for twice, start, end in lines:
-        edge = int(np.argmin(np.abs(edges - twice / 2)))
-        drawn[edge] |= (middles >= start - 1) & (middles <= end + 1)
+        after = bisect_left(edges, twice / 2)
+        near = range(max(after - 1, 0), min(after + 1, len(edges)))
+        edge = min(near, key=lambda number: abs(edges[number] - twice / 2))
+        first, last = bisect_left(middles, start - 1), bisect_right(middles, end + 1)
+        drawn[edge][first:last] = b"\1" * max(last - first, 0)
     return drawn
 
 
 def _matrix(
-    words: Sequence[Word], cells: list[_Cell], x: NDArray[np.float64], y: NDArray[np.float64]
+    words: Sequence[Word], cells: list[_Cell], x: Sequence[float], y: Sequence[float]
 ) -> Matrix | None:
     """The matrix of a grid's cells; None where rows are not drawn, or nothing is beside a label."""
     rows, columns = len(y) - 1, len(x) - 1
@@ -219,7 +232,7 @@ def _matrix(
     used = [column for column in range(columns) if any(row[column] for row in table)]
     if len(used) < 2:
         return None
-    extents = [Extent(float(x[c]), float(x[c + 1]), float(x[c])) for c in used[1:]]
+    extents = [Extent(x[c], x[c + 1], x[c]) for c in used[1:]]
     return _divided(words, table, used, extents, y)
 
 
@@ -228,7 +241,7 @@ def _divided(
     table: list[list[tuple[_Cell, Piece] | None]],
     used: list[int],
     extents: list[Extent],
-    y: NDArray[np.float64],
+    y: Sequence[float],
 ) -> Matrix:
     """Header and rows: the header ends with the last line of names above the first number."""
     body = _first_body_row(table, used)
@@ -264,7 +277,7 @@ def _divided(
             if joined:
                 merged[header.first] = joined
         if label or merged:
-            matrix.rows.append(Row(label, merged, float(y[number]), float(y[number + 1])))
+            matrix.rows.append(Row(label, merged, y[number], y[number + 1]))
     return matrix
 
 

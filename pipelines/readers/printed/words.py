@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, compress, count, pairwise
+from operator import gt, ne
 from typing import Any, NamedTuple, overload
-
-import numpy as np
-from numpy.typing import NDArray
 
 from helix.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
-from pipelines.readers.printed.frame import Boxes, Frame, turned
+from pipelines.readers.printed.frame import Boxes, Column, Frame
+from pipelines.readers.printed.placing import placed
 
 CUT_MARKS = "\x02\ufffe\xad"
 """pdfium's marks for a hyphen at a line's end, and the soft hyphen."""
 
 CONTROLS = re.compile(r"[\x00-\x01\x03-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\uffff]")
+UNPRINTED = re.compile(rf"{CONTROLS.pattern}|[{CUT_MARKS}]")
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(
     # Scripts without spaces in pieces of four, so that a quote's box is not a whole line.
     rf"[{_IDEOGRAPHS}]{{1,4}}"
     rf"|[^\s{CUT_MARKS}{_IDEOGRAPHS}]+[{CUT_MARKS}]?|[{CUT_MARKS}]"
 )
+_SPACED_WORD = re.compile(r"\S+")
+_UNSPACED = re.compile("[\u3040-\udfff\uf900-\ufaff\U00010000-\U0010ffff]")
+_CUT = f"-{CUT_MARKS}"
+_LAST_HYPHEN = re.compile(r"-(?!\S)")
+_LINE_END = re.compile("\n")
 _LEADERS = ("..", "__", "._", "_.", "·", "…")
 _LEAST_TABLE = 4  # words of a page with a table
 _LEAST_APART = 2
@@ -32,28 +40,6 @@ _BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
 _APART = 0.9  # of the size, between two cells
 _SAME_ROW = 0.5  # of the size, between the feet of two words
 _SAME_SIZE = 1.02  # of two words: less apart is rounding
-
-Numbers = NDArray[np.int64]
-"""The places of words among those of their page."""
-
-_BLANK, _CUT, _HYPHEN, _UNSPACED, _HIDDEN = 1, 2, 4, 8, 16
-
-
-def _kinds() -> NDArray[np.uint8]:
-    """What each code of UTF-16 is, as bits: white space, a mark of a cut word, a hyphen, of a
-    script without spaces, not printed."""
-    kinds = np.zeros(0x10000, np.uint8)
-    kinds[[code for code in range(0x3001) if chr(code).isspace()]] = _BLANK
-    kinds[[ord(mark) for mark in CUT_MARKS]] = _CUT
-    kinds[ord("-")] = _HYPHEN
-    kinds[0x3040:0xE000] = _UNSPACED  # and halves of characters that take two codes
-    kinds[0xF900:0xFB00] = _UNSPACED
-    for code in (*range(0x20), 0x7F, *range(0xD800, 0xE000), 0xFFFF):
-        kinds[code] |= _HIDDEN * bool(CONTROLS.match(chr(code)))
-    return kinds
-
-
-_KINDS = _kinds()
 
 
 class Word(NamedTuple):
@@ -81,69 +67,71 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageWords:
-    """The words of a page in the order of its file, packed: 41 bytes each and the page's text.
+    """The words of a page in the order of its file, packed: 31 bytes each and the page's text.
 
-    ``spans`` are those of the words in ``text``; ``aside`` says which run in another direction than
-    most (a stamp along the margin), and ``joined`` which may have no space before or behind them:
-    those at a hyphen, and all of scripts without spaces. ``is_plain`` is whether the words are all
-    of the text, with white space between them.
+    ``starts`` and ``ends`` are their spans in ``text``; ``bold``, ``aside`` and ``joined`` have a
+    byte of 0 or 1 a word. ``aside`` says which run in another direction than most (a stamp along
+    the margin), and ``joined`` which may have no space before or behind them: those at a hyphen,
+    and all of scripts without spaces. ``is_plain`` is whether the words are all of the text, with
+    white space between them; ``is_whole`` whether no box goes beyond the edges of the page.
     """
 
     frame: Frame
     text: str
-    spans: NDArray[np.int32]
+    starts: array[int]
+    ends: array[int]
     boxes: Boxes
-    sizes: NDArray[np.float32]
-    bold: NDArray[np.bool_]
-    aside: NDArray[np.bool_]
-    joined: NDArray[np.bool_]
+    sizes: Column
+    bold: bytes
+    aside: bytes
+    joined: bytes
     is_plain: bool
+    is_whole: bool
 
     def __len__(self) -> int:
-        return len(self.spans)
+        return len(self.starts)
 
     def texts(self) -> list[str]:
         """The words, without marks that are not printed."""
         text = self.text
         if self.is_plain:
             return text.split()
-        words = [text[start:end] for start, end in self.spans.tolist()]
+        words = [text[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
         if CONTROLS.search(text):
             words = [CONTROLS.sub("", word) for word in words]
         return words
+
+    def shown(self) -> Boxes:
+        """The boxes on the page as it is shown, cut at its edges."""
+        return self.boxes if self.is_whole else self.frame.shown(self.boxes)
 
     def words(self) -> WordColumns:
         """All words, those of another direction as if they were upright."""
         return WordColumns(self)
 
-    def spaced(self) -> NDArray[np.bool_]:
+    def spaced(self) -> list[bool]:
         """Whether white space stands before each word."""
-        apart = np.ones(len(self.spans), np.bool_)
-        apart[1:] = self.spans[1:, 0] > self.spans[:-1, 1]
-        return apart
+        return [True, *map(gt, self.starts[1:], self.ends)][: len(self)]
 
 
 class WordColumns(Sequence[Word]):
     """The words of a page as they are read, a list for each thing that is known of them.
 
     A ``Word`` is made where one is asked for: most pages are laid out by the first and the last
-    words of their lines. ``lengths`` are those of ``texts``, ``joined`` as ``PageWords`` has it;
+    words of their lines. ``joined`` are the numbers of those that ``PageWords`` has so;
     ``has_leaders`` is whether there may be dots or lines that lead to the end of a line.
     """
 
     def __init__(self, page: PageWords) -> None:
         self.texts = page.texts()
-        self.lefts, self.tops, self.rights, self.bottoms = (edge.tolist() for edge in page.boxes.T)
-        self.sizes: list[float] = page.sizes.tolist()
-        self.bold: list[bool] = page.bold.tolist()
+        self.lefts, self.tops, self.rights, self.bottoms = (
+            column.tolist() for column in page.boxes.columns
+        )
+        self.sizes = page.sizes.tolist()
+        self.bold = list(map(bool, page.bold)) if 1 in page.bold else [False] * len(page)
         self.has_leaders = any(marks in page.text for marks in _LEADERS)
         self._page = page
-        self.joined = set(np.flatnonzero(page.joined).tolist())
-        self.lengths = (
-            page.spans[:, 1] - page.spans[:, 0]
-            if page.is_plain
-            else np.fromiter(map(len, self.texts), np.int32, len(self.texts))
-        )
+        self.joined = set(numbers_of(page.joined))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -166,8 +154,7 @@ class WordColumns(Sequence[Word]):
     @cached_property
     def spaced(self) -> list[bool]:
         """Whether white space stands before each word."""
-        apart: list[bool] = self._page.spaced().tolist()
-        return apart
+        return self._page.spaced()
 
     @property
     def _columns(self) -> tuple[list[Any], ...]:
@@ -177,64 +164,85 @@ class WordColumns(Sequence[Word]):
         )  # fmt: skip
 
 
+def numbers_of(flags: bytes) -> Iterator[int]:
+    """The places of those that are 1."""
+    return compress(count(), flags) if 1 in flags else iter(())
+
+
 def words_of(page: Page, text: PageText) -> list[Word]:
     """The upright words of a page as it is read, in the order of its file.
 
     Raises PdfiumError for a damaged page.
     """
     packed = page_words(page, text)
-    return packed.words().chosen(np.flatnonzero(~packed.aside).tolist())
+    return packed.words().chosen([n for n, aside in enumerate(packed.aside) if not aside])
 
 
 def page_words(page: Page, text: PageText) -> PageWords:
     """All words, packed. What lies outside of the page as it is shown is left out."""
     characters = PageCharacters(text)
-    spans, joined, is_plain = _words_in(characters)
-    numbers = characters.numbers(spans - _FIRST_AND_LAST)
-    width, height = page.size
-    ends = _placed(page, characters.boxes(numbers.T.ravel()))
-    first, last = ends[: len(spans)], ends[len(spans) :]
-    boxes = _union(first, last)
-    inside = _inside(boxes, width, height)
-    if not inside.all():
-        spans, numbers, joined, boxes = (
-            spans[inside],
-            numbers[inside],
-            joined[inside],
-            boxes[inside],
-        )
-        first, last, is_plain = first[inside], last[inside], False
-    turn, aside = _directions(first, last)
-    if turn:
-        boxes = turned(boxes, turn, width, height)
-        first = turned(first, turn, width, height)
-    sizes = np.maximum(first[:, 3] - first[:, 1], np.float32(1))
-    bold = _bold(characters, numbers[:, 0], spans, sizes)
-    frame = Frame(width, height, turn)
-    return PageWords(frame, characters.text, spans, boxes, sizes, bold, aside, joined, is_plain)
+    found = _words_in(characters)
+    firsts = characters.numbers(found.starts)
+    lasts = characters.numbers([end - 1 for end in found.ends])
+    at = placed(page, characters.boxes(firsts + lasts))
+    starts, ends, joined, is_plain = found
+    if at.inside is not None:
+        starts, ends, firsts = ([given[n] for n in at.inside] for given in (starts, ends, firsts))
+        joined, is_plain = bytes([joined[n] for n in at.inside]), False
+    bold = _bold(characters, firsts, starts, at.sizes)
+    return PageWords(
+        Frame(*page.size, at.turn), characters.text, array("i", starts), array("i", ends),
+        at.boxes, at.sizes, bold, at.aside, joined, is_plain, at.is_whole,
+    )  # fmt: skip
 
 
-_FIRST_AND_LAST = np.array([0, 1], np.int32)
-
-
-def _words_in(characters: PageCharacters) -> tuple[NDArray[np.int32], NDArray[np.bool_], bool]:
+class _Found(NamedTuple):
     """Spans of the words in the text, and ``joined`` and ``is_plain`` as ``PageWords`` has them."""
-    text, kinds = characters.text, _KINDS[characters.codes]
-    marks = int(np.bitwise_or.reduce(kinds)) if len(kinds) else _BLANK
-    if marks & _UNSPACED:
-        found = [match.span() for match in _WORD.finditer(text)]
-        spans = np.array(found, np.int32).reshape(-1, 2)
-        return spans, np.ones(len(spans), np.bool_), False
-    # A word ends where white space follows, and behind a mark that it is cut.
-    is_letter, is_cut = kinds & _BLANK == 0, kinds & _CUT != 0
-    is_first, is_last = is_letter.copy(), is_letter.copy()
-    is_first[1:] &= ~is_letter[:-1] | is_cut[:-1]
-    is_last[:-1] &= ~is_letter[1:] | is_cut[:-1]
-    last = np.flatnonzero(is_last)
-    spans = np.column_stack((np.flatnonzero(is_first), last + 1)).astype(np.int32)
-    joined = kinds[last] & (_CUT | _HYPHEN) != 0
-    joined[1:] |= spans[1:, 0] == spans[:-1, 1]
-    return spans, joined, not marks & ~(_BLANK | _HYPHEN)
+
+    starts: list[int]
+    ends: list[int]
+    joined: bytes
+    is_plain: bool
+
+
+def _words_in(characters: PageCharacters) -> _Found:
+    text = characters.text
+    if characters.has_high and _UNSPACED.search(text):
+        starts, ends = _spans(_WORD, text)
+        return _Found(starts, ends, b"\1" * len(starts), False)
+    spaced = text.replace("\r\n", "  ")
+    if spaced.isprintable():  # so that there is no other white space
+        starts, ends = _spaced_spans(spaced)
+        return _Found(starts, ends, _joined_by_hyphens(text, ends), True)
+    if not UNPRINTED.search(text):
+        starts, ends = _spans(_SPACED_WORD, text)
+        return _Found(starts, ends, _joined_by_hyphens(text, ends), True)
+    starts, ends = _spans(_WORD, text)
+    befores = [-1, *ends[:-1]]
+    joined = zip(starts, ends, befores, strict=True)
+    flags = [text[end - 1] in _CUT or start == before for start, end, before in joined]
+    return _Found(starts, ends, bytes(flags), False)
+
+
+def _spaced_spans(text: str) -> tuple[list[int], list[int]]:
+    """Starts and ends of the words of a text whose only white space are spaces."""
+    words = text.split(" ")  # with an empty one between two spaces
+    starts = list(accumulate([len(word) + 1 for word in words], initial=0))
+    ends = [following - 1 for following in starts[1:]]
+    return list(compress(starts, words)), list(compress(ends, words))
+
+
+def _spans(word: re.Pattern[str], text: str) -> tuple[list[int], list[int]]:
+    spans = [match.span() for match in word.finditer(text)]
+    return [start for start, _ in spans], [end for _, end in spans]
+
+
+def _joined_by_hyphens(text: str, ends: list[int]) -> bytes:
+    joined = bytearray(len(ends))
+    if "-" in text:
+        for match in _LAST_HYPHEN.finditer(text):
+            joined[bisect_left(ends, match.end())] = 1
+    return bytes(joined)
 
 
 def may_have_tables(page: PageWords) -> bool:
@@ -244,79 +252,47 @@ def may_have_tables(page: PageWords) -> bool:
     """
     if len(page) < _LEAST_TABLE:
         return False
-    boxes, sizes = page.boxes, page.sizes[1:]
-    gaps = boxes[1:, 0] - boxes[:-1, 2]
-    is_beside = np.abs(boxes[1:, 3] - boxes[:-1, 3]) < _SAME_ROW * sizes
-    apart = np.flatnonzero(is_beside & (gaps > _APART * sizes)).tolist()
-    cells = sum(not _BULLET.fullmatch(page.text[slice(*page.spans[word])]) for word in apart)
-    back = int((boxes[1:, 3] < boxes[:-1, 3] - _SAME_ROW * sizes).sum())
-    return cells + back >= _LEAST_APART
-
-
-def _placed(page: Page, boxes: Boxes) -> Boxes:
-    """Boxes of the file on the page as it is shown."""
-    left, bottom, right, top = page.bounding_box
-    upright = np.empty_like(boxes)
-    upright[:, 0] = np.minimum(boxes[:, 0], boxes[:, 2]) - left
-    upright[:, 2] = np.maximum(boxes[:, 0], boxes[:, 2]) - left
-    upright[:, 1] = top - np.maximum(boxes[:, 1], boxes[:, 3])
-    upright[:, 3] = top - np.minimum(boxes[:, 1], boxes[:, 3])
-    return turned(upright, page.quarter_turns, right - left, top - bottom)
-
-
-def _union(one: Boxes, other: Boxes) -> Boxes:
-    least = np.minimum(one[:, :2], other[:, :2])
-    return np.hstack((least, np.maximum(one[:, 2:], other[:, 2:])))
-
-
-def _inside(boxes: Boxes, width: float, height: float) -> NDArray[np.bool_]:
-    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
-    return (x >= 0) & (x <= width) & (y >= 0) & (y <= height)  # and no NaN
-
-
-def _directions(first: Boxes, last: Boxes) -> tuple[int, NDArray[np.bool_]]:
-    """How many quarter turns bring most words upright, and which words are not of those."""
-    x, y = (last[:, 0] - first[:, 0]), (last[:, 1] - first[:, 1])
-    upright = np.abs(y) <= np.abs(x)
-    if bool((upright & (x >= 0)).all()):  # nearly every page
-        return 0, np.zeros(len(first), np.bool_)
-    # Text that runs down is upright after three quarter turns clockwise, one that runs up after 1.
-    turns = np.where(upright, np.where(x >= 0, 0, 2), np.where(y >= 0, 3, 1))
-    lengths = np.abs(x) + np.abs(y)
-    totals = np.bincount(turns, weights=lengths, minlength=4)
-    turn = int(np.argmax(totals))
-    return turn, (turns != turn) & (lengths > 0)
+    found = 0
+    lefts, _, rights, bottoms = (column.tolist() for column in page.boxes.columns)
+    pairs = zip(rights, lefts[1:], bottoms, bottoms[1:], page.sizes.tolist()[1:], strict=False)
+    for number, (right, left, foot, next_foot, size) in enumerate(pairs):
+        if next_foot < foot - _SAME_ROW * size:
+            found += 1
+        elif left - right > _APART * size and next_foot - foot < _SAME_ROW * size:
+            word = page.text[page.starts[number] : page.ends[number]]
+            found += not _BULLET.fullmatch(word)
+        if found >= _LEAST_APART:
+            return True
+    return False
 
 
 def _bold(
-    characters: PageCharacters,
-    numbers: NDArray[np.int32],
-    spans: NDArray[np.int32],
-    sizes: NDArray[np.float32],
-) -> NDArray[np.bool_]:
+    characters: PageCharacters, numbers: Sequence[int], starts: Sequence[int], sizes: Column
+) -> bytes:
     """Whether each word is bold: asked where a line begins and, if that is bold, where it ends.
 
     Where only the beginning is bold, every word is asked; in a line that does not begin bold none.
     ``numbers`` are those of the words' first characters.
     """
-    bold = np.zeros(len(spans), np.bool_)
-    is_bold, given = characters.is_bold, numbers.tolist()
-    for first, last in _lines(characters, spans, sizes):
-        if is_bold(given[first]):
-            if is_bold(given[last]):
-                bold[first : last + 1] = True
+    bold = bytearray(len(starts))
+    is_bold = characters.is_bold
+    for first, end in pairwise(_line_bounds(characters.text, starts, sizes)):
+        if is_bold(numbers[first]):
+            if is_bold(numbers[end - 1]):
+                bold[first:end] = b"\1" * (end - first)
             else:
-                bold[first : last + 1] = [is_bold(number) for number in given[first : last + 1]]
-    return bold
+                bold[first:end] = bytes(map(is_bold, numbers[first:end]))
+    return bytes(bold)
 
 
-def _lines(
-    characters: PageCharacters, spans: NDArray[np.int32], sizes: NDArray[np.float32]
-) -> Iterator[tuple[int, int]]:
-    """First and last word of each line of pdfium's, or of a part of it in one size."""
-    if not len(spans):
-        return
-    line = np.searchsorted(characters.line_ends, spans[:, 0])
-    larger = np.maximum(sizes[1:], sizes[:-1]) > _SAME_SIZE * np.minimum(sizes[1:], sizes[:-1])
-    starts = np.flatnonzero((line[1:] != line[:-1]) | larger) + 1
-    yield from zip([0, *starts.tolist()], [*(starts - 1).tolist(), len(spans) - 1], strict=True)
+def _line_bounds(text: str, starts: Sequence[int], sizes: Column) -> list[int]:
+    """The first word of each line of pdfium's, or of a part of it in one size; and the end."""
+    if not starts:
+        return []
+    begins = {bisect_right(starts, match.start()) for match in _LINE_END.finditer(text)}
+    given = sizes.tolist()
+    for number in compress(count(1), map(ne, given[1:], given)):
+        one, other = given[number - 1], given[number]
+        if max(one, other) > _SAME_SIZE * min(one, other):
+            begins.add(number)
+    return [0, *sorted(begins - {0, len(starts)}), len(starts)]

@@ -16,6 +16,8 @@ from reportlab.lib.pagesizes import A4, A6  # type: ignore[import-untyped]
 from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
+from evals.documents.drawn_tables import drawn_tables
+from evals.documents.printing import pdf as printed_pdf
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.pdf import _Paths
 from pipelines.sandbox import ReadLimits, Sandbox
@@ -126,6 +128,23 @@ def test_without_the_extra_a_scan_is_named_never_silently_empty() -> None:
             [sys.executable, "-c", WITHOUT_OCR], input=data, capture_output=True, check=True
         )
         assert run.stdout.decode().strip() == expected
+
+
+WITHOUT_NUMPY = """
+import sys
+from pipelines.readers import read
+data = sys.stdin.buffer.read()
+print(len(read("pdf", data).tables), {"numpy", "pypdfium2"} & sys.modules.keys())
+"""
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_what_would_be_a_third_of_the_reader_s_memory_is_not_imported(lines: bool) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NUMPY],
+        input=printed_pdf(drawn_tables()[0], lines=lines), capture_output=True, check=True,
+    )  # fmt: skip
+    assert run.stdout.decode() == "1 set()\n"
 
 
 WITH_TOO_LITTLE_MEMORY = f"""

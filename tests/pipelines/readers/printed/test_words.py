@@ -44,9 +44,8 @@ def test_a_turned_page_is_read_upright_and_its_boxes_are_those_shown(rotation: i
     assert words["Revenue"].box == pytest.approx(upright["Revenue"].box, abs=0.1)
     size = (WIDTH, HEIGHT) if rotation == 180 else (HEIGHT, WIDTH)
     assert (packed.frame.width, packed.frame.height) == size
-    left, top, right, bottom = packed.frame.shown(packed.boxes)[
-        packed.texts().index("Revenue")
-    ].tolist()
+    place = packed.texts().index("Revenue")
+    left, top, right, bottom = (column[place] for column in packed.shown().columns)
     x, y = (upright["Revenue"].left + upright["Revenue"].right) / 2, 58
     middle = {90: (HEIGHT - y, x), 180: (WIDTH - x, HEIGHT - y), 270: (y, WIDTH - x)}[rotation]
     assert left < middle[0] < right and top < middle[1] < bottom
