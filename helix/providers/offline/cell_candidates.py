@@ -20,8 +20,11 @@ _LISTS = word_lists("tables")
 GENERIC = _LISTS["generic"]
 _OF_TIME = _LISTS["of_time"]
 _QUALIFYING = _LISTS["qualifying"]
-_CHANGE = re.compile(r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|fell|drop)\w*|[%]\s*chg",
-                     re.IGNORECASE)  # fmt: skip
+_CHANGE = re.compile(
+    r"\b(?:chang|increas|decreas|gr[eo]w|declin|rise|rose|f[ea]ll(?!\w* due\b)|drop)\w*"
+    r"|[%]\s*chg",
+    re.IGNORECASE,
+)
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
 _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
@@ -193,8 +196,10 @@ def period_score(
     told = f"{cell.header.replace(INWARDS, ' ')} {' '.join(row.path)}"
     own = _keys_of(told, source)
     if not own:
-        own = _keys_of(source.text[above], source) or source.place.period_keys
-        told = ""
+        own = _keys_of(source.text[above], source)
+        if asked.named and not own and months_in(told):
+            return None  # `Three Months Ended` of no day, above rows of this year and the last
+        own, told = own or source.place.period_keys, ""
     months = months_in(told) or months_in(source.text[above])
     if asked.months and asked.months != months and (months or any(dates(cell.header))):
         return None  # a column that names its last day alone may be of any length

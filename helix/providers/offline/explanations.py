@@ -135,7 +135,7 @@ def explains(question: AskedQuestion, text: str, before: str) -> bool:
     match asked:
         case Explanation.CAUSE:
             if not _CHANGED.search(question.text):
-                return True
+                return not _is_other_way(question.text, _effect(text))
             return bool(_TELLS_CAUSE.search(text)) and _is_of_change(question, text, before)
         case Explanation.CONTENTS:
             return bool(_TELLS_CONTENTS.search(text)) and _has_subject(question, text, before)
@@ -153,6 +153,8 @@ def causes_of(question: AskedQuestion, text: str, following: str) -> bool:
         and asks_for_change(text)
         and bool(_POINTS_BACK.match(following))
         and bool(_TELLS_CAUSE.search(following))
+        and measures_of(question) <= frozenset(meanings(f"{text} {following}"))
+        and not _is_other_way(question.text, _effect(following))
     )
 
 
@@ -161,12 +163,36 @@ def _is_of_change(question: AskedQuestion, text: str, before: str) -> bool:
 
     It is what stands before the cause: `Operating income fell due to lower sales` is of income.
     """
-    found = _STRONG_CAUSE.search(text)
-    head = text[: found.start()] if found else text
+    head = _effect(text)
     if not meanings(head):
         return not _is_other_way(question.text, text)
-    told = frozenset(meanings(f"{before} {head}" if _POINTS_BACK.match(head) else head))
-    return measures_of(question) <= told and not _is_other_way(question.text, head)
+    around = f"{before} {head}" if _POINTS_BACK.match(head) else head
+    told = frozenset(meanings(around))
+    if _names_in_cause_only(question, told, text[len(head) :]):
+        return False
+    return measures_of(question) <= told and _is_same_way(question.text, around, head)
+
+
+def _names_in_cause_only(question: AskedQuestion, told: frozenset[str], cause: str) -> bool:
+    """Whether the cause names what the question is about, and what it causes does not.
+
+    `Windows revenue fell, driven by Windows OEM` tells why the former fell, not the latter.
+    """
+    changed = frozenset(meanings(" ".join(_CHANGED.findall(question.text))))
+    missing = frozenset(question.subject) - told - changed
+    return not missing.isdisjoint(meanings(cause))
+
+
+def _effect(text: str) -> str:
+    """What stands in front of the cause; all of a sentence that has no word of a cause."""
+    found = _STRONG_CAUSE.search(text)
+    return text[: found.start()] if found else text
+
+
+def _is_same_way(asked: str, told: str, head: str) -> bool:
+    """Whether what is told changed as it is asked: it rose, or it fell, or it only changed."""
+    directed = _RISES.search(asked) or _FALLS.search(asked)
+    return not _is_other_way(asked, head) and (not directed or asks_for_change(told))
 
 
 def _is_other_way(asked: str, text: str) -> bool:

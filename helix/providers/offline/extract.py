@@ -151,8 +151,7 @@ def choose_sentences(
     best = int(scores.argmax())
 
     def may(at: int) -> bool:
-        company = sources[evidence.sentences[at].source].place.company
-        return may_answer(question, evidence, at, company)
+        return may_answer(question, evidence, at, sources[evidence.sentences[at].source].place)
 
     if wanted(question) is Explanation.MEANING:
         texts = (sentence.text for sentence in evidence.sentences)

@@ -48,6 +48,12 @@ _CHANGED_BY = re.compile(
     rf" {_ONE_AMOUNT}(?:,?(?: or| and)? \(?{_ONE_AMOUNT}\)?)*",
     re.IGNORECASE,
 )  # `increased 2% or $1.5 billion`: how much it changed, not how much it is
+_BY = re.compile(
+    r"\bby (?:approximately |about |nearly |only |some )?"
+    r"(?:[$€£¥₹]\s?\d[\d.,]*(?:\s(?:thousand|million|billion|trillion))?"
+    r"|\d[\d.,]*(?:\s?%| percent| million| billion| basis points))",
+    re.IGNORECASE,
+)  # `reduced costs by $35 million`
 _LENGTH = re.compile(
     rf"(?:\b\d[\d.,]*|\b(?:{any_of('number_words')}))[ -](?:years?|months?|weeks?|days?|hours?)\b",
     re.IGNORECASE,
@@ -85,7 +91,9 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
     amount = bool(_AMOUNT.search(asked) or _PRICE.search(asked))
     if not (amount or (question.asks_for_value and measures_of(question))):
         return True
-    bare = _without_dates(text if asks_for_change(asked) else _CHANGED_BY.sub(" ", text))
+    bare = _without_dates(
+        text if asks_for_change(asked) else _BY.sub(" ", _CHANGED_BY.sub(" ", text))
+    )
     if _PRICE.search(asked):
         if _PAYS.search(asked) and not _PAYING.search(text):
             return False
@@ -115,6 +123,10 @@ def asks_for_change(question: str) -> bool:
 def without_sums_and_dates(text: str) -> str:
     """A text without sums of money, shares of a whole, dates and numbers of sections."""
     return _SUM.sub(" ", _without_dates(text))
+
+
+def _without_changes(text: str) -> str:
+    return _BY.sub(" ", _CHANGED_BY.sub(" ", text))
 
 
 def _without_dates(text: str) -> str:

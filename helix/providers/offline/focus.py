@@ -23,6 +23,11 @@ _YES_OR_NO = re.compile(r"^\W*(?:do|does|did|is|are|was|were|has|have|had)\b", r
 _POSSIBLE = re.compile(
     r"\b(?:may|might|could|would|evaluate|opportunit(?:y|ies) to|consider(?:ing)?)\b", re.IGNORECASE
 )
+_CAME = re.compile(r"^\W*(?:why|how) did\b|^\W*what (?:caused|led|drove|made)\b", re.IGNORECASE)
+_FORESEES = re.compile(
+    r"^\W*(?:we|it|they|the company) (?:currently )?(?:expects?|anticipates?|intends?|plans?)\b",
+    re.IGNORECASE,
+)
 _BOUNDARY = re.compile(
     r"\b(?:quarter|year|half|period)(?:['’]s)? (?:end|begin|start|close|finish)", re.IGNORECASE
 )
@@ -89,6 +94,8 @@ def tells_fact(question: AskedQuestion, text: str) -> bool:
     """Whether a sentence says what was or is, where that is asked, and not what might be."""
     asked = question.text
     if _PAST.search(asked) and not _SUPPOSING.search(asked) and _SUPPOSED.match(text):
+        return False
+    if _CAME.search(asked) and not _SUPPOSING.search(asked) and _FORESEES.search(text):
         return False
     is_open = question.kind is AnswerKind.OPEN and _YES_OR_NO.search(asked)
     return not (is_open and not _SUPPOSING.search(asked) and _POSSIBLE.search(text))

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
+from helix.domain.source_place import SourcePlace
 from helix.language.paraphrases import meanings
 from helix.language.rows import BESIDE, INWARDS, amount, read_row
+from helix.providers.offline.deeds import names_object, tells_deed
 from helix.providers.offline.evidence import Evidence
-from helix.providers.offline.explanations import announces_table, wanted
+from helix.providers.offline.explanations import Explanation, announces_table, wanted
 from helix.providers.offline.figures import counts_alike, has_figure
 from helix.providers.offline.focus import (
     tells_count,
@@ -20,9 +22,10 @@ from helix.providers.offline.focus import (
     tells_purpose,
     tells_rate,
 )
-from helix.providers.offline.measures import tells_measure
+from helix.providers.offline.measures import points_back, tells_measure
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
+from helix.providers.offline.roles import tells_role
 from helix.providers.offline.told import tells_what_is_asked
 
 _FURNITURE = re.compile(
@@ -41,8 +44,18 @@ _ENTRY = re.compile(
 )
 
 
+def _tells_rate(question: AskedQuestion, text: str) -> bool:
+    """Whether amounts are of the rate that is asked for; `how often` asks for the rate itself."""
+    return bool(_OFTEN.search(question.text)) or tells_rate(question, text)
+
+
+_TELLS = (
+    tells_fact, tells_day, tells_count, tells_length, tells_purpose, tells_role, _tells_rate,
+)  # fmt: skip
+
+
 def may_answer(
-    question: AskedQuestion, evidence: Evidence, place: int, company: frozenset[str] = frozenset()
+    question: AskedQuestion, evidence: Evidence, place: int, source: SourcePlace | None = None
 ) -> bool:
     """Whether the sentence at ``place`` may be quoted: it holds what is asked for, and is prose.
 
@@ -50,8 +63,10 @@ def may_answer(
     that has a cell a period (helix.providers.offline.cells quotes its cells) may not.
 
     Args:
-        company: the words of the name of the company whose document it is.
+        source: where the sentence's source stands.
     """
+    source = source or SourcePlace()
+    company = source.company
     text = evidence.sentences[place].text
     if (office := office_of(question, company)) and not office.issubset(meanings(text)):
         return False
@@ -59,16 +74,17 @@ def may_answer(
     before = told[1] if len(told) > 1 else ""
     if not counts_alike(question, told):
         return False
-    if wanted(question) is None and not _has_value(question, text, before, company):
+    asked = wanted(question)
+    if asked is None and not _has_value(question, text, before, company):
+        return False
+    if not names_object(question, told[: 1 + points_back(text)], source):
+        return False
+    if asked is Explanation.CAUSE and not tells_measure(question, text, before, company):
         return False
     if not (
         tells_what_is_asked(question, text, before)
-        and tells_fact(question, text)
-        and tells_day(question, text)
-        and tells_count(question, text)
-        and tells_length(question, text)
-        and tells_purpose(question, text)
-        and (bool(_OFTEN.search(question.text)) or tells_rate(question, text))
+        and tells_deed(question, evidence, place)
+        and all(tells(question, text) for tells in _TELLS)
     ):
         return False
     if (

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from helix.domain.asked import STOP_WORDS, AskedQuestion, any_of
 from helix.language.paraphrases import meaning, meanings
 from helix.language.word_lists import word_lists
+from helix.providers.offline.explanations import Explanation, wanted
 from helix.providers.offline.figures import measures_of
 
 _LISTS = word_lists("questions")
@@ -35,14 +36,21 @@ def tells_measure(question: AskedQuestion, text: str, before: str, company: froz
     Args:
         company: what the words of the document's company mean: its name makes nothing narrower.
     """
-    measures = measures_of(question) - _TOLD_BARE if question.asks_for_value else frozenset[str]()
+    measures = measures_of(question)
+    if wanted(question) is not Explanation.CAUSE:
+        measures = measures - _TOLD_BARE if question.asks_for_value else frozenset()
     if not measures:
         return True
     if measures.isdisjoint(meanings(text)):
-        return bool(_POINTING.match(text)) and not measures.isdisjoint(meanings(before))
+        return points_back(text) and not measures.isdisjoint(meanings(before))
     allowed = company | frozenset(meanings(question.text)) | _WHOLE
     others = list(_others(text, measures, allowed))
     return not others or not all(others)
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence begins with a word that stands for what the one before it names."""
+    return bool(_POINTING.match(text))
 
 
 def _others(text: str, measures: frozenset[str], allowed: frozenset[str]) -> Iterator[bool]:
