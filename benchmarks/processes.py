@@ -35,9 +35,12 @@ def stopping(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 class LineProcess:
-    """A module of this package as a child process that talks in lines; its errors go to ``log``."""
+    """A module of this package as a child process that talks in lines; its errors go to ``log``.
 
-    def __init__(self, module: str, log: Path, *arguments: str) -> None:
+    ``root`` is the checkout that it runs in.
+    """
+
+    def __init__(self, module: str, log: Path, *arguments: str, root: Path = ROOT) -> None:
         with log.open("wb") as errors:
             self.child = subprocess.Popen(
                 [sys.executable, "-m", module, *arguments],
@@ -46,7 +49,7 @@ class LineProcess:
                 stderr=errors,
                 cwd=log.parent,  # where no .env lies
                 # unbuffered, Python loses the rest of a long line that a pipe takes in parts
-                env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
+                env={**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": ""},
                 text=True,
             )
         self._log = log

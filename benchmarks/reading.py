@@ -1,15 +1,19 @@
-"""Reading: PDF pages a second and memory over pdfium's bare text, and images of pages over HTTP.
+"""Reading: PDF pages a second and memory beside an earlier reader, and images of pages over HTTP.
 
 Each contender is a process of its own, all in turn, file by file; what counts is the processor time
-of its best round, as other work takes the clock. The floor is pdfium's text of every page. Images
+of its best round, as other work takes the clock. The floor is pdfium's text of every page; the
+reader of commit 3066d80, which gave pdfium's text alone, runs from the history of this repository,
+and nothing of reading is judged where that does not have it. Images
 are asked of a server on loopback: first as they are drawn, then from its cache, then by their tag.
 """
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +24,11 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks import corpus, file_builders
+from benchmarks import corpus, file_builders, timed_reader
 from benchmarks.corpus import ABSTRACTS
 from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, ms, p50
-from benchmarks.processes import LineProcess, environment
+from benchmarks.processes import ROOT, LineProcess, environment
 from benchmarks.server import in_thread
 from benchmarks.timed_reader import FLOOR, READER, WITHOUT_TABLES
 from helix.app import create_app
@@ -35,9 +39,10 @@ REPORTS, QUICK_REPORTS = 5, 1  # quarterly reports of 25 to 90 pages, as filed
 ABSTRACTS_AS_PROSE, QUICK_ABSTRACTS = 120, 20
 IMAGES, QUICK_IMAGES = 40, 5
 FIRST_MS, CACHED_MS = 60, 5
-PROSE_OF_FLOOR, REPORTS_OF_FLOOR = 2.85, 1.63
-"""The reader of commit 3066d80, which gave pdfium's text alone, took 2.0 and 1.14 times the floor
-beside it; 0.7 of its pages a second are these."""
+FORMER = "3066d80"
+LEAST_OF_FORMER, MOST_OF_ITS_MEMORY = 0.7, 1.3
+"""Pages a second without tables and peak memory, as shares of the former reader's."""
+_OF_FORMER = ("db", "helix", "pipelines", "benchmarks/__init__.py")
 
 
 @dataclass(frozen=True)
@@ -59,23 +64,42 @@ async def run(options: Options, report: Report) -> None:
     with tempfile.TemporaryDirectory() as room:
         prose = Path(room) / "prose.pdf"
         prose.write_bytes(file_builders.pdf(file_builders.sections(texts)))
-        limit = PROSE_OF_FLOOR
+        former = _former(Path(room) / FORMER)
+        if former is None:
+            print(f"the history has no {FORMER}: its reader is not beside, nothing is judged")
         for what, files in {"prose": [prose], "reports as filed": reports}.items():
             if files:
-                _report_reading(report, what, _in_turn(Path(room), files, rounds), limit)
-            limit = REPORTS_OF_FLOOR
+                _report_reading(report, what, _in_turn(Path(room), files, rounds, former))
         pages = QUICK_IMAGES if options.quick else IMAGES
         _report_images(report, _images(Path(room), (reports or [prose])[0], pages))
 
 
-def _in_turn(room: Path, files: Sequence[Path], rounds: int) -> Mapping[str, Best]:
+def _former(folder: Path) -> Path | None:
+    """The former reader's code in ``folder``; None where the history does not have it."""
+    folder.mkdir()
+    git = shutil.which("git")
+    if git is None:
+        return None
+    archive = [git, "-C", str(ROOT), "archive", FORMER, *_OF_FORMER]
+    done = subprocess.run(archive, capture_output=True, check=False)
+    if done.returncode:
+        return None
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as packed:
+        packed.extractall(folder, filter="data")
+    shutil.copy(timed_reader.__file__, folder / "benchmarks")
+    return folder
+
+
+def _in_turn(
+    room: Path, files: Sequence[Path], rounds: int, former: Path | None
+) -> Mapping[str, Best]:
     """Each contender by name."""
-    names = (FLOOR, WITHOUT_TABLES, READER)
+    names = (FLOOR, *([FORMER] if former else []), WITHOUT_TABLES, READER)
     least: dict[tuple[str, Path], float] = {}
     pages: dict[Path, int] = {}
     peaks: dict[str, float] = {}
     with ExitStack() as stack:
-        running = {name: stack.enter_context(_contender(name, room)) for name in names}
+        running = {name: stack.enter_context(_contender(name, room, former)) for name in names}
         for _ in range(rounds):
             for path in files:
                 for name, process in running.items():
@@ -91,8 +115,12 @@ def _in_turn(room: Path, files: Sequence[Path], rounds: int) -> Mapping[str, Bes
 
 
 @contextmanager
-def _contender(name: str, room: Path) -> Iterator[LineProcess]:
-    process = LineProcess("benchmarks.timed_reader", room / f"{name}.log", name)
+def _contender(name: str, room: Path, former: Path | None) -> Iterator[LineProcess]:
+    is_former = name == FORMER
+    process = LineProcess(
+        "benchmarks.timed_reader", room / f"{name}.log", READER if is_former else name,
+        root=former if is_former and former else ROOT,
+    )  # fmt: skip
     try:
         yield process
     finally:
@@ -101,7 +129,7 @@ def _contender(name: str, room: Path) -> Iterator[LineProcess]:
         process.child.wait(30)
 
 
-def _report_reading(report: Report, what: str, done: Mapping[str, Best], limit: float) -> None:
+def _report_reading(report: Report, what: str, done: Mapping[str, Best]) -> None:
     floor = done[FLOOR]
     report.table(
         f"reading: PDF, {what}, {floor.pages} pages, processor time",
@@ -117,8 +145,11 @@ def _report_reading(report: Report, what: str, done: Mapping[str, Best], limit: 
             for name, one in done.items()
         ],
     )
-    ratio = done[WITHOUT_TABLES].seconds / floor.seconds
-    report.at_most(f"{what}, tables not looked for / pdfium's text", ratio, limit)
+    if former := done.get(FORMER):
+        mine, of_former = done[WITHOUT_TABLES], f"of {FORMER}, {what}, tables not looked for"
+        share = former.seconds / mine.seconds
+        report.at_least(f"pages a second {of_former}", share, LEAST_OF_FORMER)
+        report.at_most(f"peak memory {of_former}", mine.peak / former.peak, MOST_OF_ITS_MEMORY)
 
 
 Asked = Mapping[str, tuple[list[float], float]]
