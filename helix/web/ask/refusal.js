@@ -68,7 +68,7 @@ function Closest({ children }) {
 }
 
 function Passage({ one, onOpen, children }) {
-  return html`<button type="button" class="passage" onClick=${onOpen}><span class="passage-title">${one.title}</span><span class="hint">${placeOf(one, one.title)}</span>${children}</button>`;
+  return html`<button type="button" class="passage" onClick=${onOpen}><span class="passage-title">${one.title}</span> <span class="hint">${placeOf(one, one.title)}</span>${children}</button>`;
 }
 
 // The nearest passages: told with the answer, else by its receipt.
