@@ -26,6 +26,8 @@ Row = dict[str, Any]
 Statement = tuple[str, Mapping[str, Any]]
 """SQL with psycopg's named placeholders (``%(name)s``, or ``%(name)b`` for binary), and values."""
 
+_Key = tuple[bytes, tuple[int, ...]]
+"""A statement's text, and the types of its values."""
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)([sbt])|%)")
 _MOST_PREPARED = 100  # as psycopg: the one that was not asked for the longest is forgotten
 
@@ -47,6 +49,14 @@ class _Bound(NamedTuple):
     formats: Sequence[Format]
 
 
+class _Command(NamedTuple):
+    """What prepares a statement, or forgets it: whether it did, its result tells."""
+
+    key: _Key
+    name: bytes
+    prepares: bool
+
+
 class ReadingConnection(AsyncConnection[TupleRow]):
     """An AsyncConnection that reads in pipelines too; in autocommit, or its reads would not end.
 
@@ -55,7 +65,7 @@ class ReadingConnection(AsyncConnection[TupleRow]):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._names: dict[tuple[bytes, tuple[int, ...]], bytes] = {}  # of what is prepared
+        self._names: dict[_Key, bytes] = {}  # of what is prepared
         self._prepared_ever = 0
         self._adapting = Transformer(self)
 
@@ -81,47 +91,49 @@ class ReadingConnection(AsyncConnection[TupleRow]):
         """Send all, then take what comes; only the results of the batch itself are given."""
         pgconn = self.pgconn
         pgconn.enter_pipeline_mode()
-        made: dict[tuple[bytes, tuple[int, ...]], bytes] = {}
-        is_wanted = [wanted for one in batch for wanted in self._send(one, made)]
+        commands = [command for one in batch for command in self._send(one)]
         pgconn.pipeline_sync()
         yield from send(pgconn)
         results: list[PGresult] = []
-        for wanted in is_wanted:
-            found = yield from fetch_many(pgconn)
-            failed = found[-1].status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
-            if wanted or failed:
-                results.append(found[-1])
+        failed: PGresult | None = None
+        for command in commands:
+            result = (yield from fetch_many(pgconn))[-1]
+            if command is None:
+                results.append(result)
+            elif (result.status == ExecStatus.COMMAND_OK) == command.prepares:
+                self._names[command.key] = command.name
+            else:
+                self._names.pop(command.key, None)
+            if result.status == ExecStatus.FATAL_ERROR:  # all after it come to nothing
+                failed = result
         yield from fetch_many(pgconn)  # the pipeline's end
         pgconn.exit_pipeline_mode()
-        for result in results:
-            if result.status == ExecStatus.FATAL_ERROR:
-                raise errors.error_from_result(result, self.info.encoding)
-        self._names |= made
+        if failed:
+            raise errors.error_from_result(failed, self.info.encoding)
         return results
 
-    def _send(
-        self, one: _Bound, made: dict[tuple[bytes, tuple[int, ...]], bytes]
-    ) -> Iterator[bool]:
-        """Put a statement into the pipeline; for each command of it, whether it gives its rows."""
+    def _send(self, one: _Bound) -> Iterator[_Command | None]:
+        """Put a statement into the pipeline; its commands, None for the one that gives its rows."""
         pgconn, text = self.pgconn, one.text
         if self.prepare_threshold is None:
             pgconn.send_query_params(text, one.values, one.types, one.formats, Format.BINARY)
-            yield True
+            yield None
             return
         key = text, one.types
-        name = self._names.pop(key, None) or made.get(key)
+        name = self._names.pop(key, None)
         if name is None:
             self._prepared_ever += 1
             name = b"helix_%d" % self._prepared_ever
             pgconn.send_prepare(name, text, one.types)
-            yield False
+            yield _Command(key, name, prepares=True)
             if len(self._names) >= _MOST_PREPARED:
-                oldest = self._names.pop(next(iter(self._names)))
-                pgconn.send_query_params(b"DEALLOCATE " + oldest, None)
-                yield False
-        made[key] = name  # and so the last to be forgotten
+                oldest = next(iter(self._names))
+                forgotten = self._names.pop(oldest)
+                pgconn.send_query_params(b"DEALLOCATE " + forgotten, None)
+                yield _Command(oldest, forgotten, prepares=False)
+        self._names[key] = name  # the last to be forgotten
         pgconn.send_query_prepared(name, one.values, one.formats, Format.BINARY)
-        yield True
+        yield None
 
     def _rows(self, result: PGresult) -> list[Row]:
         names = [(result.fname(i) or b"").decode() for i in range(result.nfields)]

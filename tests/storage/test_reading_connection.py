@@ -80,6 +80,16 @@ async def test_a_failed_statement_leaves_a_connection_that_works(
         assert tenant["t"] in (None, ""), "a read that failed left its tenant"
 
 
+async def test_reads_that_fail_prepare_nothing_twice(connection: ReadingConnection) -> None:
+    setting: Statement = ("SELECT set_config('helix.tenant', 'acme', true)", {})
+    for _ in range(20):
+        for statement in ("SELECT 1 / %(number)s AS n", "SELECT nothing FROM nowhere"):
+            with pytest.raises(psycopg.Error):
+                await connection.read(setting, (statement, {"number": 0}), ("SELECT 3", {}))
+    ((counted,),) = await connection.read((_PREPARED, _OF_PREPARED))
+    assert counted["n"] == 3, "the setting, the division and this one"
+
+
 async def test_types_of_values_make_statements_of_their_own(connection: ReadingConnection) -> None:
     kind = "SELECT pg_typeof(%(value)s)::text AS kind, %(value)s AS value"
     for value, expected in (
