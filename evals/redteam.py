@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from evals.redteam_probes import agents, conversations, documents, leaks, output
+from evals.redteam_probes import agents, attachments, conversations, documents, leaks, output
 from evals.redteam_probes.target import KEY, RIVAL, Failed, Probe, Target, open_target
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
@@ -26,7 +26,7 @@ from helix.telemetry.logs import configure_logging
 ProbeOutcome = Literal["pass", "fail", "known"]
 
 PROBES: tuple[Probe, ...] = (
-    *documents.PROBES, *leaks.PROBES, *output.PROBES, *conversations.PROBES,
+    *documents.PROBES, *leaks.PROBES, *output.PROBES, *conversations.PROBES, *attachments.PROBES,
     *agents.PROBES, leaks.LAST
 )  # fmt: skip
 """All of them; the last looks through what the others were told."""

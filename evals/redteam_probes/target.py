@@ -22,6 +22,7 @@ from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.providers import build_embedder
 from helix.providers.base import LanguageModel
 from helix.services import Services, open_services
+from helix.serving.mcp_endpoint import McpEndpoint
 from helix.serving.request_state import request_state
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
@@ -187,18 +188,21 @@ def _captured_logs(lines: _Lines) -> Iterator[None]:
             handler.setLevel(its_level)
 
 
-def _client(services: Services) -> httpx.AsyncClient:
+@asynccontextmanager
+async def _client(services: Services) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the application over open services, without a socket between."""
     application, state = create_app(services.settings), request_state(services)
 
     async def served(
         scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
-        scope["state"] = {**state}
+        scope["state"] = {**state, "mcp": endpoint}
         await application(scope, receive, send)
 
     transport = httpx.ASGITransport(served, raise_app_exceptions=False)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+    client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+    async with McpEndpoint(services) as endpoint, client:
+        yield client
 
 
 class Failed(Exception):

@@ -23,6 +23,7 @@ class QuestionOptions(TypedDict, total=False):
     verdict: bool
     debug: bool
     mode: str
+    images: Sequence[str]
 
 
 class UploadOptions(TypedDict, total=False):
@@ -98,8 +99,9 @@ def _body(question: str, options: QuestionOptions) -> dict[str, Any]:
     tags = body.pop("tags", None)
     if tags is not None:
         body["filters"] = {**(body.get("filters") or {}), "tags": list(tags)}
-    if body.get("document_ids") is not None:
-        body["document_ids"] = list(body["document_ids"])
+    for name in ("document_ids", "images"):
+        if body.get(name) is not None:
+            body[name] = list(body[name])
     return body
 
 

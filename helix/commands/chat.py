@@ -6,6 +6,7 @@ import asyncio
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,6 +34,8 @@ from helix.library.access import Row
 from helix.library.errors import NotFound
 from helix.telemetry.logs import configure_logging
 
+_IMAGE_BYTES = 10 * 2**20
+"""The largest image, as POST /ask-image takes it."""
 _STOP_SECONDS = 0.3
 """Seconds after which an answer is asked again to stop."""
 
@@ -82,16 +85,22 @@ async def _talk(answers: AnswerService, query: Query) -> str:
                 case "quit":
                     return query.conversation_id
                 case "new":
-                    query = replace(query, conversation_id=new_id())
-                case "help":
-                    typer.echo(HELP, err=True)
-                case "unknown":
-                    typer.echo(f"helix: no such command: {printable(command.text)}", err=True)
-                    typer.echo(HELP, err=True)
+                    query = replace(query, conversation_id=new_id(), images=None)
+                case "image":
+                    query = await _with_image(answers, query, command.text)
+                case "help" | "unknown":
+                    _help(command)
                 case "nothing":
                     continue
                 case _:
                     await _carry_out(answers, query, command, pressed)
+                    query = replace(query, images=None)
+
+
+def _help(command: ChatLine) -> None:
+    if command.kind == "unknown":
+        typer.echo(f"helix: no such command: {printable(command.text)}", err=True)
+    typer.echo(HELP, err=True)
 
 
 async def _read_line(pressed: asyncio.Event, *, asks: bool) -> str:
@@ -132,12 +141,40 @@ async def _carry_out(
         if command.kind == "switch":
             await _switch(answers, query.conversation_id, row)
         else:
-            query = replace(query, question=command.text, replaced_message=row["id"])
+            query = replace(query, question=command.text, replaced_message=row["id"], images=None)
             await _answer(answers, query, pressed)
     except NotFound:  # nothing was asked in it yet
         typer.echo("helix: nothing was asked yet", err=True)
     except HelixError as error:
         typer.echo(f"helix: {error}", err=True)
+
+
+async def _with_image(answers: AnswerService, query: Query, name: str) -> Query:
+    """``query`` about the image of this file too; unchanged, and told why, where it cannot be."""
+    try:
+        data = await asyncio.to_thread(_read_image, name)
+        image = await answers.put_image(query.conversation_id, Path(name).name, data)
+    except OSError as error:
+        typer.echo(f"helix: {printable(name)}: {error.strerror}", err=True)
+        return query
+    except HelixError as error:
+        typer.echo(f"helix: {error}", err=True)
+        return query
+    typer.echo(f"The next question is about {printable(image['name'])}.", err=True)
+    return replace(query, images=(*(query.images or ()), image["id"]))
+
+
+def _read_image(name: str) -> bytes:
+    """The bytes of the file; raises OSError, and BadRequest where no model takes it."""
+    from helix.answering.images import image_type
+
+    path = Path(name).expanduser()
+    if path.stat().st_size > _IMAGE_BYTES:
+        raise BadRequest(f"{path.name} is larger than {_IMAGE_BYTES >> 20} MB: make it smaller")
+    data = path.read_bytes()
+    if image_type(data) is None:
+        raise BadRequest(f"{path.name} is no PNG, JPEG, WebP, HEIC or HEIF image")
+    return data
 
 
 def _message_of(path: list[Row], number: int | None) -> Row:

@@ -9,7 +9,7 @@ from typing import Literal
 from helix.domain.questions import is_blank
 
 Kind = Literal[
-    "ask", "again", "edit", "switch", "list", "new", "help", "quit", "nothing", "unknown"
+    "ask", "again", "edit", "switch", "list", "image", "new", "help", "quit", "nothing", "unknown"
 ]
 
 HELP = """\
@@ -19,10 +19,12 @@ A line is a question. Ctrl-C stops its answer, Ctrl-D or /quit ends.
 /switch          go to the next of what was asked in its place
 /list            the questions of the conversation; /again #2 means the second of them,
                  as /edit #2 QUESTION and /switch #2 do
+/image PATH      the next question is about this image; of several, about all
 /new             begin another conversation"""
 
 _NAMES: dict[str, Kind] = {
     "/again": "again", "/edit": "edit", "/switch": "switch", "/list": "list", "/new": "new",
+    "/image": "image",
     "/help": "help", "/quit": "quit", "/exit": "quit",
 }  # fmt: skip
 _NUMBER = re.compile(r"#(\d{1,9})(?:\s+|$)")
@@ -52,6 +54,6 @@ def chat_line(line: str) -> ChatLine:
     rest, number = rest.strip(), None
     if kind in ("again", "edit", "switch") and (match := _NUMBER.match(rest)):
         rest, number = rest[match.end() :], int(match[1])
-    if bool(rest) != (kind == "edit"):
+    if bool(rest) != (kind in ("edit", "image")):
         return ChatLine("unknown", text)
     return ChatLine(kind, rest, number)

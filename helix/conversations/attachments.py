@@ -25,13 +25,24 @@ MOST = 5
 _ANY = "SELECT EXISTS (SELECT FROM documents WHERE tenant_id = %(tenant)s) AS found"
 _IDS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s ORDER BY id"
 _HASHES = "SELECT content_hash FROM documents WHERE tenant_id = %s"
-# An answer that cites a detached document loses the document's words, as after a deletion.
+# An answer from a detached document loses the document's words, as after a deletion, and so does
+# its receipt, which does not have the document among its own: those are of the library.
 _FORGET = """
-WITH changed AS (
+WITH told AS (
+    SELECT a.id FROM messages m
+    JOIN answers a ON (a.tenant_id, a.id) = (m.tenant_id, m.answer_id)
+    WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
+        AND a.receipt #> '{index,sources}' @> %(cited)s::jsonb),
+forgotten AS (
+    UPDATE answers a SET receipt = without_documents(a.receipt, ARRAY[%(document)s::bigint])
+    FROM told WHERE a.tenant_id = %(tenant)s AND a.id = told.id),
+changed AS (
     UPDATE messages m SET response = response_without(m.response, ARRAY[%(document)s::bigint]),
         summary = '', summarised = 0
     WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
-        AND m.response -> 'citations' @> %(cited)s::jsonb
+        AND (m.answer_id IN (SELECT id FROM told)
+            OR m.response -> 'citations' @> %(cited)s::jsonb
+            OR m.response -> 'closest' @> %(cited)s::jsonb)
     RETURNING m.id)
 DELETE FROM message_events e USING changed c
 WHERE e.tenant_id = %(tenant)s AND e.conversation_id = %(id)s AND e.message_id = c.id
@@ -93,10 +104,10 @@ async def detach(library: Library, conversation_id: str, document_id: int) -> No
 
 
 async def detach_all(library: Library, conversation_id: str) -> None:
-    """Delete the documents of a deleted conversation."""
+    """Delete the documents of a conversation that is about to be deleted, as ``detach``."""
     space = library.of(space_of(library.tenant, conversation_id))
     for row in await space.all_data(_IDS, {}):
-        await space.change(partial(remove_document, document_id=row["id"], tenant=space.tenant))
+        await detach(library, conversation_id, row["id"])
 
 
 async def add_to_library(library: Library, conversation_id: str, document_id: int) -> UploadResult:

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 from collections.abc import AsyncGenerator
+from functools import partial
+from pathlib import Path
 from threading import Thread
 
 import psycopg
@@ -20,7 +22,10 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 
+from helix.providers import offline
+from helix.providers.base import LanguageModel
 from helix.providers.offline.answerer import OfflineLLM
+from tests.conversations.test_images import drawn
 from tests.support.cli_runner import helix
 from tests.support.live_server import live
 from tests.support.repository import ROOT
@@ -44,7 +49,7 @@ def test_lines_are_questions_of_one_conversation(database_url: str) -> None:
     conversation = _conversation(told)
     assert "within 30 days" in told.stdout and "[1] Refund Policy" in told.stdout
     assert (
-        "understood as: And for gift cards?" in told.stderr
+        "understood as: How long do I have to request a refund for gift cards?" in told.stderr
         and "begin another conversation" in told.stderr
     )
     with live(database_url) as client:
@@ -91,6 +96,32 @@ def test_what_was_asked_is_asked_again_changed_and_gone_between(
 
 
 @pytest.mark.parametrize("over", ["database", "server"])
+def test_a_question_is_about_the_images_put_before_it(
+    database_url: str, over: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bill, text = tmp_path / "my bill.png", tmp_path / "note.png"
+    bill.write_bytes(drawn())
+    text.write_text("no image")
+    lines = [f"/image {text}", f"/image {tmp_path / 'none.png'}", f"/image {bill}", "What is this?",
+             "How long is the refund window?"]  # fmt: skip
+    values = _OFFLINE | {"DATABASE_URL": database_url}
+    with live(database_url) as client:
+        where = ("--server", str(client.base_url)) if over == "server" else ()
+        blind = helix("chat", *where, stdin=f"/image {bill}\n", **values)
+        assert "the offline model cannot look at images: set HELIX_LLM" in blind.stderr
+    seeing = partial(LanguageModel, OfflineLLM(), "offline:seeing", sees=True)
+    monkeypatch.setattr(offline, "LanguageModel", lambda **_: seeing())
+    monkeypatch.setattr(OfflineLLM, "astream_chat", _told)
+    with live(database_url) as client:
+        where = ("--server", str(client.base_url)) if over == "server" else ()
+        told = helix("chat", *where, stdin="\n".join(lines), **values)
+        path = client.get(f"/v1/conversations/{_conversation(told)}").json()["path"]
+    assert [[one["name"] for one in row["attachments"]] for row in path] == [[bill.name], []]
+    assert "The next question is about my bill.png." in told.stderr
+    assert "none.png: No such file" in told.stderr and "PNG, JPEG" in told.stderr
+
+
+@pytest.mark.parametrize("over", ["database", "server"])
 def test_ctrl_c_stops_the_answer_and_not_the_chat(
     database_url: str, over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +149,14 @@ def _press_ctrl_c_once_answering(database_url: str) -> None:
         while connection.execute(found).fetchone() == (0,):
             time.sleep(0.02)
     os.kill(os.getpid(), signal.SIGINT)
+
+
+async def _told(self: OfflineLLM, *_: object, **__: object) -> ChatResponseAsyncGen:
+    async def deltas() -> AsyncGenerator[ChatResponse, None]:
+        message = ChatMessage(role=MessageRole.ASSISTANT, content="A bill.")
+        yield ChatResponse(message=message, delta="A bill.", additional_kwargs={})
+
+    return deltas()
 
 
 async def _endless(*_: object, **__: object) -> ChatResponseAsyncGen:

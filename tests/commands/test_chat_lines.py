@@ -21,6 +21,8 @@ from helix.commands.chat_lines import ChatLine, chat_line
         ("/switch #1", ChatLine("switch", "", 1)),
         ("/list", ChatLine("list")),
         ("/exit", ChatLine("quit")),
+        ("/image ~/my bill.png", ChatLine("image", "~/my bill.png")),
+        ("/image", ChatLine("unknown", "/image")),
         ("/edit", ChatLine("unknown", "/edit")),
         ("/edit #3", ChatLine("unknown", "/edit #3")),
         ("/again please", ChatLine("unknown", "/again please")),

@@ -8,6 +8,7 @@ import httpx
 import psycopg
 import pytest
 
+from helix.contract import REFUSAL
 from helix.conversations.attachments import space_of
 from helix.domain.scope import tenant_name
 from helix.errors import BadRequest
@@ -16,6 +17,8 @@ from helix.store import ChunkStore
 from tests.conversations.test_routes import ask, begun
 from tests.support.live_server import end_run
 from tests.support.query_service import store_text
+from tests.support.wire.gemini import GeminiWire
+from tests.support.wire.gemini_replies import Answer
 
 SECRET = "The zebra sleeps in the observatory, as the zookeeper wrote.\n\nAnother paragraph."
 WHERE = "Where does the zebra sleep, says the zookeeper?"
@@ -102,6 +105,34 @@ def test_taking_one_away_takes_its_words_along(client: httpx.Client, store: Chun
     kept = client.get(address).json()["path"][0]
     assert "observatory" not in str(kept["response"]) and kept["question"] == WHERE
     assert "observatory" not in client.get(f"{address}/messages/{kept['id']}/events").text
+    receipt = client.get(f"/v1/answers/{kept['answer_id']}").json()
+    assert "observatory" not in str(receipt) and receipt["question"] == WHERE
+
+
+def test_deleting_the_conversation_takes_their_words_out_of_receipts(
+    client: httpx.Client, store: ChunkStore
+) -> None:
+    conversation = begun(client)
+    attached(client, store, conversation, SECRET + " Once more.")
+    answer = ask(client, conversation, question=WHERE).json()
+    address = f"/v1/answers/{answer['answer_id']}"
+    assert "observatory" in client.get(address).text
+    assert client.delete(f"/v1/conversations/{conversation}").status_code == 204
+    assert "observatory" not in client.get(address).text
+
+
+def test_taking_one_away_takes_it_out_of_what_a_refusal_shows(
+    client: httpx.Client, store: ChunkStore, wire: GeminiWire
+) -> None:
+    conversation = begun(client)
+    wire.script(Answer(deltas=(REFUSAL,)), on="generate")
+    document = attached(client, store, conversation, SECRET + " And more.")
+    refused = ask(client, conversation, question="Who feeds the zebra in the observatory?").json()
+    address = f"/v1/conversations/{conversation}"
+    kept = client.get(address).json()["path"][0]
+    assert refused["abstained"] and "zookeeper" in str(kept["response"]["closest"])
+    assert client.delete(f"{address}/attachments/{document}").status_code == 204
+    assert "zookeeper" not in client.get(address).text
 
 
 def test_one_is_added_to_the_library(client: httpx.Client, store: ChunkStore) -> None:

@@ -19,6 +19,7 @@ from evals.redteam import PROBES, Result, attack, own_settings, report, run_prob
 from evals.redteam_probes.target import KEY, Failed, Probe, Target, open_target
 from helix.agent.tool import ToolContext
 from helix.agent.tools import search_library
+from helix.conversations import attachments
 from helix.domain.scope import Scope
 from helix.storage import dense_search, hybrid_search
 
@@ -31,6 +32,7 @@ SOME = {
     "marker without a source", "foreign question", "in any response or log line",
     "closed history", "speaker", "read_document: ids of others",
     "search_library: a tenant, a scope", "fetch_page: a fetch",
+    "by asking elsewhere", "after it was deleted", "an image elsewhere", "speaker, put to turn 2",
 }  # fmt: skip
 WALLED = ("documents", "chunks", "chunk_terms", "answers", "feedback")
 
@@ -114,6 +116,14 @@ async def test_a_tool_that_takes_any_document_is_caught(
     monkeypatch.setattr(search_library, "narrowed", anywhere)
     results = await run_probes(target, some("search_library: ids of others"))
     assert [one.problem for one in results] == ["the order was taken"]
+
+
+async def test_words_that_outlive_their_attachment_are_caught(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attachments, "_FORGET", "SELECT 1")
+    results = await run_probes(target, some("by asking elsewhere", "after it was deleted"))
+    assert through(results) == {"after it was deleted"}
 
 
 async def test_guards_that_are_off_are_caught(database_url: str) -> None:

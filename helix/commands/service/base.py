@@ -63,8 +63,9 @@ class Query:
 
     ``conversation_id`` names the conversation that it goes on with; empty: it is in none.
     ``replaced_message`` is the message of that conversation that it replaces; without a text the
-    message's own question is asked again. ``mode`` is as POST /v1/query has it; None: HELIX_MODE of
-    whoever answers.
+    message's own question is asked again. ``images`` are ids of images of that conversation which
+    the question is about; None: it says nothing of them. ``mode`` is as POST /v1/query has it;
+    None: HELIX_MODE of whoever answers.
     """
 
     question: str
@@ -73,6 +74,7 @@ class Query:
     conversation_id: str = ""
     mode: Mode | None = None
     replaced_message: int | None = None
+    images: tuple[str, ...] | None = None
 
 
 class AnswerService(LibraryService, Protocol):
@@ -90,6 +92,16 @@ class AnswerService(LibraryService, Protocol):
 
     async def answer(self, query: Query) -> Row:
         """The JSON alone; raises as ``stream`` does."""
+        ...
+
+    async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:
+        """Keep an image with the conversation, which is begun where it is none: `{id, name, …}`.
+
+        Raises:
+            ImagesNotSupported: the model that answers takes none.
+            UnsupportedMedia: these bytes are no image that models take.
+            BadRequest: it is too large, or the conversation has too many bytes of images.
+        """
         ...
 
     async def path(self, conversation_id: str) -> list[Row]:

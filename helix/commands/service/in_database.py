@@ -13,10 +13,11 @@ from helix.domain.scope import Scope
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import BadRequest, Unavailable
 from helix.library import run_progress
-from helix.library.access import Library, Row
+from helix.library.access import Connected, Library, Row
 from helix.library.document_edits import edit_document
 from helix.library.document_list import DocumentFilter, Page, list_documents, summarise
 from helix.library.documents import get_document, remove_document
+from helix.library.errors import UnsupportedMedia
 from helix.library.run_progress import Event
 from helix.settings import Settings
 from helix.storage.connections import Connections
@@ -108,7 +109,7 @@ class DatabaseAnswers(DatabaseLibrary):
             )
         turn_request = Asking(
             conversation_id, add, query.question, _stored_scope(query), with_ids=False,
-            mode=query.mode,
+            mode=query.mode, images=query.images,
         )  # fmt: skip
         conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
         turn = await conversing.begin(self._library, turn_request, scope_of_stored)
@@ -120,6 +121,23 @@ class DatabaseAnswers(DatabaseLibrary):
                 raise Unavailable(json.loads(event.data)["error"])
         if "abstained" in turn.response:
             yield turn.response
+
+    async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:
+        from helix.answering.images import ImagesNotSupported, UploadedImage, image_type
+        from helix.conversations.images import add_image
+        from helix.conversations.tree import create
+
+        if not self._services.llm.sees:
+            raise ImagesNotSupported(self._services.llm.identity)
+        if (media := image_type(data)) is None:
+            raise UnsupportedMedia("unsupported media type")
+
+        def keep(connection: Connected) -> Row:
+            create(connection, self._tenant, conversation_id, "", {})
+            image = UploadedImage(data, media)
+            return add_image(connection, self._tenant, conversation_id, image, name)
+
+        return await self._library.change(keep)
 
     async def path(self, conversation_id: str) -> list[Row]:
         from helix.conversations.reading import active_path

@@ -82,15 +82,24 @@ class ServerAnswers:
         if not conversation:
             return calls.query(query.question, _question_options(query), stream=True)
         if query.replaced_message is None:
-            with suppress(Conflict):  # there is one already
-                await self._client.json(
-                    Call(
-                        "POST", "/v1/conversations", json={"id": conversation}, tenant_in_body=True
-                    )
-                )
+            await self._begin(conversation)
         return calls.turn(
             conversation, query.question, _question_options(query), query.replaced_message
         )
+
+    async def _begin(self, conversation_id: str) -> None:
+        body = {"id": conversation_id}
+        with suppress(Conflict):  # there is one already
+            await self._client.json(
+                Call("POST", "/v1/conversations", json=body, tenant_in_body=True)
+            )
+
+    async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:
+        with self._translated_errors():
+            await self._begin(conversation_id)
+        files = [("image", (name, data))]
+        address = f"/v1/conversations/{conversation_id}/images"
+        return await self.json(Call("POST", address, form={}, files=files))
 
     async def path(self, conversation_id: str) -> list[Row]:
         path: list[Row] = []
@@ -178,6 +187,8 @@ def _question_options(query: Query) -> QuestionOptions:
         options["document_ids"] = query.document_ids
     if query.tags is not None:
         options["tags"] = query.tags
+    if query.images is not None:
+        options["images"] = query.images
     if query.mode:
         options["mode"] = query.mode
     return options
