@@ -32,6 +32,12 @@ from helix.providers.offline.roles import tells_role
          "There was $9 million of unearned share-based compensation.", False),
         ("How much stock-based compensation was recorded?",
          "Share-based compensation was $9 million, unearned revenue $3 million.", True),
+        ("How much is left of the program?", "We bought $9 million, tax due in May.", False),
+        ("How much is left of the program?", "$9 million of it remained available.", True),
+        ("What was unearned revenue?",
+         "Revenue to come, which includes unearned revenue, was $9 million.", False),
+        ("What was unearned revenue?",
+         "Unearned revenue, which includes fees, was $9 million.", True),
         ("What was spent on fulfillment?",
          "Capital spending was $9 million, which primarily reflects fulfillment.", False),
         ("What was spent on fulfillment?", "Fulfillment cost $9 million due to rain.", True),
@@ -73,6 +79,13 @@ def test_by_how_much_something_changed_is_not_how_much_it_is() -> None:
     text = "Rain reduced packing costs by $35 million, and by $4.3 million in May."
     assert not has_figure(read_question("How much did Acme spend on packing?"), text)
     assert has_figure(read_question("By how much did rain reduce packing costs?"), text)
+
+
+def test_a_share_of_revenue_is_not_the_revenue() -> None:
+    text = "A buyer was 22% and 19% of total revenue of pumps."
+    assert not has_figure(read_question("What was the revenue of pumps?"), text)
+    assert has_figure(read_question("What percentage of revenue was a buyer?"), text)
+    assert has_figure(read_question("What was the revenue of pumps?"), f"{text} It was $9 million.")
 
 
 def test_money_is_of_what_it_was_spent_on() -> None:

@@ -14,6 +14,11 @@ _MEASURES = word_lists("questions")["measures"]
 _AMOUNT = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
 _COUNT = re.compile(r"\bhow many\b", re.IGNORECASE)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
+_ASKS_SHARE = re.compile(
+    r"\b(?:percent\w*|share|portion|proportion|fraction|part|rate|margin|much of|growth|grow)\b|%",
+    re.I,
+)
+_SHARE_OF = re.compile(r"\d[\d.,]*\s?%(?:,? (?:and|or) \d[\d.,]*\s?%)?(?= of\b)")  # of a whole
 _PRICE = re.compile(
     rf"\bhow much (?:money )?(?:did|does|do|will|would|has|have)\b.*\b(?:{any_of('paid')})\b"
     rf"|\bhow much (?:(?!d(?:id|o|oes)\b)\w+ )?(?:{any_of('sums')})\b|\bwhat (?:price|fine|sum)\b"
@@ -94,6 +99,8 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
     bare = _without_dates(
         text if asks_for_change(asked) else _BY.sub(" ", _CHANGED_BY.sub(" ", text))
     )
+    if measures_of(question) and not _ASKS_SHARE.search(asked):
+        bare = _SHARE_OF.sub(" ", bare)
     if _PRICE.search(asked):
         if _PAYS.search(asked) and not _PAYING.search(text):
             return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from helix.domain.asked import AnswerKind, AskedQuestion, without_document
+from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import dates
 from helix.language.rates import rates_of
@@ -83,7 +84,7 @@ def tells_rate(question: AskedQuestion, text: str) -> bool:
 
 def tells_purpose(question: AskedQuestion, text: str) -> bool:
     """Whether an amount is for what is asked: `4.50 euros for a meal` is not for coffee."""
-    asked, told = _FOR.search(question.text), _FOR_ANOTHER.search(text)
+    asked, told = _FOR.search(without_periods(question.text)), _FOR_ANOTHER.search(text)
     if asked is None or told is None:
         return True
     wanted = set(meanings(asked["whom"]))

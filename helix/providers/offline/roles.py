@@ -27,6 +27,12 @@ _LEFT_OVER = re.compile(rf"\b(?:{any_of('left_over')})\b", re.IGNORECASE)
 _TELLS_LEFT_OVER = re.compile(rf"\b(?:{any_of('tells_left_over')})\b", re.IGNORECASE)
 _TO_COME = re.compile(rf"^\W*when\b.*?\b(?:{any_of('to_come')})\b", re.IGNORECASE)
 _TELLS_TO_COME = re.compile(rf"\b(?:{any_of('tells_to_come')})\b", re.IGNORECASE)
+_REST = re.compile(r"\b(?:left|remain\w*)\b", re.IGNORECASE)
+_TELLS_REST = re.compile(
+    r"\b(?:remain\w*|left|available|un(?:used|spent|utilized)|outstanding|still|balance)\b",
+    re.IGNORECASE,
+)
+_INCLUDES = re.compile(r",? (?:which (?:also )?includes?|including) [^,;]*(?:,|$)", re.IGNORECASE)
 _TAIL = re.compile(
     r"[,;]? (?:which (?:primarily|mainly|largely|mostly) |(?:due|owing|attributable) to |driven by "
     r"|reflect(?:s|ed|ing)? )",
@@ -49,6 +55,7 @@ def tells_role(question: AskedQuestion, text: str) -> bool:
         and _is_to_come(question, text)
         and not _is_qualified(question, text)
         and not _is_in_tail(question, text)
+        and not _is_only_included(question, text)
     )
 
 
@@ -65,8 +72,10 @@ def _denies_alike(question: AskedQuestion, text: str) -> bool:
 
 
 def _is_left_over(question: AskedQuestion, text: str) -> bool:
-    asked = _LEFT_OVER.search(question.text) and question.asks_for_value
-    return not asked or bool(_TELLS_LEFT_OVER.search(text))
+    if not question.asks_for_value or not _LEFT_OVER.search(question.text):
+        return True
+    tells = _TELLS_REST if _REST.search(question.text) else _TELLS_LEFT_OVER
+    return bool(tells.search(text))
 
 
 def _is_to_come(question: AskedQuestion, text: str) -> bool:
@@ -90,6 +99,15 @@ def _is_in_tail(question: AskedQuestion, text: str) -> bool:
         and not asked.isdisjoint(meanings(text[tail.start() :]))
         and not _NUMBER.search(text[tail.start() :])
     )
+
+
+def _is_only_included(question: AskedQuestion, text: str) -> bool:
+    """Whether the amount is of a whole that what is asked of is a part of."""
+    measures = measures_of(question)
+    asked = frozenset(question.subject) - question.named - measures
+    if not question.asks_for_value or not measures or asked.isdisjoint(meanings(text)):
+        return False
+    return asked.isdisjoint(meanings(_INCLUDES.sub(" ", text)))
 
 
 def _is_qualified(question: AskedQuestion, text: str) -> bool:
