@@ -22,6 +22,9 @@ from helix.providers.offline.roles import tells_role
     [
         ("How much was not yet recognized?", "Of it $9 million was recognized in May.", False),
         ("How much was not yet recognized?", "$9 million has not been recognized.", True),
+        ("What does it not cover?", "It covers faults of material, not wear.", True),
+        ("What does it not cover?", "It covers faults of material.", False),
+        ("How much was not yet recognized?", "$9 million was recognized in May, not June.", False),
         ("Who was not allowed to settle?", "The refusal to allow sailors to settle.", True),
         ("How much tax do we still have to pay?", "We have paid tax of $9 million.", False),
         ("How much tax do we still have to pay?", "The remaining tax is $9 million.", True),

@@ -22,6 +22,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _DENIES = re.compile(rf"(?:{any_of('negations')}|\w+n['’]t)\Z", re.IGNORECASE)
+_SET_AGAINST = re.compile(r"(?:,| but) not (?!only\b)\w", re.IGNORECASE)
+"""What is denied behind the word: `covers faults, not wear`."""
 _REACH = 6  # words in front of a word in which it is denied
 _LEFT_OVER = re.compile(rf"\b(?:{any_of('left_over')})\b", re.IGNORECASE)
 _TELLS_LEFT_OVER = re.compile(rf"\b(?:{any_of('tells_left_over')})\b", re.IGNORECASE)
@@ -64,6 +66,8 @@ def _denies_alike(question: AskedQuestion, text: str) -> bool:
     denied = _DENIED.search(question.text)
     wanted = meanings(denied["word"]) if denied else ()
     if not wanted:
+        return True
+    if question.kind is AnswerKind.OPEN and _SET_AGAINST.search(text):
         return True
     words = _WORD.findall(text)
     places = [place for place, word in enumerate(words) if wanted[0] in meanings(word)]
