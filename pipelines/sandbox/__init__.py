@@ -8,14 +8,16 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from helix.sandbox import Frames, NoAnswer, Request, SandboxFailed
 from helix.sandbox import Sandbox as Processes
 from helix.sandbox.frames import WRONG
-from helix.storage.packed_terms import PackedTerms
 from pipelines.readers import READERS, ReadText, UnreadableFile
-from pipelines.sandbox import answer, terms
+from pipelines.sandbox import answer
+
+if TYPE_CHECKING:
+    from helix.storage.packed_terms import PackedTerms
 
 __all__ = ["ReadLimits", "Sandbox", "SandboxFailed"]
 
@@ -103,6 +105,8 @@ class Sandbox:
         return made
 
     async def _packed(self, texts: Sequence[str], language: str, tenant: str) -> dict[bytes, bytes]:
+        from pipelines.sandbox import terms  # numpy, which a process that reads has no use for
+
         data = await asyncio.to_thread(lambda: json.dumps(list(texts)).encode())
         options = {"language": language, "tenant": tenant}
         request = self._limited(terms.WORK, len(data), options, (), self._limits.seconds)

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from helix.domain.records import Section
@@ -26,14 +27,20 @@ READERS = {
     name: f"tests.support.unruly_readers:{name}"
     for name in (
         "babble crash daemon deep echo environment fail forge_huge forge_kind forge_marks greedy"
-        " hog hold leak leave long mark native_hog ocr overlap pages raise_limits refuse render"
-        " sleep spin trespass trespass_natively unstorable"
+        " hog hold imported leak leave long mark native_hog ocr overlap pages raise_limits refuse"
+        " render sleep spin trespass trespass_natively unstorable"
     ).split()
 }
 
 
 def echo(data: bytes, progress: Progress) -> ReadText:
     return ReadText(data.decode(), "Title", (Section(0, len(data), ("A", "B"), 3, "page 3", "h"),))
+
+
+def imported(data: bytes, progress: Progress) -> ReadText:
+    """A PDF's text, read as in production, and what reading may have loaded in vain."""
+    read = import_module("pipelines.readers.pdf").read(data, progress)
+    return ReadText(f"{read.text} {sorted({'numpy', 'pypdfium2'} & sys.modules.keys())}")
 
 
 def pages(data: bytes, progress: Progress) -> ReadText:

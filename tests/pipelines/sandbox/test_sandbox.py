@@ -96,6 +96,11 @@ async def test_readers_of_helix_read_here() -> None:
     await sandbox.aclose()
 
 
+async def test_a_process_that_reads_has_no_numpy(sandbox: Sandbox) -> None:
+    """It would be a third of its memory; what it forks from must not have it either."""
+    assert (await sandbox.read("imported", documents.pdf("Plain words."))).text == "Plain words. []"
+
+
 async def test_what_a_library_prints_is_no_hindrance(sandbox: Sandbox) -> None:
     assert (await sandbox.read("babble", b"")).text == "said"
 
