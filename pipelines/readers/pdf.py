@@ -7,10 +7,12 @@ process, which the sandbox sees to.
 
 from __future__ import annotations
 
+import gc
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
@@ -24,7 +26,7 @@ from helix.pdfium.document import (
 )
 from helix.pdfium.objects import IMAGE, kinds
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
-from pipelines.readers.printed.frame import Frame
+from pipelines.readers.printed.frame import Frame, differing
 from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.layout import TableFinder, asides, laid_out, largest_heading
@@ -73,6 +75,26 @@ class _Sheet:
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for an encrypted or damaged file, and for one without any text."""
+    with _without_collection():
+        return _read(data, progress)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Python's collector of objects that refer to each other would find a few hundred a file.
+
+    For them it would look at the words of all pages again and again.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read(data: bytes, progress: Progress) -> ReadText:
     document = _open(data)
     try:
         count = len(document)
@@ -111,7 +133,8 @@ def _written(
             continue
         words = sheet.words.words()
         taken = page_furniture.numbers.union(numbers_of(sheet.words.aside))
-        body = [number for number in range(len(words)) if number not in taken]
+        all_words = range(len(words))
+        body = [number for number in all_words if number not in taken] if taken else all_words
         find = _finder(sheet.rules, index + 1)
         items = laid_out(words, body, find, body_size)
         items += asides(sheet.words, words)
@@ -140,9 +163,13 @@ def _body_size(sheets: Iterable[_Sheet]) -> float:
 
 def _letters_by_size(words: PageWords) -> Mapping[float, int]:
     """Most of a page is in one size, and its letters are all but the others."""
-    sizes = words.sizes.tolist()
-    usual = sizes[len(sizes) // 2] if sizes else 0.0
-    counts = {usual: sum(words.ends) - sum(words.starts)} if sizes else {}
+    if not len(words):
+        return {}
+    usual = words.sizes[len(words) // 2]
+    counts = {usual: sum(words.ends) - sum(words.starts)}
+    sizes = words.sizes
+    if not differing((sizes[:-1], sizes[1:])):
+        return counts
     for word in [word for word, size in enumerate(sizes) if size != usual]:
         length = words.ends[word] - words.starts[word]
         counts[sizes[word]] = counts.get(sizes[word], 0) + length

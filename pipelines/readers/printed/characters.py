@@ -7,10 +7,12 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import repeat, starmap
+from typing import Any
 
 from helix.pdfium.document import PageText
 from helix.pdfium.library import Handle, function
+from pipelines.readers.printed.frame import Column
 
 _BOLD_WEIGHT = 600
 _BOLD_NAME = re.compile(rb"bold|black|heavy|(?:^|[-+,])(?:semi|demi)|[-,]bd", re.IGNORECASE)
@@ -37,11 +39,15 @@ class _BoxBuffer:
         self._buffer = ctypes.create_string_buffer(_BOX * _AT_ONCE)
         self._places = [ctypes.byref(self._buffer, _BOX * place) for place in range(_AT_ONCE)]
 
-    def loose_boxes(self, page: Handle, numbers: Sequence[int]) -> bytes:
-        """At most ``_AT_ONCE`` boxes; zeros where pdfium has none."""
+    def loose_boxes(self, page: Any, numbers: Sequence[int]) -> bytes:
+        """At most ``_AT_ONCE`` boxes; zeros where pdfium has none.
+
+        ``zip`` gives the same tuple again and again, which ``starmap`` hands on as it is.
+        """
         size = _BOX * len(numbers)
         ctypes.memset(self._buffer, 0, size)
-        deque(map(_LOOSE_BOX, repeat(page), numbers, self._places), maxlen=0)
+        calls = zip(repeat(page), numbers, self._places)
+        deque(starmap(_LOOSE_BOX, calls), maxlen=0)
         return ctypes.string_at(self._buffer, size)
 
 
@@ -55,7 +61,8 @@ class PageCharacters:
     """
 
     def __init__(self, page: PageText) -> None:
-        self._page = page.handle
+        # converted once: a handle is converted at each call, which is a third of its time
+        self._page = Handle.from_param(page.handle.value)
         self._count = max(_COUNT(self._page), 0)
         buffer = bytearray(_CODE * (2 * self._count + 1))  # a character may take two codes
         written = 0
@@ -67,7 +74,7 @@ class PageCharacters:
         self.has_high = not self.text.isascii() and bool(buffer[1:end:_CODE].translate(None, _LOW))
         self._name = ctypes.create_string_buffer(_LONGEST_FONT_NAME)
         self._name_at = ctypes.byref(self._name)
-        self._name_size = ctypes.c_ulong(_LONGEST_FONT_NAME)
+        self._name_size = ctypes.c_ulong.from_param(_LONGEST_FONT_NAME)
         self._flags_at = ctypes.byref(ctypes.c_int())
         self._bold: dict[bytes, bool] = {}
 
@@ -80,7 +87,7 @@ class PageCharacters:
             return places
         return [max(_NUMBER(self._page, place), 0) for place in places]
 
-    def boxes(self, numbers: Sequence[int]) -> list[float]:
+    def boxes(self, numbers: Sequence[int]) -> Column:
         """Boxes as high as the font's line, in the coordinates of the file, y upwards.
 
         Left, top, right, bottom of each, one box after the other.
@@ -89,7 +96,7 @@ class PageCharacters:
         for first in range(0, len(numbers), _AT_ONCE):
             some = numbers[first : first + _AT_ONCE]
             edges.frombytes(_BOX_BUFFER.loose_boxes(self._page, some))
-        return edges.tolist()
+        return edges
 
     def is_bold(self, number: int) -> bool:
         """Whether a character is, by its font's name, or by its weight where that does not tell."""

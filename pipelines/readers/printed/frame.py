@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from itertools import compress, count, repeat
+from operator import itemgetter, sub
 from typing import TypeAlias, TypeVar
 
 Column: TypeAlias = "array[float]"
@@ -69,6 +71,22 @@ def picked(column: Sequence[T], numbers: Sequence[int]) -> Sequence[T]:
     return found
 
 
+def lanes(column: Column) -> int:
+    """All numbers of a column as one whole number, 32 bits each: one step for all of them."""
+    return int.from_bytes(column.tobytes(), sys.byteorder)
+
+
+def differing(*pairs: tuple[Column, Column]) -> list[int]:
+    """The places where the two columns of a pair, all of one length, have other numbers."""
+    differ = 0
+    for one, other in pairs:
+        differ |= lanes(one) ^ lanes(other)
+    flags = array("I")
+    if differ:
+        flags.frombytes(differ.to_bytes(4 * len(pairs[0][0]), sys.byteorder))
+    return list(compress(count(), flags))
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A page of ``width`` x ``height`` points as it is shown, and how its text lies on it.
@@ -120,4 +138,4 @@ def turned(boxes: Boxes, quarters: int, width: float, height: float) -> Boxes:
 def from_edge(edge: float, column: Iterable[float]) -> Column:
     """How far each of a column is from an edge that is to the right of it or below."""
     (edge,) = array("f", (edge,))
-    return array("f", [edge - place for place in column])
+    return array("f", list(map(sub, repeat(edge), column)))

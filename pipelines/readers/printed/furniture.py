@@ -79,7 +79,8 @@ class Furniture:
 def edge_rows(page: PageWords, number: int) -> tuple[EdgeRow, ...]:
     """The first and the last rows of a page from its edges inwards; ``number`` is the page's."""
     feet = page.boxes.bottom.tolist()
-    order = sorted(range(len(feet)), key=feet.__getitem__)
+    down = range(len(feet))
+    order = list(down) if feet == sorted(feet) else sorted(down, key=feet.__getitem__)
     if 1 in page.aside:
         order = [word for word in order if not page.aside[word]]
     first, last = order[:_MOST_WORDS_LOOKED_AT], order[: -_MOST_WORDS_LOOKED_AT - 1 : -1]
@@ -94,13 +95,14 @@ def _described(
 ) -> Iterator[EdgeRow]:
     """The rows that are looked at among the words nearest to an edge, in their order from there."""
     lefts, _, rights, feet = page.boxes.columns
+    text, starts, ends = page.text, page.starts, page.ends
     rows = list(_rows(order, feet, page.sizes))
     for row, following in zip(rows[:_DEEP], [*rows[1:], ()], strict=False):
         numbers = sorted(row, key=lefts.__getitem__)
         foot, size = feet[numbers[0]], page.sizes[numbers[len(row) // 2]]
         # where nothing follows, there is nothing that it could be set apart from
         gap = abs(feet[following[0]] - foot) / size if following else 0.0
-        words = tuple([page.text[page.starts[n] : page.ends[n]] for n in numbers[:_LONGEST]])
+        words = tuple([text[starts[n] : ends[n]] for n in numbers[:_LONGEST]])
         right = max([rights[word] for word in numbers])
         yield EdgeRow(
             number, at_top, numbers, words, " ".join(words),
@@ -114,7 +116,7 @@ def _rows(order: Sequence[int], feet: Column, sizes: Column) -> Iterator[Sequenc
     foot, least = 0.0, -1.0
     for place, word in enumerate(order):
         here = feet[word]
-        if abs(here - foot) > least:
+        if not -least <= here - foot <= least:
             starts.append(place)
             if len(starts) > _DEEP + 1:
                 break

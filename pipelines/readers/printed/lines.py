@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress, count, pairwise
-from operator import ne
+from operator import ne, sub
 
 from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.words import WordColumns
@@ -54,14 +54,16 @@ def _breaks(words: WordColumns, numbers: list[int]) -> list[int]:
     """The places in ``numbers`` of words that do not go on after the one before."""
     columns = words.lefts, words.tops, words.rights, words.bottoms, words.sizes
     first, end = numbers[0], numbers[-1] + 1
-    if end - first == len(numbers):
+    if len(numbers) == len(words):
+        lefts, tops, rights, bottoms, sizes = columns
+    elif end - first == len(numbers):
         lefts, tops, rights, bottoms, sizes = (column[first:end] for column in columns)
     else:
         lefts, tops, rights, bottoms, sizes = (list(picked(column, numbers)) for column in columns)
     # of most pairs this tells at once, as what is compared then only allows for more
     least = min(sizes)
     near, back = _SPACE * least, _BACK * least
-    gaps = [left - right for left, right in zip(lefts[1:], rights, strict=False)]
+    gaps = list(map(sub, lefts[1:], rights))
     may_be = {place for place, gap in enumerate(gaps, 1) if not back < gap < near}
     may_be.update(compress(count(1), map(ne, tops[1:], tops)))
     if least <= 1:  # the smallest size that a word has, whatever its height
@@ -69,11 +71,11 @@ def _breaks(words: WordColumns, numbers: list[int]) -> list[int]:
     found = []
     for place in sorted(may_be):
         larger = max(sizes[place], sizes[place - 1])
+        if not _BACK * larger < gaps[place - 1] < _SPACE * larger:
+            found.append(place)
+            continue
         shared = min(bottoms[place], bottoms[place - 1]) - max(tops[place], tops[place - 1])
-        if not (
-            _BACK * larger < gaps[place - 1] < _SPACE * larger
-            and shared > _SHARED * min(sizes[place], sizes[place - 1])
-        ):
+        if not shared > _SHARED * min(sizes[place], sizes[place - 1]):
             found.append(place)
     return found
 

@@ -60,13 +60,19 @@ def _is_known(numbering: Numbering, counts: Counter[Numbering], pages: int) -> b
 def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, str]]:
     """The numbers at both ends of a row, or the one among words that go with page numbers."""
     count = len(words)
-    first = next((place for place in range(count) if not _goes_with_number(words[place])), count)
-    last = next((n for n in range(count - 1, first, -1) if not _goes_with_number(words[n])), first)
+    first, last = 0, count - 1
+    while first < count and _goes_with_number(words[first]):
+        first += 1
+    while last > first and _goes_with_number(words[last]):
+        last -= 1
+    last = max(first, last)
     found = [
         (place, match)
         for place in dict.fromkeys((first, last))
         if place < count and (match := _NUMBER.fullmatch(words[place].strip(_AROUND)))
     ]
+    if not found:
+        return
     is_pair = first < last and all(map(_goes_with_number, words[first + 1 : last]))
     alone = len(found) == 1 + is_pair and (is_pair or first == last)  # "4", "4 of 9"
     for place, match in found[:1] if alone else found:

@@ -22,6 +22,7 @@ _ITEM = re.compile(
     r"[•‣◦▪●○■□➢►✓\uf0b7\uf0a7·–—*†‡§-]"
     r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]"
 )
+_MARK_ENDS = frozenset(".)]")  # of marks of several characters
 _LONGEST_MARK = 8  # characters of an item's first word: "(xviii)."
 _RAISED = 0.8  # of the next word's size: a mark of a footnote
 _SIZE_CHANGE = 1.09
@@ -177,7 +178,7 @@ class _Region:
         text = words.texts[first]
         if len(text) > _LONGEST_MARK:
             return False
-        if _ITEM.fullmatch(text):
+        if (len(text) == 1 or text[-1:] in _MARK_ENDS) and _ITEM.fullmatch(text):
             return True
         is_raised = words.sizes[first] < _RAISED * words.sizes[second]
         return is_raised and words.bottoms[first] < words.bottoms[second] and len(text) <= 3

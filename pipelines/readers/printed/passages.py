@@ -103,12 +103,14 @@ class Passage:
         if not words.joined or words.joined.isdisjoint(numbers):
             text = " ".join(texts)
         else:
-            gaps = [" "] * len(texts)
-            gaps[-1] = ""
+            bounds = [0]
             for place, written, gap in _special(block, words, numbers, texts, vocabulary):
-                texts[place], gaps[place] = written, gap
+                texts[place] = written
                 lengths[place], steps[place] = len(written), len(written) + len(gap)
-            text = "".join(chain.from_iterable(zip(texts, gaps, strict=True)))
+                if not gap:
+                    bounds.append(place + 1)
+            bounds.append(len(texts))
+            text = "".join([" ".join(texts[first:end]) for first, end in pairwise(bounds)])
         starts = list(accumulate(steps, initial=self.start + self.length))
         self.written[-1].add(numbers, starts, lengths)
         self._append(text)
@@ -142,11 +144,12 @@ def _special(
     """The words of a block at a hyphen, and those of scripts without spaces: the place of each, how
     it is written, and what stands between it and the next."""
     line_ends = set(accumulate(len(line.numbers) for line in block.lines))
-    for place, (number, following) in enumerate(pairwise(numbers)):
-        if number not in words.joined and following not in words.joined:
-            continue
+    joined = [place for place, number in enumerate(numbers) if number in words.joined]
+    before = [place - 1 for place in joined if place]
+    for place in sorted({*joined, *before} - {len(numbers) - 1}):
+        following = numbers[place + 1]
         text, after, is_line_end = texts[place], texts[place + 1], place + 1 in line_ends
-        gap = " " if words.spaced[following] or is_line_end else ""
+        gap = " " if words.is_spaced(following) or is_line_end else ""
         if text[-1:] in _CUT:
             may_be_cut = is_line_end or text[-1] in CUT_MARKS
             text, gap = _cut_word(text, gap, after, may_be_cut, vocabulary)

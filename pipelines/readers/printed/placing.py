@@ -10,10 +10,19 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from operator import sub
 from typing import NamedTuple
 
 from helix.pdfium.document import Page
-from pipelines.readers.printed.frame import Boxes, Column, from_edge, turned
+from pipelines.readers.printed.frame import (
+    Boxes,
+    Column,
+    differing,
+    from_edge,
+    lanes,
+    picked,
+    turned,
+)
 
 _LEAST_SIZE = 1.0  # points
 
@@ -39,13 +48,13 @@ class Placed:
 class _Edges(NamedTuple):
     """Of the boxes of characters in the file: ``upper`` and ``lower`` count from below."""
 
-    left: list[float]
-    upper: list[float]
-    right: list[float]
-    lower: list[float]
+    left: Column
+    upper: Column
+    right: Column
+    lower: Column
 
 
-def placed(page: Page, boxes: list[float]) -> Placed:
+def placed(page: Page, boxes: Column) -> Placed:
     """Words by the boxes of their first characters, then of their last ones.
 
     ``boxes`` are left, top, right, bottom of each in the file, y upwards.
@@ -53,46 +62,75 @@ def placed(page: Page, boxes: list[float]) -> Placed:
     middle = len(boxes) // 2
     first = _Edges(*(boxes[edge:middle:4] for edge in range(4)))
     last = _Edges(*(boxes[middle + edge :: 4] for edge in range(4)))
-    if page.quarter_turns == 0 and (found := _level(page, first, last)):
+    if middle and page.quarter_turns == 0 and (found := _level(page, first, last)):
         return found
     return _any(page, first, last)
 
 
 def _level(page: Page, first: _Edges, last: _Edges) -> Placed | None:
-    """Words that run from left to right, all of them on the page; None where one is not so."""
+    """Words that run from left to right, all of them on the page; None where one is not so.
+
+    Heights are reckoned once for words that follow each other on a line.
+    """
     left, _, _, top = page.bounding_box
     width, height = page.size
-    end = left + width
-    edges = zip(first.left, first.right, last.left, last.right, strict=True)
-    if [1 for a, b, c, d in edges if not (left <= a <= b <= d <= end and a <= c <= d)]:
+    if not _run_right(first, last, left, left + width):
         return None
+    upper, lower = first.upper, first.lower
+    steps = differing((upper[:-1], upper[1:]), (lower[:-1], lower[1:]))
+    starts = [0, *[step + 1 for step in steps]]
+    counts = list(map(sub, [*starts[1:], len(upper)], starts))
+    tops = from_edge(top, picked(upper, starts)).tolist()
+    bottoms = from_edge(top, picked(lower, starts)).tolist()
+    heights = list(map(sub, bottoms, tops))
+    sizes = _repeated(_sizes(heights), counts)
     boxes = Boxes(
-        _less(first.left, left), from_edge(top, first.upper),
-        _less(last.right, left), from_edge(top, first.lower),
+        _less(first.left, left), _repeated(array("f", tops), counts),
+        _less(last.right, left), _repeated(array("f", bottoms), counts),
     )  # fmt: skip
-    tops, bottoms = boxes.top.tolist(), boxes.bottom.tolist()
-    heights = [bottom - top for top, bottom in zip(tops, bottoms, strict=True)]
-    for number in _uneven(first, last):
-        upper, lower = last.upper[number], last.lower[number]
-        if not abs(upper - first.upper[number]) < last.left[number] - first.left[number]:
+    for number in differing((upper, last.upper), (lower, last.lower)):
+        above, below = last.upper[number], last.lower[number]
+        if not abs(above - upper[number]) < last.left[number] - first.left[number]:
             return None
-        boxes.top[number] = tops[number] = min(tops[number], top - upper)
-        boxes.bottom[number] = bottoms[number] = max(bottoms[number], top - lower)
-        heights.append(upper - lower)
-    if heights and not (
+        boxes.top[number] = min(boxes.top[number], top - above)
+        boxes.bottom[number] = max(boxes.bottom[number], top - below)
+        tops.append(top - above)
+        bottoms.append(top - below)
+        heights.append(above - below)
+    if not (
         isfinite(sum(heights)) and min(heights) >= 0
         and min(tops) >= 0 and max(bottoms) <= height
     ):  # fmt: skip
         return None
-    return Placed(boxes, _sizes(heights[: len(boxes)]), 0, bytes(len(boxes)), is_whole=True)
+    return Placed(boxes, sizes, 0, bytes(len(boxes)), is_whole=True)
 
 
-def _uneven(first: _Edges, last: _Edges) -> Sequence[int]:
-    """The words whose last character is higher or lower than the first, or of another font."""
-    if first.upper == last.upper and first.lower == last.lower:
-        return ()
-    edges = zip(first.upper, last.upper, first.lower, last.lower, strict=True)
-    return [number for number, (a, b, c, d) in enumerate(edges) if a != b or c != d]
+def _run_right(first: _Edges, last: _Edges, left: float, right: float) -> bool:
+    """Whether each word begins and ends from left to right, and between these two edges.
+
+    False too where an edge is negative: floats that are not are in the order of their bits, so that
+    one subtraction compares all of them. A lane keeps the bit put before it where it is no less.
+    """
+    begins, begun, ends, ended = map(lanes, (first.left, first.right, last.left, last.right))
+    signs = lanes(array("f", [-0.0]) * len(first.left))
+    if (begins | begun | ends | ended) & signs:
+        return False
+    pairs = (begins, begun), (begun, ended), (begins, ends), (ends, ended)
+    if not all(((more | signs) - less) & signs == signs for less, more in pairs):
+        return False
+    # what is no number has the bits of a larger one than any, and so would be among the last
+    return isfinite(sum(last.right)) and left <= min(first.left) and max(last.right) <= right
+
+
+def _repeated(column: Column, counts: Sequence[int]) -> Column:
+    """Each number of a column so many times."""
+    packed, size = column.tobytes(), column.itemsize
+    places = range(0, len(packed), size)
+    whole = array("f")
+    whole.frombytes(
+        b"".join([packed[at : at + size] * times for at, times in zip(places, counts, strict=True)])
+    )
+    return whole
 
 
 def _any(page: Page, first_edges: _Edges, last_edges: _Edges) -> Placed:
@@ -143,7 +181,7 @@ def _less(column: Iterable[float], edge: float) -> Column:
 
 
 def _heights(boxes: Boxes) -> list[float]:
-    return [bottom - top for top, bottom in zip(boxes.top, boxes.bottom, strict=True)]
+    return list(map(sub, boxes.bottom, boxes.top))
 
 
 def _sizes(heights: list[float]) -> Column:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress, count, pairwise
-from operator import gt, ne
+from operator import add, gt, sub
 from typing import Any, NamedTuple, overload
 
 from helix.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
-from pipelines.readers.printed.frame import Boxes, Column, Frame
+from pipelines.readers.printed.frame import Boxes, Column, Frame, differing
 from pipelines.readers.printed.placing import placed
 
 CUT_MARKS = "\x02\ufffe\xad"
@@ -156,6 +156,10 @@ class WordColumns(Sequence[Word]):
         """Whether white space stands before each word."""
         return self._page.spaced()
 
+    def is_spaced(self, number: int) -> bool:
+        """Whether white space stands before a word."""
+        return not number or self._page.starts[number] > self._page.ends[number - 1]
+
     @property
     def _columns(self) -> tuple[list[Any], ...]:
         return (
@@ -166,7 +170,10 @@ class WordColumns(Sequence[Word]):
 
 def numbers_of(flags: bytes) -> Iterator[int]:
     """The places of those that are 1."""
-    return compress(count(), flags) if 1 in flags else iter(())
+    place = flags.find(1)
+    while place >= 0:
+        yield place
+        place = flags.find(1, place + 1)
 
 
 def words_of(page: Page, text: PageText) -> list[Word]:
@@ -227,9 +234,9 @@ def _words_in(characters: PageCharacters) -> _Found:
 def _spaced_spans(text: str) -> tuple[list[int], list[int]]:
     """Starts and ends of the words of a text whose only white space are spaces."""
     words = text.split(" ")  # with an empty one between two spaces
-    starts = list(accumulate([len(word) + 1 for word in words], initial=0))
-    ends = [following - 1 for following in starts[1:]]
-    return list(compress(starts, words)), list(compress(ends, words))
+    lengths = list(map(len, words))
+    ends = list(map(add, accumulate(lengths), count()))
+    return list(compress(map(sub, ends, lengths), words)), list(compress(ends, words))
 
 
 def _spans(word: re.Pattern[str], text: str) -> tuple[list[int], list[int]]:
@@ -290,9 +297,8 @@ def _line_bounds(text: str, starts: Sequence[int], sizes: Column) -> list[int]:
     if not starts:
         return []
     begins = {bisect_right(starts, match.start()) for match in _LINE_END.finditer(text)}
-    given = sizes.tolist()
-    for number in compress(count(1), map(ne, given[1:], given)):
-        one, other = given[number - 1], given[number]
+    for number in differing((sizes[:-1], sizes[1:])):
+        one, other = sizes[number], sizes[number + 1]
         if max(one, other) > _SAME_SIZE * min(one, other):
-            begins.add(number)
+            begins.add(number + 1)
     return [0, *sorted(begins - {0, len(starts)}), len(starts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 import pytest
@@ -22,7 +23,7 @@ NAN, ENDLESS = float("nan"), float("inf")
 def place(*words: tuple[Box, Box]) -> Placed:
     boxes = [edge for which in (0, 1) for word in words for edge in word[which]]
     with opened(DATA) as (page, _):
-        return placed(page, boxes)
+        return placed(page, array("f", boxes))
 
 
 def rows(found: Placed) -> list[tuple[float, ...]]:
