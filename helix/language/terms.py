@@ -31,7 +31,7 @@ them. Texts in between are lists and tables, which lose little without stems."""
 _SAMPLE_CHARS = 20_000
 
 # from the beginning of a word alone: a run of a million letters would be tried from each of them
-_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:#]++[^\W_]++)++")
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?>(?:[-_./:#]++[^\W_]++)+)")
 _LONGEST_COMPOUND = 80
 _OF_IDENTIFIERS = re.compile(r"[\d_]")
 _stemmer = stemmer(ENGLISH)

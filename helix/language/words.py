@@ -13,8 +13,8 @@ _WORD = re.compile(
 )
 # the same of folded ASCII, in one look at each character
 _ASCII_WORD = re.compile(
-    r"[a-z]++(?:(?:-[a-z]++){0,3}-\d[a-z0-9]*+|[a-z0-9]*+(?:'[a-z0-9]++)*+)"
-    r"|\d++(?:(?:[.,]\d++)++|[a-z0-9]*+(?:'[a-z0-9]++)*+)",
+    r"[a-z]++(?:(?:-[a-z]++){0,3}-\d[a-z0-9]*+|[a-z0-9]*+(?>(?:'[a-z0-9]++)*))"
+    r"|\d++(?:(?>(?:[.,]\d++)+)|[a-z0-9]*+(?>(?:'[a-z0-9]++)*))",
     re.ASCII,
 )
 _BETWEEN_WORDS = {

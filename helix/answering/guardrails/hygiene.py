@@ -29,9 +29,9 @@ _PIECE = 256  # a delta is dealt with in pieces, so that what is held stays shor
 _TAIL = 40  # characters let through that a trigger may depend on: the longest scheme
 _TRIGGER = re.compile(rf"(?<=\])[(:]|<|(?<=!)\[|{STARTS}", re.IGNORECASE)
 
-_DESTINATION = r"(?:<([^<>\n]*+)>|([^\s()<>]*+(?:\([^\s()<>]*+\)[^\s()<>]*+)*+))"
-_TITLE = r"\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))"
-_LINK = re.compile(rf"\(\s*+{_DESTINATION}({_TITLE})?+\s*+\)", re.DOTALL)
+_DESTINATION = r"(?:<([^<>\n]*+)>|([^\s()<>]*+(?>(?:\([^\s()<>]*+\)[^\s()<>]*+)*)))"
+_TITLE = r"\s++(?:\"(?>(?:[^\"\\]|\\.)*)\"|'(?>(?:[^'\\]|\\.)*)'|\((?>(?:[^()\\]|\\.)*)\))"
+_LINK = re.compile(rf"\(\s*+{_DESTINATION}(?>({_TITLE})?)\s*+\)", re.DOTALL)
 _PLAIN_TITLE = re.compile(r"[^\[\]<>:/\\`]*+")
 _PROSE = re.compile(
     rf"\(\s*+(?:[^\s()<>]++\s++[^\s\"'()]|{_DESTINATION}{_TITLE}\s*+[^\s)])", re.DOTALL

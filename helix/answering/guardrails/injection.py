@@ -50,14 +50,14 @@ _RUN = 16  # letters and digits in a row, which any Base64 of some length has
 _DIGITS = 24
 _BASE64 = re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{{_DIGITS},}}+={{0,2}}")
 _HEX = re.compile(r"(?:[0-9a-f]{2})+", re.IGNORECASE)
-_PERCENT = re.compile(r"(?:[A-Za-z]{0,20}+%[0-9A-Fa-f]{2}){3,}+[A-Za-z]*+")
+_PERCENT = re.compile(r"(?>(?:[A-Za-z]{0,20}+%[0-9A-Fa-f]{2}){3,})[A-Za-z]*+")
 _ENTITIES = re.compile(r"(?:[\w ,.'-]{0,20}?&#[xX]?[0-9A-Fa-f]{1,6};){6,}")
 _LONGEST_DECODED = 4096
 
 _PROSE = frozenset({"override", "role", "format", "citation", "prompt", "judge"})
 """Kinds of phrases that are sentences, which may be cut; the others are marks in one line."""
 _LINE_END = re.compile(r"(?<!\n)\r?\n(?![\r\n])")
-_IN_PIECES = re.compile(r"(?:\b[^\W\d_]++(?: [^\W\d_]++)?+ ?+[.;…|/*+-]{1,3}+\s{0,2}+){2,}+")
+_IN_PIECES = re.compile(r"(?>(?:\b[^\W\d_]++(?>(?: [^\W\d_]++)?) ?+[.;…|/*+-]{1,3}+\s{0,2}+){2,})")
 _BETWEEN_PIECES = re.compile(r"[.;…|/*+\n-]")
 
 

@@ -7,7 +7,7 @@ import re
 from helix.language.word_lists import expression, word_lists
 
 # Quotes count where a value begins: a browser, too, reads on over a ``>`` between them.
-_TAG = re.compile(r"<(?:[^=>]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>")
+_TAG = re.compile(r"<(?>(?:[^=>]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*)>")
 _TAG_NAME = re.compile(r"</?([a-z][^\s/>]*+)", re.IGNORECASE)
 _ACTIVE = frozenset({"script", "style"})
 _LOADING = word_lists("markup")["loading"]

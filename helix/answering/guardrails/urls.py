@@ -22,19 +22,21 @@ STARTS = (
 
 _PLAIN_RUN = re.compile(rf"[^{URL_END}]*+")
 _RUN = re.compile(
-    rf"(?:[^{URL_END}]++|[。\\]+(?=[!-~])|[\t\r\n]+(?=[.@:\\/%。．｡])"
-    r"|(?:\[\d{1,3}\]|[\"'|{}^`]+)(?=@))*+"
+    rf"(?>(?:[^{URL_END}]++|[。\\]+(?=[!-~])|[\t\r\n]+(?=[.@:\\/%。．｡])"
+    r"|(?:\[\d{1,3}\]|[\"'|{}^`]+)(?=@))*)"
 )
 _RUN_MAY_GO_ON = re.compile(r"[。\\]*|[\t\r\n]*|\[\d{0,3}\]?|[\"'|{}^`]*")
 _CLOSING = re.compile(
-    r"(?:[.,;:!?'\")\]}*_~>`|”’»」』）】》。，、；：！？…]|\[\d{1,3}\]|</?[a-z]{1,10}\d? ?/?>)*+",
+    r"(?>(?:[.,;:!?'\")\]}*_~>`|”’»」』）】》。，、；：！？…]"
+    r"|\[\d{1,3}\]|</?[a-z]{1,10}\d? ?/?>)*)",
     re.IGNORECASE,
 )
 _CLOSING_MAY_GO_ON = re.compile(r"\[\d{0,3}|</?(?:[a-z]{1,10}\d? ?/?)?", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:$", re.IGNORECASE | re.ASCII)
 _LINKED_SCHEMES = ("http:", "https:", "ftp:", "mailto:", "xmpp:")
 _LEAD = re.compile(r"[/\\.。．｡]*+")
-_LOCAL = re.compile(r"[/\\]*+[\w-]*+(?:/[\w-]++)*+/?+")  # a comment, an XPath: no host that is sold
+# a comment, an XPath: no host that is sold
+_LOCAL = re.compile(r"[/\\]*+[\w-]*+(?>(?:/[\w-]++)*)/?+")
 
 
 class BareUrl:

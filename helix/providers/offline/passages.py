@@ -39,7 +39,8 @@ _CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 _PATTERNS = {AnswerKind.NUMBER: _NUMBER, AnswerKind.TIME: _TIME, AnswerKind.NAME: _CAPITAL}
 _BY_EVENT = frozenset(("before", "after", "until"))  # `until the oil shock` is a time
 _VISIBLE = re.compile(r"\S")
-_UNDERLINE = re.compile(r"\|(?:[ \t]*+:?-++:?[ \t]*+\|)++")  # below a table's header, in Markdown
+# below a table's header, in Markdown
+_UNDERLINE = re.compile(r"\|(?>(?:[ \t]*+:?-++:?[ \t]*+\|)+)")
 _ENDS = re.compile(r"[.!?…:;。！？।؟][\"'”’»)\]*_]*$")
 
 
