@@ -6,7 +6,13 @@ import pytest
 
 from helix.contract import REFUSAL
 from helix.domain.asked import read_question
-from helix.providers.offline.explanations import Explanation, defines, explains, wanted
+from helix.providers.offline.explanations import (
+    Explanation,
+    causes_of,
+    defines,
+    explains,
+    wanted,
+)
 from helix.providers.offline.extract import extract
 from helix.providers.offline.reading import PromptSource
 
@@ -89,6 +95,12 @@ def test_the_change_is_quoted_with_the_cause_that_the_next_sentence_tells() -> N
 def test_a_change_without_a_cause_is_no_answer_to_why() -> None:
     sources = (PromptSource(1, f"{FELL} Valves sold as before."),)
     assert extract("Why did pump sales fall in 2023?", sources) == REFUSAL
+
+
+def test_a_rise_is_not_quoted_with_the_cause_of_another_fall() -> None:
+    asked = read_question("Why did pump sales fall?")
+    assert causes_of(asked, FELL, WHY)
+    assert not causes_of(asked, "Pump sales increased $40 million in May.", WHY)
 
 
 def test_a_number_does_not_say_what_a_thing_consists_of() -> None:

@@ -154,6 +154,7 @@ def causes_of(question: AskedQuestion, text: str, following: str) -> bool:
         and bool(_POINTS_BACK.match(following))
         and bool(_TELLS_CAUSE.search(following))
         and measures_of(question) <= frozenset(meanings(f"{text} {following}"))
+        and not _is_other_way(question.text, text)
         and not _is_other_way(question.text, _effect(following))
     )
 
