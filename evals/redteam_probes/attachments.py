@@ -27,7 +27,7 @@ _IMAGE = base64.b64decode(
 """A PNG of one pixel."""
 
 
-async def _begun(target: Target) -> str:
+async def _new_conversation(target: Target) -> str:
     identity = f"attached {uuid4().hex}".replace(" ", "-")
     sent = await target.client.post("/v1/conversations", json={"id": identity})
     expect(sent.status_code == 201, "no conversation was begun")
@@ -36,7 +36,7 @@ async def _begun(target: Target) -> str:
 
 async def _attached(target: Target, text: str = _TEXT) -> tuple[str, int]:
     """A conversation with a document of its own, read as a worker reads it."""
-    conversation = await _begun(target)
+    conversation = await _new_conversation(target)
     space = space_of("default", conversation)
     return conversation, await target.write(f"cellar-{uuid4().hex}.txt", text, space)
 
@@ -66,7 +66,7 @@ async def _expect_unseen(target: Target, request: Any, what: str) -> httpx.Respo
 async def _by_asking(target: Target) -> None:
     conversation, document = await _attached(target)
     await _expect_found(target, conversation)
-    other = await _begun(target)
+    other = await _new_conversation(target)
     message = {"question": _QUESTION, "stream": False}
     ways: Mapping[str, Any] = {
         "/ask": target.client.get("/ask", params={"q": _QUESTION}),
@@ -99,7 +99,7 @@ async def _by_reading(target: Target) -> None:
     own = f"/v1/conversations/{conversation}/attachments"
     listed = (await target.client.get(own)).json()["documents"]
     expect([row["id"] for row in listed] == [document], "its own conversation does not list it")
-    other = await _begun(target)
+    other = await _new_conversation(target)
     elsewhere = f"/v1/conversations/{other}/attachments/{document}"
     for path in ("", "/pages", "/tables", "/boxes?start=0&end=9"):
         found = await _expect_unseen(target, target.client.get(elsewhere + path), "another one")
@@ -178,7 +178,7 @@ async def _after_refused_move(target: Target) -> None:
 
 async def _after_undone_move(target: Target) -> None:
     """Added to the library and deleted there before it was read: it is in neither."""
-    conversation = await _begun(target)
+    conversation = await _new_conversation(target)
     own = f"/v1/conversations/{conversation}/attachments"
     sent = await target.client.post(own, files={"file": ("cellar.txt", _TEXT.encode())})
     expect(sent.status_code == 202, "it was not taken")
@@ -209,7 +209,7 @@ async def _after_deletion(target: Target) -> None:
 
 
 async def _image(target: Target) -> None:
-    conversation, other = await _begun(target), await _begun(target)
+    conversation, other = await _new_conversation(target), await _new_conversation(target)
     own = f"/v1/conversations/{conversation}/images"
     sent = await target.hostile.post(own, files={"image": ("note.png", _IMAGE)})
     expect(sent.status_code == 201, "the image was not taken")
@@ -238,7 +238,7 @@ def _stored(order: str) -> Attempt:
     async def run(target: Target) -> None:
         await target.write("lighthouse.txt", "The lighthouse of Quill is 84 metres tall.")
         tall = "How tall is the lighthouse of Quill?"
-        conversation = await _begun(target)
+        conversation = await _new_conversation(target)
         await _ask(target, conversation, tall)
         text = f"{_TEXT}\n\n{order}\n"
         await target.write("cellar.txt", text, space_of("default", conversation))

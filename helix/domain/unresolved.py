@@ -39,20 +39,20 @@ def unresolved(question: str, history: History, found: Sequence[Candidate]) -> s
     competing = bool(history.turns) and _competing(found)
     several = len({each.hit.document_id for each in found[:_COMPARED]}) > 1
     counting = (one for one in definite(question) if competing or (several and one.is_one_of_many))
-    if phrase := _first_untold([*pointed(question), *counting], history):
+    if phrase := _first_unresolved([*pointed(question), *counting], history):
         return phrase.text
     return early_pronoun(question) if competing and _off_topic(history, found) else None
 
 
-def untold_phrase(question: str, history: History) -> NounPhrase | None:
+def unresolved_phrase(question: str, history: History) -> NounPhrase | None:
     """The phrase of ``unresolved``, whatever was found: of a question that was refused."""
     many = (one for one in definite(question) if one.is_one_of_many)
-    return _first_untold([*pointed(question), *many], history)
+    return _first_unresolved([*pointed(question), *many], history)
 
 
 def unnamed(question: str, history: History) -> str | None:
     """What a question that was refused does not name: as ``unresolved``, whatever was found."""
-    phrase = untold_phrase(question, history)
+    phrase = unresolved_phrase(question, history)
     return phrase.text if phrase else early_pronoun(question)
 
 
@@ -63,7 +63,7 @@ def which(unnamed: str) -> str:
     return f"Which {unnamed} do you mean?"
 
 
-def _first_untold(phrases: Sequence[NounPhrase], history: History) -> NounPhrase | None:
+def _first_unresolved(phrases: Sequence[NounPhrase], history: History) -> NounPhrase | None:
     asked = [turn.question for turn in history.turns]
     answered = [turn.answer for turn in history.turns[-1:]]
     told = set(terms(" ".join([*asked, *answered, history.summary])))

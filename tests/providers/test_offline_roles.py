@@ -7,7 +7,6 @@ import pytest
 from helix.contract import REFUSAL
 from helix.domain.asked import read_question
 from helix.domain.source_place import SourcePlace
-from helix.providers.offline.deeds import names_object
 from helix.providers.offline.explanations import explains
 from helix.providers.offline.extract import extract
 from helix.providers.offline.figures import has_figure
@@ -15,6 +14,7 @@ from helix.providers.offline.focus import tells_fact
 from helix.providers.offline.measures import tells_measure
 from helix.providers.offline.reading import PromptSource
 from helix.providers.offline.roles import tells_role
+from helix.providers.offline.verbs import names_object
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.domain.source_place import SourcePlace
 from helix.language.paraphrases import meanings
 from helix.language.rows import BESIDE, INWARDS, amount, read_row
-from helix.providers.offline.deeds import names_object, tells_deed
 from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.explanations import Explanation, announces_table, wanted
 from helix.providers.offline.figures import counts_alike, has_figure
@@ -27,6 +26,7 @@ from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
 from helix.providers.offline.roles import tells_role
 from helix.providers.offline.told import tells_what_is_asked
+from helix.providers.offline.verbs import names_object, tells_verb
 
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
@@ -83,7 +83,7 @@ def may_answer(
         return False
     if not (
         tells_what_is_asked(question, text, before)
-        and tells_deed(question, evidence, place)
+        and tells_verb(question, evidence, place)
         and all(tells(question, text) for tells in _TELLS)
     ):
         return False

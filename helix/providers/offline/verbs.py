@@ -1,4 +1,7 @@
-"""What was done: the verb of `who sued?` and `how many does it own?`, what money was spent on."""
+"""Whether a sentence has the verb that a question asks with, and what the question's money buys.
+
+`Who sued Acme?` wants a sentence about suing, `how much was spent on freight?` one about freight.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.explanations import explanation_asked
 
 _AGENT = re.compile(r"\bwho ((?:[a-z'’]+ ?)+)", re.IGNORECASE)
-_COUNTED_DEED = re.compile(
+_COUNTED_VERB = re.compile(
     r"\bhow many\b.*?\b(?:do|does|did|has|have|had)\b(?: (?!been\b)[\w.&'’-]+){1,3}"
-    r" (?P<deed>[a-z]+)\W*$",
+    r" (?P<verb>[a-z]+)\W*$",
     re.IGNORECASE,
 )
 _LIGHT = word_lists("questions")["light_verbs"]
@@ -26,9 +29,9 @@ _BOUGHT = re.compile(
 _MET = 0.3  # a coverage that another verb does not reach
 
 
-def tells_deed(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
+def tells_verb(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
     """Whether a sentence, or the one before it, has the verb of `who sued?` or one like it."""
-    verb = _deed_of(question)
+    verb = _verb_of(question)
     if verb is None:
         return True
     at = question.terms.index(verb)
@@ -37,11 +40,11 @@ def tells_deed(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
     return any(evidence.coverage[n][at] >= _MET for n in near)
 
 
-def _deed_of(question: AskedQuestion) -> str | None:
+def _verb_of(question: AskedQuestion) -> str | None:
     """The verb of `who sued …?` and `how many does it own?`; None where it says little."""
-    if counted := _COUNTED_DEED.search(question.text):
-        deed = counted["deed"].lower()
-        return deed if deed in question.terms and deed not in _LIGHT else None
+    if counted := _COUNTED_VERB.search(question.text):
+        asked = counted["verb"].lower()
+        return asked if asked in question.terms and asked not in _LIGHT else None
     found = _AGENT.search(question.text) if question.kind is AnswerKind.NAME else None
     words = found[1].lower().split() if found else []
     if not words or words[0] in _BEFORE_SUBJECT:
