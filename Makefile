@@ -6,6 +6,9 @@ RUN    := $(VENV)/.installed
 ALL    := $(VENV)/.installed-dev
 TOOLS  := build/tools/.installed
 
+# Containers often set it; each process of a test would compile anew all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help install demo test test-browser test-node node lint types check migrate seed serve eval redteam bench bench-peers soak sbom audit lock docs clean
 
 help: ## List the commands

@@ -22,7 +22,7 @@ from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, p50, percentiles
 from benchmarks.receipts import asgi_client
 from helix.app import create_app
-from helix.conversations import tree
+from helix.conversations import conversation_rows, tree
 from helix.conversations.tree import NewMessage
 from helix.library.access import Connected
 from helix.settings import load_settings
@@ -76,7 +76,7 @@ def _fill_others(url: str, conversations: int, texts: list[str]) -> None:
 
 def _add(connection: Connected, name: str, texts: list[str]) -> int:
     """Make a conversation of a turn for each of ``texts``; its leaf."""
-    tree.create(connection, "default", name, "", {})
+    conversation_rows.create(connection, "default", name, "", {})
     leaf = None
     for text in texts:
         answer = {"answer": text[:300], "citations": [], "abstained": False}

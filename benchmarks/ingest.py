@@ -1,10 +1,11 @@
 """Ingest: ChunkStore.write against raw binary COPY, and a first load against stock ``add``.
 
-The floor of a write is psycopg's own binary COPY of the same rows into the same indexed tables,
-chunks and their BM25 terms: rows built, words stemmed and metadata encoded before the clock starts,
-no documents row, no checks. ChunkStore is given the words too, for a worker's sandbox makes them in
-other processes. Each writes the same documents in turn, in a database of its own, so that what a
-busy machine does to one it does to the others.
+The floor of a write is psycopg's own binary COPY of the same rows into the same indexed tables: the
+document with its names, its chunks and their BM25 terms. What it writes is made before the clock
+starts, words stemmed and metadata encoded, and it checks nothing. That the rows are the same in
+both databases, but for the chunks' ids and times, is compared at the end. ChunkStore is given the
+words too, for a worker's sandbox makes them in other processes. Each writes the same documents in
+turn, in a database of its own, so that what a busy machine does to one it does to the others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from llama_index.core.schema import BaseNode, MetadataMode
@@ -30,8 +31,10 @@ from benchmarks.corpus import ABSTRACTS, IDENTITY, Corpus, Paper, documents, ter
 from benchmarks.database import Server, add_stock_index, server, stock_store
 from benchmarks.harness import Options, Report, main, ms, p50, p99
 from benchmarks.loop_gaps import Gap, idle_beside, watched
+from helix.domain.file_kinds import name_of_source
+from helix.domain.names import document_names
 from helix.domain.scope import DEFAULT_TENANT
-from helix.language.terms import term_counts
+from helix.language.terms import language_of, term_counts
 from helix.storage.indexes import INDEX_NAME, build_if_missing, drop_if_empty
 from helix.storage.packed_terms import SLOTS, searched_text, term_row
 from helix.store import ChunkStore
@@ -49,18 +52,42 @@ STOCK_BATCH = 1_000  # nodes to one add of the stock store, all in one transacti
 
 _COPY = "COPY chunks (node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)"
 _DOCUMENT = """
-INSERT INTO documents (id, source_uri, title, content_hash, recipe, text)
-VALUES (%(id)s, %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s)
+INSERT INTO documents (id, source_uri, title, content_hash, recipe, text, language, file_name)
+VALUES (%(id)s, %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(language)s,
+        %(file_name)s)
+"""
+_NAME = """
+INSERT INTO document_names (tenant_id, document_id, kind, name) VALUES ('default', %s, %s, %s)
 """
 
 _COPY_TERMS = (
     "COPY chunk_terms (tenant_id, document_id, chunk_id, length, keys, impacts)"
     " FROM STDIN (FORMAT BINARY)"
 )
+_DIGESTS = """
+SELECT 'documents', md5(string_agg(
+    (to_jsonb(d) - '{created_at,updated_at}'::text[])::text, ',' ORDER BY id)) FROM documents d
+UNION ALL SELECT 'document_names', md5(string_agg(n::text, ',' ORDER BY n::text))
+    FROM document_names n
+UNION ALL SELECT 'chunks', md5(string_agg(
+    concat(tenant_id, document_id, node_id, content, metadata_, md5(vector_send(embedding))),
+    ',' ORDER BY node_id)) FROM chunks
+UNION ALL SELECT 'chunk_terms', md5(string_agg(
+    concat(t.tenant_id, t.document_id, length, keys, impacts), ',' ORDER BY node_id))
+    FROM chunk_terms t JOIN chunks c ON c.id = chunk_id
+"""
 _IDS = "SELECT node_id, document_id, id FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)"
 
 Row = tuple[str, str, Vector, Jsonb, tuple[int, list[int], SparseVector]]
 """Node id, text, vector, metadata, and of its terms the length, keys and impacts."""
+
+
+class Prepared(NamedTuple):
+    """A document as it is written: its columns, names (document, kind, name) and chunks."""
+
+    columns: dict[str, Any]
+    names: list[tuple[int, str, str]]
+    rows: list[Row]
 
 
 async def run(options: Options, report: Report) -> None:
@@ -89,7 +116,9 @@ async def _indexed_write(postgres: Server, papers: Corpus, report: Report) -> No
             zip(seconds, (_each(raw), _by_store(store), _together(grouped)), strict=True)
         )
         await _in_turn(writers, list(documents(papers)), seconds)
+        differing = {table for table, _ in _digests(urls[0]) ^ _digests(urls[1])}
     _report_write(report, len(papers.texts), seconds)
+    report.at_most(f"tables that differ {sorted(differing)}", len(differing), 0)
 
 
 async def _in_turn(
@@ -134,7 +163,7 @@ def _each(connection: psycopg.Connection[Any]) -> Writer:
 
     async def write(group: Sequence[Paper], first_id: int) -> float:
         return sum(
-            _copy(connection, insert_documents(connection, [paper], number))
+            _copy(connection, [_prepared(paper, number)])
             for number, paper in enumerate(group, start=first_id)
         )
 
@@ -146,7 +175,7 @@ def _together(connection: psycopg.Connection[Any]) -> Writer:
     one by one: what the transactions cost is the difference."""
 
     async def write(group: Sequence[Paper], first_id: int) -> float:
-        return _copy(connection, insert_documents(connection, group, first_id))
+        return _copy(connection, _numbered(group, first_id))
 
     return write
 
@@ -185,16 +214,19 @@ def _nodes(batch: Sequence[Paper], references: Sequence[str]) -> Iterator[BaseNo
         yield from paper.nodes(reference)
 
 
-def insert_documents(
-    connection: psycopg.Connection[Any], batch: Sequence[Paper], first_id: int
-) -> list[Row]:
-    """Write the documents rows of ``batch`` with ids from ``first_id`` on; its rows for COPY."""
-    rows: list[Row] = []
-    with connection.transaction():
-        for number, paper in enumerate(batch, start=first_id):
-            connection.execute(_DOCUMENT, {**paper.record.__dict__, "id": number})
-            rows += [_row(node) for node in paper.nodes(str(number))]
-    return rows
+def _numbered(group: Sequence[Paper], first_id: int) -> list[Prepared]:
+    """``group`` as it is written, with ids from ``first_id`` on."""
+    return [_prepared(paper, number) for number, paper in enumerate(group, start=first_id)]
+
+
+def _prepared(paper: Paper, number: int) -> Prepared:
+    """What is written of the document with this id."""
+    record = paper.record
+    file_name = name_of_source(record.source_uri)
+    columns = {**vars(record), "id": number, "file_name": file_name}
+    columns["language"] = language_of(record.text)
+    names = [(number, *name) for name in document_names(record.title, file_name, record.facts)]
+    return Prepared(columns, names, [_row(node) for node in paper.embedded_nodes(str(number))])
 
 
 def _row(node: BaseNode) -> Row:
@@ -207,11 +239,15 @@ def _row(node: BaseNode) -> Row:
     return node.node_id, text, Vector(node.get_embedding()), metadata, of_terms
 
 
-def _copy(connection: psycopg.Connection[Any], rows: Sequence[Row]) -> float:
-    """Seconds that COPY of ``rows`` and their terms takes, its commit included."""
+def _copy(connection: psycopg.Connection[Any], group: Sequence[Prepared]) -> float:
+    """Seconds that writing ``group`` in one transaction takes, its commit included."""
+    rows = [row for document in group for row in document.rows]
     started = time.perf_counter()
     with connection.transaction():
-        with connection.cursor().copy(_COPY) as copy:
+        cursor = connection.cursor()
+        cursor.executemany(_DOCUMENT, [document.columns for document in group])
+        cursor.executemany(_NAME, [name for document in group for name in document.names])
+        with cursor.copy(_COPY) as copy:
             copy.set_types(["text", "text", "vector", "jsonb"])
             for row in rows:
                 copy.write_row(row[:4])
@@ -222,6 +258,12 @@ def _copy(connection: psycopg.Connection[Any], rows: Sequence[Row]) -> float:
             for row in rows:
                 copy.write_row((DEFAULT_TENANT, *ids[row[0]], *row[4]))
     return time.perf_counter() - started
+
+
+def _digests(url: str) -> set[tuple[str, str]]:
+    """Each table that a write fills, with a digest of its rows but for chunks.id and times."""
+    with psycopg.connect(url) as connection:
+        return set(connection.execute(_DIGESTS).fetchall())
 
 
 # --- the first load -----------------------------------------------------------------------------
@@ -277,8 +319,7 @@ def _raw_load(postgres: Server, papers: Corpus) -> float:
     batch = list(documents(papers))
     with postgres.database() as url, _connected(url) as connection:
         drop_if_empty(connection)
-        rows = insert_documents(connection, batch, 1)
-        seconds = _copy(connection, rows)
+        seconds = _copy(connection, _numbered(batch, 1))
         started = time.perf_counter()
         build_if_missing(connection)
         return seconds + time.perf_counter() - started
@@ -289,7 +330,8 @@ def _stock_add(postgres: Server, papers: Corpus) -> float:
     batch = list(documents(papers))
     with postgres.database() as url:
         with psycopg.connect(url, autocommit=True) as connection:
-            insert_documents(connection, batch, 1)
+            columns = [document.columns for document in _numbered(batch, 1)]
+            connection.cursor().executemany(_DOCUMENT, columns)
             connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(INDEX_NAME)))
         add_stock_index(url)
         nodes = list(_nodes(batch, [str(number) for number in range(1, len(batch) + 1)]))

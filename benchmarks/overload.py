@@ -36,6 +36,7 @@ GOODPUT, GREEDY, MEMORY_GROWTH = 0.9, 1.5, 1.05
 _REFUSED = "status b'HTTP/1.1 503"
 MODEST = "modest"
 _QUESTION = json.dumps({"question": "tag1 what is known of it?", "tenant_id": MODEST}).encode()
+_FIRST_TAG = 2  # of the streams: the model knows each question under way by its tag
 
 
 @dataclass
@@ -65,15 +66,17 @@ class Overloaded:
     def __init__(self, load: LineProcess, served: LineProcess) -> None:
         self._load, self._served = load, served
         self.port = int(served.hear())
-        self._tag = 0
         self.health: list[float] = []
 
     def play(self, outcome: Outcome, concurrent: int, streams: int, rate: float = 0.0) -> None:
-        """One round: ``concurrent`` at a time, or ``rate`` a second whatever becomes of them."""
+        """One round: ``concurrent`` at a time, or ``rate`` a second whatever becomes of them.
+
+        Each round asks the same questions: what the server keeps of words it has met is bounded by
+        tens of MB, and would still be filling up after many rounds of ever new ones.
+        """
         wanted = Round(
-            port=self.port, concurrent=concurrent, streams=streams, first_tag=self._tag, rate=rate
+            port=self.port, concurrent=concurrent, streams=streams, first_tag=_FIRST_TAG, rate=rate
         )
-        self._tag += streams
         started = time.perf_counter()
         self._load.tell(json.dumps(wanted))
         played = json.loads(self._load.hear())

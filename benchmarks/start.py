@@ -1,5 +1,7 @@
 """What a start costs: commands, the server until its first answer, an upload until it is answered.
 
+Then what the server costs while nothing is asked of it, and how soon it takes up an upload again.
+
 Each is a process of its own over an embedded database of its own, offline. Processor seconds are
 those of the process and its children that ended.
 """
@@ -19,13 +21,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
+import psycopg
 
 from benchmarks.harness import Options, Report, main
+from db.embedded import acquire
 
 QUESTION = "Within how many days are refunds accepted?"
-OWN = "The lantern shop was founded in 1987. The workshop in Ghent has 42 employees."
-OWN_QUESTION = "How many employees has the workshop in Ghent?"
+OWN = {
+    "Ghent": "The lantern shop was founded in 1987. The workshop in Ghent has 42 employees.",
+    "Bruges": "The candle shop was founded in 1991. The workshop in Bruges has 57 employees.",
+}
 LIMIT_SECONDS = 120
+SETTLING_SECONDS, RESTING_SECONDS = 15, 60
+QUICK_RESTING_SECONDS = 10
+_TRANSACTIONS = "SELECT sum(xact_commit + xact_rollback)::float FROM pg_stat_database"
+_TAKEN_UP = """
+SELECT extract(epoch FROM started_at - created_at)::float FROM runs ORDER BY id DESC LIMIT 1
+"""
 
 
 async def run(options: Options, report: Report) -> None:
@@ -46,11 +59,12 @@ def _run(times: int, report: Report) -> None:
             rows.append(
                 _measured(times, environment, "ask", QUESTION, label="ask, beside a server")
             )
-            uploaded = time.perf_counter()
-            files = {"files": ("own.txt", OWN.encode(), "text/plain")}
-            httpx.post(f"{address}/v1/documents", files=files, timeout=60).raise_for_status()
-            _until(lambda: "42" in _answer(address, OWN_QUESTION))
-            answerable = time.perf_counter() - uploaded
+            answerable = _uploaded(address, "Ghent", "42")
+            with acquire(Path(folder, "postgres")) as postgres:
+                rested = QUICK_RESTING_SECONDS if times == 1 else RESTING_SECONDS
+                share, rate = _at_rest(postgres.url, rested)
+                again = _uploaded(address, "Bruges", "57")
+                taken_up = _number(postgres.url, _TAKEN_UP)
     report.table("start: commands, least of their runs", ["what", "processor s", "wall s"], rows)
     report.table(
         "start: `helix up`, once",
@@ -59,12 +73,61 @@ def _run(times: int, report: Report) -> None:
             ["until it listens", f"{ready:.2f}"],
             ["until its first answer", f"{answered:.2f}"],
             ["first upload until it is answered from", f"{answerable:.2f}"],
+            ["the next, after a rest", f"{again:.2f}"],
+            ["of that, until the worker has it", f"{taken_up:.2f}"],
         ],
     )
     report.at_most("`--version`, processor s", float(rows[0][1]), 0.3)
     report.at_most("`--help`, processor s", float(rows[1][1]), 0.3)
     report.at_most("`ask` offline, processor s", float(rows[2][1]), 2.5)
     report.at_most("`helix up` until it listens, s", ready, 5)
+    report.at_most("at rest, % of a core, Postgres included", share, 0.5)
+    report.at_most("at rest, transactions a second", rate, 2)
+    report.at_most("a worker at rest takes up an upload, s", taken_up, 1)
+
+
+def _uploaded(address: str, town: str, employees: str) -> float:
+    """Seconds from the upload of what is said of ``town`` until it is answered from."""
+    began = time.perf_counter()
+    files = {"files": (f"{town}.txt", OWN[town].encode(), "text/plain")}
+    httpx.post(f"{address}/v1/documents", files=files, timeout=60).raise_for_status()
+    asked = f"How many employees has the workshop in {town}?"
+    _until(lambda: employees in _answer(address, asked))
+    return time.perf_counter() - began
+
+
+def _at_rest(url: str, seconds: int) -> tuple[float, float]:
+    """Percent of a core that server, worker and Postgres take, and transactions a second."""
+    time.sleep(SETTLING_SECONDS)
+    processes = _processes(url)
+    before, used = _number(url, _TRANSACTIONS), sum(map(_spent, processes))
+    time.sleep(seconds)
+    used, after = sum(map(_spent, processes)) - used, _number(url, _TRANSACTIONS)
+    return 100 * used / seconds, (after - before - 1) / seconds  # one is the first look itself
+
+
+def _number(url: str, query: str) -> float:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(query.encode()).fetchone()
+    return float(row[0]) if row else 0.0
+
+
+def _processes(url: str) -> list[psutil.Process]:
+    """All below this one, and those of Postgres with its supervisor."""
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+    assert row is not None
+    postmaster = psutil.Process(int(Path(row[0], "postmaster.pid").read_text().split()[0]))
+    above = postmaster.parent()
+    ours = [postmaster, *postmaster.children(), *psutil.Process().children(recursive=True)]
+    return list({*ours, *([above] if above and above.pid > 1 else [])})
+
+
+def _spent(process: psutil.Process) -> float:
+    with suppress(psutil.NoSuchProcess):  # a connection of Postgres that was closed
+        times = process.cpu_times()
+        return float(times.user + times.system)
+    return 0.0
 
 
 def _environment(folder: str) -> dict[str, str]:

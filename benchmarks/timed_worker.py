@@ -148,7 +148,8 @@ def _put_on_the_clock(vectors: Matrix) -> None:
     vars(worker)["Sandbox"] = _TimedSandbox
     vars(ingestion)["SectionSplitter"] = _TimedSplitter
     vars(writing)["replace_document"] = _measured.timed("write", writing.replace_document)
-    vars(index)["build_if_missing"] = _measured.timed("index", index.build_if_missing)
+    timed = _measured.timed("index", index.build_vectors_if_missing)
+    vars(index)["build_vectors_if_missing"] = timed
 
 
 async def _ingest(own: Worker, attending: asyncio.Task[None], folder: str) -> None:

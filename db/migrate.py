@@ -39,7 +39,8 @@ _LOOK_SECONDS = 0.2
 _RECOVERING = re.compile(r"the database system is (starting|in recovery|not (yet )?accepting)")
 
 _LOCK_KEY = 0x48656C6978  # "Helix"
-_INDEX_LOCK_KEY = 7_416_203_311_871_154  # helix/storage/indexes.py takes it too
+# helix/storage/indexes.py takes them too, in this order
+_INDEX_LOCK_KEYS = 7_416_203_311_871_154, 7_416_203_311_871_158
 
 
 def postgres_problem(version: int) -> str | None:
@@ -111,9 +112,9 @@ def begin_change(connection: psycopg.Connection) -> None:
         DatabaseError: the server is too old, or lacks pgvector.
     """
     _check_server(connection)
-    # Two builds of one index at once would fail one of them, and taken later the second
-    # lock would deadlock with a load that drops the index.
-    for key in (_LOCK_KEY, _INDEX_LOCK_KEY):
+    # Two builds of one index at once would fail one of them, and taken later these locks would
+    # deadlock with a load that drops the indexes.
+    for key in (_LOCK_KEY, *_INDEX_LOCK_KEYS):
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (key,))
 
 

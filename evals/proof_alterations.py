@@ -66,7 +66,7 @@ class Altered:
 def alterations(case: Case, names: Sequence[str], draw: random.Random) -> Iterator[Altered]:
     """One alteration of each kind that the answer has room for, in a quote drawn by ``draw``."""
     quotes = list(_QUOTE.finditer(case.answer))
-    for kind, alter in KINDS.items():
+    for kind, alter in KINDS.items() if quotes else ():
         quote = draw.choice(quotes)
         text, n = alter(quote["text"], int(quote["n"]), names, len(case.sources), draw)
         if (text, n) == (quote["text"], int(quote["n"])) or _holds(case.sources[n - 1], text):

@@ -74,8 +74,8 @@ def main() -> None:
 
         if os.environ.get("HELIX_LOG_LEVEL", "").lower() == "debug":
             raise
-        told = f"helix: unexpected error ({where(error)}); HELIX_LOG_LEVEL=debug shows all of it"
-        typer.echo(told, err=True)
+        message = f"helix: unexpected error ({where(error)}); HELIX_LOG_LEVEL=debug shows all of it"
+        typer.echo(message, err=True)
         sys.exit(70)
 
 

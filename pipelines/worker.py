@@ -19,6 +19,7 @@ import typer
 from helix.privacy.counter import process_counter
 from helix.settings import Settings, load_settings
 from helix.storage.garbage_collection import settle
+from helix.storage.name_lookups import bound_name_lookups
 from helix.telemetry.logs import configure_logging
 from pipelines.program import one_line_errors, run
 from pipelines.runs.worker import FILES_AT_ONCE, open_worker
@@ -55,6 +56,7 @@ def work(
 async def _work(
     settings: Settings, files_at_once: int, until_idle: bool, parent: int | None
 ) -> None:
+    bound_name_lookups(asyncio.get_running_loop())
     async with open_worker(settings, files_at_once=files_at_once, until_idle=until_idle) as (
         worker,
         attending,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import ipaddress
 import itertools
 import os
@@ -49,6 +50,13 @@ _LONG = (
 def pytest_configure(config: pytest.Config) -> None:
     """xdist would begin with the files that have the most tests, and not with the longest."""
     config.option.loadscopereorder = False
+    gc.disable()  # importing makes a million objects and no garbage
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the collector need not go over it again in each test."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

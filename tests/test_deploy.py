@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-from kubernetes_validate.utils import validate
 
 from helix.cli import COMMANDS
 from helix.settings import HOW, ClientSettings, variable_of
@@ -52,6 +51,8 @@ def _options_of(words: list[str]) -> None:
 @pytest.mark.parametrize("version", KUBERNETES)
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_manifests_keep_to_the_schemas_of_kubernetes(name: str, version: str) -> None:
+    from kubernetes_validate.utils import validate  # loading it takes a second
+
     assert validate(MANIFESTS[name], version, strict=True) == version
 
 

@@ -26,7 +26,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 
 FLOORS = (
-    {"contract", "errors", "language", "startup"},
+    {"contract", "errors", "fairness", "language", "startup"},
     {"client", "pdfium", "prompts", "settings", "sandbox"},
     {"telemetry"},
     {"domain"},

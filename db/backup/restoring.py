@@ -89,7 +89,7 @@ def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> 
         )
     if not replace and (filled := tables_with_rows(connection, names)):
         raise DatabaseError(
-            f"the database at {place} is not empty (it has rows in {_told(filled)}): give"
+            f"the database at {place} is not empty (it has rows in {_table_list(filled)}): give"
             " DATABASE_URL an empty one, or restore with --replace, which deletes what is there"
         )
     drop_everything(connection, names)
@@ -107,7 +107,7 @@ def _other_connections(connection: psycopg.Connection) -> int:
         connection.execute("SELECT pg_stat_clear_snapshot()")  # else it stays as first seen
 
 
-def _told(tables: list[str]) -> str:
+def _table_list(tables: list[str]) -> str:
     """The tables that say most first, and not all of them."""
     known = sorted(tables, key=lambda table: table not in ("documents", "answers", "api_keys"))
     more = f" and {len(tables) - 3} more tables" if len(tables) > 3 else ""

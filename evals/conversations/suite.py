@@ -68,6 +68,10 @@ def _faults(expected: dict[str, Any], answer: Answer) -> Iterator[str]:
         yield f"is {kind}, not {expected['type']}"
     if answer.reason != expected.get("refusal"):
         yield f"reason is {answer.reason}"
+    understood = (answer.turn and answer.turn.understood_as) or ""
+    for words in expected.get("understood", ()):
+        if words.casefold() not in understood.casefold():
+            yield f"is not understood to be about {words}"
     for words in expected.get("keywords", ()):
         if words.casefold() not in answer.text.casefold():
             yield f"does not say {words}"

@@ -61,8 +61,8 @@ def question_back(
     words = set(terms(thing.split()[-1]))
     near = _near(retrieval.hits, retrieval.space.max_distance)
     names = _names(hit for hit in near if not words.isdisjoint(terms(hit.content)))
-    told = f" The closest passages are in {' and '.join(names)}." if len(names) > 1 else ""
-    return f"{which(one_line(thing))}{told}"
+    closest = f" The closest passages are in {' and '.join(names)}." if len(names) > 1 else ""
+    return f"{which(one_line(thing))}{closest}"
 
 
 def asks_which(question_back: str | None) -> bool:

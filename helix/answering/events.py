@@ -44,12 +44,12 @@ async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGen
                 yield "error", {"error": str(error)}
                 return
             finishing = request.finish_in_background(answer)
-            told = request.told(answer, with_verdict=False)
-            yield "citations", told["citations"]
+            response = request.response(answer, with_verdict=False)
+            yield "citations", response["citations"]
             finished = await asyncio.shield(finishing)
             if request.has_verdict:
                 yield "verdict", finished.verdict_json()
-            yield "done", without_told(told)
+            yield "done", without_streamed(response)
 
 
 def for_readers_of(stream: AnswerStream) -> AsyncGenerator[str, None]:
@@ -57,6 +57,6 @@ def for_readers_of(stream: AnswerStream) -> AsyncGenerator[str, None]:
     return rewritten(stream.__aiter__(), Renumbering(stream.renumbered))
 
 
-def without_told(response: dict[str, Any]) -> dict[str, Any]:
+def without_streamed(response: dict[str, Any]) -> dict[str, Any]:
     """A response without the keys that events before its ``done`` had."""
     return {key: response[key] for key in response if key not in TOLD_BEFORE}

@@ -44,14 +44,14 @@ def image_messages(
 
     ``before`` is the history as ``helix.domain.memory.Memory`` has it.
     """
-    rules, told = prompt("image"), []
+    rules, history = prompt("image"), []
     if before:
         rules = f"{rules}\n{IMAGE_HISTORY_RULES}"
-        told = [ChatMessage(role=MessageRole.USER, content=before)]
+        history = [ChatMessage(role=MessageRole.USER, content=before)]
     shown = [ImageBlock(image=each.data, image_mimetype=each.type) for each in images]
     return [
         ChatMessage(role=MessageRole.SYSTEM, content=rules),
-        *told,
+        *history,
         ChatMessage(role=MessageRole.USER, blocks=[*shown, TextBlock(text=question)]),
     ]
 

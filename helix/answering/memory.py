@@ -40,11 +40,11 @@ async def next_summary(
         return plain
     try:
         async with asyncio.timeout(SUMMARY_SECONDS):
-            told = await _told(llm, history.summary, question, answer)
+            summary_text = await _model_summary(llm, history.summary, question, answer)
     except Exception as error:  # noqa: BLE001 - whatever it was, the turn is summed up without it
         _logger.warning("summing up by %s failed: %s", llm.identity, type(error).__name__)
         return plain
-    return told[:LONGEST].strip() or plain
+    return summary_text[:LONGEST].strip() or plain
 
 
 def _line(text: str) -> str:
@@ -58,7 +58,7 @@ def _cut(summary: str) -> str:
     return summary[-LONGEST:].partition("\n")[2]
 
 
-async def _told(llm: LanguageModel, summary: str, question: str, answer: str) -> str:
+async def _model_summary(llm: LanguageModel, summary: str, question: str, answer: str) -> str:
     said = "\n".join(
         f"{name}: {defused(text)}"
         for name, text in (
@@ -72,10 +72,10 @@ async def _told(llm: LanguageModel, summary: str, question: str, answer: str) ->
         ChatMessage(role=MessageRole.USER, content=said),
     ]
     responses: Any = await llm.model.astream_chat(messages)
-    told = ""
+    summary_text = ""
     async with aclosing(responses):
         async for response in responses:
-            told += response.delta or ""
-            if len(told) >= LONGEST:
+            summary_text += response.delta or ""
+            if len(summary_text) >= LONGEST:
                 break
-    return told
+    return summary_text

@@ -32,8 +32,8 @@ class MarkerRewriting:
         if not self._held and "[" not in delta:  # most deltas
             return self._unmarked(delta)
         text = self._held + delta
-        begun = _MAY_BE_MARKER.search(text)
-        cut = begun.start() if begun and len(text) - begun.start() <= _LONGEST else len(text)
+        opened = _MAY_BE_MARKER.search(text)
+        cut = opened.start() if opened and len(text) - opened.start() <= _LONGEST else len(text)
         self._held = text[cut:]
         return self._rewritten(text[:cut])
 
@@ -132,31 +132,31 @@ def renumbering_of(text: str, sources: int) -> tuple[str, Renumbering]:
     return made.feed(text) + made.end(), made
 
 
-def for_readers(told: Mapping[str, Any], sources: int) -> Json:
+def for_readers(response: Mapping[str, Any], sources: int) -> Json:
     """The JSON of an answer (``answer``, ``citations``, ``support``) with the readers' numbers.
 
     The JSON stays as it is where its text is null, or was deleted with its document; and for an
     agent's answer, whose events had each source under its number before the answer began.
     """
-    if not told["answer"] or told["abstained"] or told.get("agent"):
-        return dict(told)
-    text, made = renumbering_of(told["answer"], sources)
-    citations = [{**one, "n": made.number(one["n"])} for one in told["citations"]]
-    support = told["support"]
+    if not response["answer"] or response["abstained"] or response.get("agent"):
+        return dict(response)
+    text, made = renumbering_of(response["answer"], sources)
+    citations = [{**one, "n": made.number(one["n"])} for one in response["citations"]]
+    support = response["support"]
     statements = [_statement(one, made) for one in support["statements"]]
     return {
-        **told,
+        **response,
         "answer": text,
         "citations": citations,
         "support": {**support, "statements": statements},
     }
 
 
-def _statement(told: Json, made: Renumbering) -> Json:
+def _statement(statement: Json, made: Renumbering) -> Json:
     return {
-        **told,
-        "start": made.place(told["start"]),
-        "end": made.place(told["end"]),
-        "numbers": [made.number(n) for n in told["numbers"]],
-        "spans": [{**span, "n": made.number(span["n"])} for span in told["spans"]],
+        **statement,
+        "start": made.place(statement["start"]),
+        "end": made.place(statement["end"]),
+        "numbers": [made.number(n) for n in statement["numbers"]],
+        "spans": [{**span, "n": made.number(span["n"])} for span in statement["spans"]],
     }

@@ -175,9 +175,9 @@ class AnswerRequest:
         """``run`` as the JSON of POST /v1/query."""
         with self.outcome:
             answer = await self.run()
-        return self.told(answer, with_verdict=self.has_verdict)
+        return self.response(answer, with_verdict=self.has_verdict)
 
-    def told(self, answer: Answer, *, with_verdict: bool) -> dict[str, Any]:
+    def response(self, answer: Answer, *, with_verdict: bool) -> dict[str, Any]:
         """The JSON of ``answer``, its sources numbered for readers."""
         head = {"answer": answer.text, "citations": answer.citations}
         whole = head | self.summary(answer, with_verdict=with_verdict)

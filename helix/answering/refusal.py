@@ -49,14 +49,15 @@ def reason_text(question: str, retrieval: Retrieval, reason: Reason | None) -> s
     if reason in _PLAIN:
         return _PLAIN[reason]
     judged = reason == "model_refused"
-    told = "was judged to answer" if judged else "is near enough to the question"
+    verdict = "was judged to answer" if judged else "is near enough to the question"
     passages = _passages(retrieval, reason)
     word, count = _mentioned(read_question(question), passages)
     if not count:
-        return f"{_counted(len(passages), 'passage')} came closest; none {told}."
-    verb = "mentions" if count == 1 else "mention"
-    none = f"it {'was not judged to answer' if judged else 'is not near enough to the question'}"
-    return f"{_counted(count, 'passage')} {verb} {word}; {none if count == 1 else f'none {told}'}."
+        return f"{_counted(len(passages), 'passage')} came closest; none {verdict}."
+    if count > 1:
+        return f"{count} passages mention {word}; none {verdict}."
+    verdict = "was not judged to answer" if judged else "is not near enough to the question"
+    return f"1 passage mentions {word}; it {verdict}."
 
 
 def closest_passages(

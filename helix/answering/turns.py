@@ -39,7 +39,7 @@ class TurnReader:
         if self.understanding:
             found = await self.understanding.of(question, history)
         follows = bool(history.turns) and depends(question)
-        understood = _told(question, found)
+        understood = _understood(question, found)
         kind: TurnKind = "dependent" if follows else "standalone"
         return ReadTurn(found, Turn(kind, understood, remember(history, self.budget)))
 
@@ -60,7 +60,7 @@ def clarified(
     return turn, replace(retrieval, reason="underspecified", sources=[])
 
 
-def _told(question: str, found: FollowUp) -> str | None:
+def _understood(question: str, found: FollowUp) -> str | None:
     """How the question was understood, in words; None where nothing was added to it."""
     if found.standalone:
         return found.standalone

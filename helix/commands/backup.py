@@ -66,14 +66,19 @@ def restore(
     another Postgres, embedded or not. Restore only backups of your own: the keys in it open the
     HTTP API.
     """
+    import psycopg
+
     from db.backup.restoring import restore as put_back
     from db.url import redact
+    from helix.library.audit import NOBODY, record_command
 
     with database_errors_as_helix():
         if replace and not yes:
             typer.confirm("Delete all that the database holds of Helix?", abort=True)
         with configured_database() as (configured, url):
             manifest = put_back(url, file, replace=replace, place=redact(configured))
+            with psycopg.connect(url) as connection:  # the log of before went with all else
+                record_command(connection, "helix restore", NOBODY, f"made {manifest.made_at}")
         typer.echo(f"{file} is restored: {_described(manifest)}")
 
 

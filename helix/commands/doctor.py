@@ -68,11 +68,6 @@ async def _report() -> int:
 
 async def examine() -> AsyncGenerator[Check, None]:
     """Every check in order; those that need a failed one do not run."""
-    # they load LlamaIndex, which takes a second
-    from helix.providers import build_embedder, build_llm, build_next_embedder
-    from helix.services import gate_ceiling, open_store
-    from helix.storage.tenant_store import TenantStore
-
     try:
         settings = load_settings()
     except HelixError as error:
@@ -84,39 +79,63 @@ async def examine() -> AsyncGenerator[Check, None]:
     yield Check("settings", True, f"llm {settings.llm}, embedder {settings.embedder}, key {key}")
     for check in await _surroundings():
         yield check
-
     async with AsyncExitStack() as stack:
         database_ok = True
-        try:
-            database = open_database(settings.database_url)
-            url = await asyncio.to_thread(database.__enter__)
-            stack.push(database.__exit__)
-            for check in await asyncio.to_thread(_database, url, settings):
-                database_ok = database_ok and (check.ok or not check.needed)
-                yield check
-        except DatabaseError as error:
-            database_ok = False
-            yield Check("database", False, str(error))
+        async for check in _opened_database(stack, settings):
+            database_ok = database_ok and (check.ok or not check.needed)
+            yield check
+        async for check in _opened_embedder(stack, settings, with_vectors=database_ok):
+            yield check
+        yield _opened_model(stack, settings)
 
-        try:
-            embedder = build_embedder(settings)
-            stack.push_async_callback(embedder.aclose)
-            yield Check("gate", True, f"ceiling {gate_ceiling(settings, embedder):.3f}")
-            yield await _embedding(embedder)
-            if database_ok:
-                if following := build_next_embedder(settings):
-                    stack.push_async_callback(following.aclose)
-                opening = open_store(TenantStore, settings, embedder, following)
-                await stack.enter_async_context(opening)
-                yield Check("vectors", True, f"those stored fit {embedder.identity}")
-        except HelixError as error:
-            yield Check("embedder", False, str(error))
-        try:
-            llm = build_llm(settings)
-            stack.push_async_callback(llm.aclose)
-            yield Check("model", True, f"{llm.identity} (configured; it is not asked anything)")
-        except HelixError as error:
-            yield Check("model", False, str(error))
+
+async def _opened_database(
+    stack: AsyncExitStack, settings: Settings
+) -> AsyncGenerator[Check, None]:
+    try:
+        database = open_database(settings.database_url)
+        url = await asyncio.to_thread(database.__enter__)
+        stack.push(database.__exit__)
+        for check in await asyncio.to_thread(_database, url, settings):
+            yield check
+    except DatabaseError as error:
+        yield Check("database", False, str(error))
+
+
+async def _opened_embedder(
+    stack: AsyncExitStack, settings: Settings, *, with_vectors: bool
+) -> AsyncGenerator[Check, None]:
+    """The gate, the embedder and, of a sound database, whether the stored vectors are its own."""
+    # they load LlamaIndex, which takes a second
+    from helix.providers import build_embedder, build_next_embedder
+    from helix.services import gate_ceiling, open_store
+    from helix.storage.tenant_store import TenantStore
+
+    try:
+        embedder = build_embedder(settings)
+        stack.push_async_callback(embedder.aclose)
+        yield Check("gate", True, f"ceiling {gate_ceiling(settings, embedder):.3f}")
+        yield await _embedding(embedder)
+        if not with_vectors:
+            return
+        if following := build_next_embedder(settings):
+            stack.push_async_callback(following.aclose)
+        opening = open_store(TenantStore, settings, embedder, following)
+        await stack.enter_async_context(opening)
+        yield Check("vectors", True, f"those stored fit {embedder.identity}")
+    except HelixError as error:
+        yield Check("embedder", False, str(error))
+
+
+def _opened_model(stack: AsyncExitStack, settings: Settings) -> Check:
+    from helix.providers import build_llm  # loads LlamaIndex
+
+    try:
+        llm = build_llm(settings)
+    except HelixError as error:
+        return Check("model", False, str(error))
+    stack.push_async_callback(llm.aclose)
+    return Check("model", True, f"{llm.identity} (configured; it is not asked anything)")
 
 
 async def _surroundings() -> list[Check]:

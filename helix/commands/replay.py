@@ -55,7 +55,7 @@ def _report(outcome: Replay) -> str:
     if not outcome.identical:
         if not lines:
             lines = ["another answer: of the old one only a hash is left, or its quotes differ"]
-        lines += ["", *(f"{cause.kind}: {cause.told}" for cause in outcome.causes)]
+        lines += ["", *(f"{cause.kind}: {cause.description}" for cause in outcome.causes)]
     if outcome.same_from_old_prompt is not None:
         same = "as it did then" if outcome.same_from_old_prompt else "in another way too"
         lines.append(f"The prompt of then is answered {same}.")

@@ -13,17 +13,16 @@ from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
 from helix.conversations.attachments import attached_space
+from helix.conversations.conversation_rows import create, hold
+from helix.conversations.history import history_of
 from helix.conversations.images import describe_images, images_of
 from helix.conversations.liveness import MessageRow
 from helix.conversations.production import Production
 from helix.conversations.tree import (
-    Begun,
+    AddedMessage,
     NewMessage,
     active_leaf,
     add_message,
-    create,
-    history_of,
-    hold,
     message,
 )
 from helix.conversations.turn import Turn
@@ -34,7 +33,7 @@ from helix.library.access import Connected, Library
 from helix.providers.base import LanguageModel
 from helix.settings import Settings
 
-Add = Callable[[Connected, NewMessage], tuple[NewMessage, Begun]]
+Add = Callable[[Connected, NewMessage], tuple[NewMessage, AddedMessage]]
 # An imported conversation has the ids of the one that was exported, and is younger.
 _ANSWERED = """
 SELECT conversation_id, parent_id, attachments FROM messages
@@ -73,7 +72,7 @@ class Asking:
 def next_in(tenant: str, conversation_id: str) -> Add:
     """Adds the next message of a conversation; creates the conversation where there is none."""
 
-    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, AddedMessage]:
         create(connection, tenant, conversation_id, "", {})
         hold(connection, tenant, conversation_id)
         leaf = active_leaf(connection, tenant, conversation_id)
@@ -85,7 +84,7 @@ def next_in(tenant: str, conversation_id: str) -> Add:
 def in_place_of(tenant: str, conversation_id: str, message_id: int, *, keeps_question: bool) -> Add:
     """Adds a sibling of the message, which keeps what the new one does not say itself."""
 
-    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, AddedMessage]:
         hold(connection, tenant, conversation_id)
         old = message(connection, tenant, conversation_id, message_id)
         new = replace(
@@ -170,15 +169,15 @@ class Conversing:
             asking.question, question.answer_id, self.turns.owner, asking.scope, asking.top_k,
             self.llm.identity,
         )  # fmt: skip
-        new, begun = await library.change(partial(_added, library.tenant, asking, new))
+        new, added = await library.change(partial(_added, library.tenant, asking, new))
         images = await images_of(library, asking.conversation_id, new.attachments or ())
         space = await attached_space(library, asking.conversation_id)
-        scope = replace(read_scope(begun.scope, library.tenant), attached=space)
+        scope = replace(read_scope(added.scope, library.tenant), attached=space)
         question = replace(
             question, text=new.question, scope=scope,
-            top_k=new.top_k, history=begun.history, images=images,
+            top_k=new.top_k, history=added.history, images=images,
         )  # fmt: skip
-        turn = self._turn(library, asking, begun, question, leave)
+        turn = self._turn(library, asking, added, question, leave)
         self.turns.start(turn)
         return turn
 
@@ -186,26 +185,26 @@ class Conversing:
         self,
         library: Library,
         asking: Asking,
-        begun: Begun,
+        added: AddedMessage,
         question: Question,
         leave: Callable[[], Awaitable[None]] | None,
     ) -> Turn:
         ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
         if asking.with_ids:
-            ids |= {"message_id": begun.message_id, "parent_id": begun.parent_id}
+            ids |= {"message_id": added.message_id, "parent_id": added.parent_id}
         production = Production(AnswerRequest(
             self.answering, question, debug=asking.debug, verdict=asking.verdict, extra=ids
         ))  # fmt: skip
-        row = MessageRow(library, asking.conversation_id, begun.message_id, self.turns.owner)
+        row = MessageRow(library, asking.conversation_id, added.message_id, self.turns.owner)
 
         async def sum_up(response: dict[str, Any]) -> None:
             answer = response.get("answer") or ""
-            asks = _is_half_full(begun.history, self.settings)
+            asks = _is_half_full(added.history, self.settings)
             with (await self.answering.prompts_of(library.tenant)).active():
                 summary = await next_summary(
-                    self.llm, begun.history, question.text, answer, asks=asks
+                    self.llm, added.history, question.text, answer, asks=asks
                 )
-            await row.keep_summary(summary, begun.history.summarised + 1)
+            await row.keep_summary(summary, added.history.summarised + 1)
 
         first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}
         return Turn(
@@ -220,7 +219,7 @@ class Conversing:
 
 def _added(
     tenant: str, asking: Asking, new: NewMessage, connection: Connected
-) -> tuple[NewMessage, Begun]:
+) -> tuple[NewMessage, AddedMessage]:
     """Add the message with the images that the question names."""
     if asking.images is not None:
         named = describe_images(connection, tenant, asking.conversation_id, asking.images)

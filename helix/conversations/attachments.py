@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from psycopg.types.json import Jsonb
 
-from helix.conversations.tree import hold
+from helix.conversations.conversation_rows import hold
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
 from helix.library.document_list import DocumentFilter, Page, list_documents

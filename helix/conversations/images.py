@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from helix.answering.images import UploadedImage
-from helix.conversations.tree import hold
+from helix.conversations.conversation_rows import hold
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row, compose
 from helix.library.errors import NotFound

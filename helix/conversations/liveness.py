@@ -132,20 +132,20 @@ class MessageRow:
         Returns whether the answer is to be stopped; None where it is not this process's any more:
         then nothing was stored.
         """
-        values = self._at() | _told(events) | {"documents": list(documents)}
+        values = self._at() | _event_columns(events) | {"documents": list(documents)}
         found = await self.library.data(_APPEND, values)
         return None if found is None else bool(found["stop_asked"])
 
     async def finish(self, ending: Ending, events: Sequence[MessageEvent]) -> bool:
         """End the answer with its last ``events``; False where it had ended before."""
-        values = self._at() | _told(events) | {
+        values = self._at() | _event_columns(events) | {
             "status": ending.status, "error": storable(ending.error),
             "response": storable_json(ending.response), "documents": list(ending.documents),
             "cited": list(ending.cited),
         }  # fmt: skip
         return await self.library.data(_FINISH, values) is not None
 
-    async def told(self, after: int) -> tuple[str, list[MessageEvent]]:
+    async def read_events(self, after: int) -> tuple[str, list[MessageEvent]]:
         """The status, and the events after number ``after``; a silent answer is interrupted first.
 
         Raises:
@@ -171,7 +171,7 @@ class MessageRow:
         await self.library.data(compose(_SUMMARY, this=_THIS), values)
 
 
-def _told(events: Sequence[MessageEvent]) -> Row:
+def _event_columns(events: Sequence[MessageEvent]) -> Row:
     return {
         "first": events[0].n if events else 1,
         "events": [event.name for event in events],

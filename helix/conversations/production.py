@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from helix.answering.events import Event, typed_events, without_told
+from helix.answering.events import Event, typed_events, without_streamed
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.suggested_scope import suggested_scope
 from helix.domain.retrieval import Retrieval
@@ -20,13 +20,13 @@ class Production:
     def __init__(self, request: AnswerRequest) -> None:
         self._request = request
         self._retrieval: Retrieval | None = None
-        self._told: set[int] = set()
+        self._streamed: set[int] = set()
 
     @property
     def documents(self) -> list[int]:
         """The documents whose words or titles stand in the events so far, or may in later ones."""
         found = documents_in(self._retrieval) if self._retrieval else []
-        return sorted({*found, *self._told})
+        return sorted({*found, *self._streamed})
 
     async def streamed(self) -> AsyncGenerator[Event, None]:
         """The events as the model writes."""
@@ -34,7 +34,7 @@ class Production:
         async for name, payload in typed_events(self._request, stream):
             self._retrieval = stream.retrieval  # an agent replaces it once all sources are gathered
             if name == "source" and not payload["attached"]:
-                self._told.add(payload["document_id"])
+                self._streamed.add(payload["document_id"])
             yield name, payload
 
     async def whole(self) -> AsyncGenerator[Event, None]:
@@ -43,14 +43,14 @@ class Production:
         with request.outcome:
             answer = await request.run()
         self._retrieval = answer.retrieval
-        response = request.told(answer, with_verdict=False)
+        response = request.response(answer, with_verdict=False)
         if answer.turn:
             yield "memory", answer.turn.memory.to_json()
         yield "token", {"t": response["answer"]}
         yield "citations", response["citations"]
         if request.has_verdict:
             yield "verdict", answer.verdict_json()
-        yield "done", without_told(response)
+        yield "done", without_streamed(response)
 
 
 def documents_in(retrieval: Retrieval) -> list[int]:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from helix.answering.images import UploadedImage, image_type
+from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.names import new_id
 from helix.conversations.reading import all_messages, get_conversation
-from helix.conversations.tree import NewMessage, add_message, create, switch
+from helix.conversations.tree import NewMessage, add_message, switch
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
 from helix.library.uploads import clean_name
@@ -150,9 +151,9 @@ async def import_json(library: Library, exported: Any) -> str:
             if shown := _shown(message):
                 named = describe_images(connection, library.tenant, conversation_id, shown)
                 new = replace(new, attachments=named)
-            begun = add_message(connection, library.tenant, conversation_id, new, parent)
-            ids[old_id] = begun.message_id
-            active = begun.message_id if message.get("active") else active
+            added = add_message(connection, library.tenant, conversation_id, new, parent)
+            ids[old_id] = added.message_id
+            active = added.message_id if message.get("active") else active
         if active is not None:
             switch(connection, library.tenant, conversation_id, active)
 

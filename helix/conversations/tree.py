@@ -1,4 +1,4 @@
-"""The tree of a conversation: creating, continuing, branching, switching and deleting.
+"""The tree of a conversation's messages: continuing, branching and switching.
 
 Each function works inside the caller's transaction, as the caller's tenant. Adding a message locks
 the conversation's row, so that messages are added one after another.
@@ -12,23 +12,14 @@ from typing import Any
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from helix.conversations.errors import Busy, no_conversation, no_message
+from helix.conversations.conversation_rows import hold
+from helix.conversations.errors import Busy, no_message
+from helix.conversations.history import history_of
 from helix.conversations.liveness import INTERRUPT_LATE
-from helix.domain.history import EarlierTurn, History
+from helix.domain.history import History
 from helix.storage.connections import Connected, Row
-from helix.storage.storable import restored, restored_json, storable, storable_json
+from helix.storage.storable import restored, storable, storable_json
 
-HISTORY_TURNS = 50
-"""The most turns of a question's history; older ones are in the summary."""
-
-_CREATE = """
-INSERT INTO conversations (tenant_id, id, title, scope)
-VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s)
-ON CONFLICT DO NOTHING RETURNING id
-"""
-_HOLD = """
-SELECT scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s FOR UPDATE
-"""
 _ANSWERING = """
 SELECT id FROM messages
 WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND status = 'answering'
@@ -71,33 +62,6 @@ WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = (
         AND branch = %(branch)s ORDER BY depth DESC LIMIT 1)
 RETURNING id
 """
-_CHANGE = """
-UPDATE conversations SET title = coalesce(%(title)s::text, title),
-    scope = coalesce(%(scope)s::jsonb, scope),
-    updated_at = now()
-WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
-"""
-_DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
-# OFFSET 0: as in reading.py.
-# The words of a deleted document are left out, whether or not they are removed from the row yet.
-_HISTORY = """
-WITH RECURSIVE path AS (
-    SELECT id, parent_id, 1 AS n FROM messages
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(parent)s
-    UNION ALL
-    SELECT m.id, m.parent_id, p.n + 1 FROM path p, LATERAL (
-        SELECT id, parent_id FROM messages
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.parent_id
-        OFFSET 0) m
-    WHERE p.n < %(most)s)
-SELECT m.question, m.response, m.status, m.summary, m.summarised FROM path p, LATERAL (
-    SELECT * FROM messages
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.id OFFSET 0) m
-WHERE m.status = 'done' AND NOT EXISTS (
-    SELECT unnest(m.document_ids) EXCEPT
-    SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
-ORDER BY p.n DESC
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +89,7 @@ class NewMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class AddedMessage:
     """A message that was added, with the ``scope`` that holds for it and its history."""
 
     message_id: int
@@ -134,22 +98,13 @@ class Begun:
     history: History
 
 
-def create(
-    connection: Connected, tenant: str, conversation_id: str, title: str, scope: dict[str, Any]
-) -> bool:
-    """Make an empty conversation; False where there is one of this id already."""
-    values = {"tenant": tenant, "id": conversation_id, "title": storable(title),
-              "scope": Jsonb(scope)}  # fmt: skip
-    return connection.execute(_CREATE, values).fetchone() is not None
-
-
 def add_message(
     connection: Connected,
     tenant: str,
     conversation_id: str,
     new: NewMessage,
     parent_id: int | None,
-) -> Begun:
+) -> AddedMessage:
     """Add ``new`` below ``parent_id``, None for the beginning; it becomes the active leaf.
 
     Raises:
@@ -170,7 +125,7 @@ def add_message(
     assert added is not None
     connection.execute(_TOUCH, at)
     history = history_of(connection, tenant, conversation_id, parent_id)
-    return Begun(added["id"], parent_id, scope, history)
+    return AddedMessage(added["id"], parent_id, scope, history)
 
 
 def _values(new: NewMessage, scope: dict[str, Any], parent_id: int | None) -> Row:
@@ -181,18 +136,6 @@ def _values(new: NewMessage, scope: dict[str, Any], parent_id: int | None) -> Ro
         "response": storable_json(new.response), "documents": new.document_ids,
         "cited": Jsonb(new.cited), "error": storable(new.error), "created_at": new.created_at,
     }  # fmt: skip
-
-
-def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, Any]:
-    """Lock the conversation until the transaction ends; returns its scope.
-
-    Raises:
-        NotFound: there is none.
-    """
-    held = _one(connection, _HOLD, {"tenant": tenant, "id": conversation_id})
-    if held is None:
-        raise no_conversation(conversation_id)
-    return dict(held["scope"])
 
 
 def message(connection: Connected, tenant: str, conversation_id: str, message_id: int) -> Row:
@@ -227,62 +170,6 @@ def switch(connection: Connected, tenant: str, conversation_id: str, message_id:
     leaf = _one(connection, _SWITCH, at | {"branch": branch})
     assert leaf is not None
     return int(leaf["id"])
-
-
-def change(
-    connection: Connected,
-    tenant: str,
-    conversation_id: str,
-    title: str | None,
-    scope: dict[str, Any] | None,
-) -> None:
-    """Change what is not None of a conversation.
-
-    Raises:
-        NotFound: there is none.
-    """
-    values = {
-        "tenant": tenant, "id": conversation_id,
-        "title": None if title is None else storable(title),
-        "scope": None if scope is None else Jsonb(scope),
-    }  # fmt: skip
-    if _one(connection, _CHANGE, values) is None:
-        raise no_conversation(conversation_id)
-
-
-def delete(connection: Connected, tenant: str, conversation_id: str) -> None:
-    """Delete a conversation with all its messages and their events.
-
-    Raises:
-        NotFound: there is none.
-    """
-    if _one(connection, _DELETE, {"tenant": tenant, "id": conversation_id}) is None:
-        raise no_conversation(conversation_id)
-
-
-def history_of(
-    connection: Connected, tenant: str, conversation_id: str, leaf: int | None
-) -> History:
-    """The last answered turns of the path that ends in ``leaf``, and the latest summary on it."""
-    if leaf is None:
-        return History()
-    values = {"tenant": tenant, "id": conversation_id, "parent": leaf, "most": HISTORY_TURNS}
-    rows = connection.cursor(row_factory=dict_row).execute(_HISTORY, values).fetchall()
-    turns = tuple(_earlier_turn(row) for row in rows)
-    latest = max(rows, key=lambda row: row["summarised"], default=None)
-    if latest is None:
-        return History()
-    return History(turns, restored(latest["summary"]), latest["summarised"])
-
-
-def _earlier_turn(row: Row) -> EarlierTurn:
-    response = restored_json(row["response"])
-    return EarlierTurn(
-        restored(row["question"]),
-        response.get("answer") or "",
-        tuple(response.get("citations") or ()),
-        bool(response.get("abstained")),
-    )
 
 
 def _one(connection: Connected, statement: str, values: Row) -> Row | None:

@@ -29,7 +29,7 @@ BEAT_SECONDS = 0.5
 LAST_EVENTS = frozenset({"done", "error", "stopped", "interrupted"})
 """The last events: each turn ends with one of them."""
 
-Told = Callable[[], AsyncGenerator[Event, None]]
+Produce = Callable[[], AsyncGenerator[Event, None]]
 After = Callable[[dict[str, Any]], Awaitable[None]]
 """Is awaited with the response of a turn that is done."""
 _logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Turn:
 
     Args:
         row: the message, as its owner.
-        told: the answer's events, which end with ``done`` or ``error``.
+        produce: the answer's events, which end with ``done`` or ``error``.
         first: an event before them.
         documents: gives the ids of documents whose words the answer may have by now.
         after: see After.
@@ -49,7 +49,7 @@ class Turn:
     """
 
     row: MessageRow
-    told: Told
+    produce: Produce
     first: Event
     documents: Callable[[], Sequence[int]]
     after: After | None = None
@@ -94,7 +94,7 @@ class Turn:
         if self._producing:
             self._producing.cancel()
 
-    async def begun(self) -> bool:
+    async def started(self) -> bool:
         """True once the answer's first piece is stored, or there will be none.
 
         Raises:
@@ -107,7 +107,7 @@ class Turn:
         return True
 
     async def whole(self) -> bool:
-        """True once the turn is over; raises as ``begun`` does."""
+        """True once the turn is over; raises as ``started`` does."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.ended)
         if self.failure:
@@ -133,7 +133,7 @@ class Turn:
 
     async def _produce(self) -> Ending:
         try:
-            async with aclosing(self.told()) as events:
+            async with aclosing(self.produce()) as events:
                 async for name, payload in events:
                     if name in LAST_EVENTS:
                         return self._ending(name, payload)

@@ -67,7 +67,7 @@ class Turns:
             return None
         async for _ in self.follow(row):
             continue
-        return (await row.told(_BEYOND))[0]
+        return (await row.read_events(_BEYOND))[0]
 
     async def follow(self, row: MessageRow, after: int = 0) -> AsyncGenerator[MessageEvent, None]:
         """The events of a message after number ``after``, then those to come, until its last.
@@ -80,7 +80,7 @@ class Turns:
                 async for event in turn.events(after):
                     yield event
                     after = event.n
-            status, events = await row.told(after)
+            status, events = await row.read_events(after)
             for event in events:
                 yield event
                 after = event.n

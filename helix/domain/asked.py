@@ -94,6 +94,13 @@ _DOCUMENT = re.compile(
     r"|(?<=annual )(?:report|filing)\b|(?<=latest |newest |recent )(?:report|filing)\b)",
     re.IGNORECASE,
 )  # `in its latest 10-Q`: where to look, not what for
+_TO_PAY = re.compile(
+    r"\b(?P<before>(?:do|does|did|to|will|must|shall|should) (?:[\w.&'’-]+ ){0,4}?)"
+    r"pay\b(?= (?:for|to|in|on|out|back|each|per|the|an?|its|their|any|as)\b)"
+    r"|\b(?P<bare>(?:do|does|did|will|must|shall|should) (?:[\w.&'’-]+ ){1,2})pay(?=\W*$)",
+    re.IGNORECASE,
+)
+"""`Did Acme pay for it` asks of no salary."""
 _NO_SUBJECT = word_lists("tables")["of_time"] | word_lists("tables")["asking"]
 _VALUE = re.compile(
     r"\b(?:what|which)(?:['’]s| is| was| were| are| did| does| has| had)\b|\bhow (?:much|many)\b"
@@ -135,6 +142,7 @@ class AskedQuestion:
     def subject(self) -> tuple[str, ...]:
         """What it is about: the meanings of its words, those that ask or tell a period left out."""
         bare = without_periods(without_document(self.text))
+        bare = _TO_PAY.sub(lambda found: found["before"] or found["bare"], bare)
         return tuple(word for word in dict.fromkeys(meanings(bare)) if word not in _NO_SUBJECT)
 
     @cached_property
@@ -188,10 +196,10 @@ def parts_of(text: str) -> list[str]:
     whole = read_question(text)
     if len(parts) < 2 or not all(read_question(part).subject for part in parts):
         return [text]
-    told = [f"{_led_in(text[: one.start])}{text[one.start : one.end]}" for one in whole.periods]
+    dated = [f"{_led_in(text[: one.start])}{text[one.start : one.end]}" for one in whole.periods]
     found = (word.removesuffix("'s") for word in words(text))
     names = [word for word in found if whole.named.intersection(meanings(word))]
-    return [_complete(part, told, names) for part in parts]
+    return [_complete(part, dated, names) for part in parts]
 
 
 def _led_in(before: str) -> str:
@@ -200,9 +208,9 @@ def _led_in(before: str) -> str:
     return found[0] if found else ""
 
 
-def _complete(part: str, told: Sequence[str], names: Sequence[str]) -> str:
+def _complete(part: str, dated: Sequence[str], names: Sequence[str]) -> str:
     asked = read_question(part)
-    more = [] if asked.periods else list(told)
+    more = [] if asked.periods else list(dated)
     if _POINTING.search(part) and not asked.named:
         more += [name.capitalize() for name in names]
     return " ".join([part.rstrip("? "), *more]) + "?"
@@ -219,6 +227,8 @@ def stem(word: str) -> str:
     """The word without its English ending, roughly; numbers, names and short words unchanged."""
     if len(word) < 4 or not word.isalpha():
         return word
+    if word == "found":  # not what was founded
+        return "find"
     word = word[:-3] + "y" if word.endswith("ies") else word
     word = word[:-1] if word.endswith("s") and not word.endswith("ss") else word
     for suffix in _SUFFIXES:

@@ -6,7 +6,7 @@ A calculation is believed only when it is computed again from its operands (``ho
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -16,17 +16,22 @@ from helix.domain.arithmetic import (
     Negated,
     Node,
     NotArithmetic,
-    Operation,
     evaluate,
     is_percentage,
     literals,
     parse,
 )
+from helix.domain.expression_parts import (
+    constants_of,
+    divides_by,
+    ends_in_hundredths,
+    is_product,
+    negated_literals,
+)
 from helix.language.rows import Amount, amount
 
 _PLACES = 2
 """Decimals of a quotient as it is told."""
-_HUNDRED = 100
 _POWERS = {"": 0, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _NAMES = {power: name for name, power in _POWERS.items()}
 _FRACTION = re.compile(r"\.(\d+)")
@@ -96,7 +101,7 @@ class Calculation:
         known = [n for n, one in zip(literals(tree), self.operands, strict=True) if one]
         amounts = [one.amount for one in self.operands if one]
         units = {read.unit for read in amounts if read}
-        if len(units) != 1 or _divides_by(tree, known) or _is_product(tree):
+        if len(units) != 1 or divides_by(tree, known) or is_product(tree):
             return ""
         (unit,) = units
         return "" if unit.casefold().rstrip("s") in _POWERS else unit
@@ -106,7 +111,7 @@ class Calculation:
         """The result with the decimals of its operands, or up to two where it divides."""
         tree = parse(self.expression)
         least = max(_decimals(one) for one in literals(tree))
-        divides = _divides_by(tree, list(literals(tree)))
+        divides = divides_by(tree, list(literals(tree)))
         rounded = _cut(self.result, max(least, _PLACES) if divides else least)
         shorter = _cut(rounded, least)
         short = shorter if shorter == rounded else rounded
@@ -122,24 +127,27 @@ class Calculation:
         one_row = len({one.row for one in named}) == 1
         one_column = len({one.column for one in named}) == 1
         lead = [named[0].row] * one_row + [named[0].column] * one_column
-        text, at, told = "", 0, set[tuple[int, int, int]]()
+        head = ", ".join(filter(None, lead)) or "Calculated"
+        text = self._noted_expression(with_row=not one_row, with_column=not one_column)
+        # an asterisk would be Markdown's
+        return f"{head}: {text.replace('*', '×')} = {self.said}"
+
+    def _noted_expression(self, *, with_row: bool, with_column: bool) -> str:
+        """The expression; behind the first use of each operand its row or column in brackets."""
+        text, at, noted = "", 0, set[tuple[int, int, int]]()
         for number, operand in zip(literals(parse(self.expression)), self.operands, strict=True):
             text += self.expression[at : number.end]
             at = number.end
             if operand is None:
                 continue
             place = operand.document_id, operand.start, operand.end
-            if place in told:
+            if place in noted:
                 continue
-            told.add(place)
-            note = ", ".join(
-                filter(None, [operand.row] * (not one_row) + [operand.column] * (not one_column))
-            )
-            text += f" ({note.translate(_ROUND)})" if note else ""
-        text += self.expression[at:]
-        head = ", ".join(filter(None, lead)) or "Calculated"
-        # an asterisk would be Markdown's
-        return f"{head}: {text.replace('*', '×')} = {self.said}"
+            noted.add(place)
+            names = [operand.row] * with_row + [operand.column] * with_column
+            note = ", ".join(filter(None, names)).translate(_ROUND)
+            text += f" ({note})" if note else ""
+        return text + self.expression[at:]
 
     def holds(self) -> bool:
         """Whether the operands are the expression's numbers, and it comes to the result."""
@@ -148,7 +156,7 @@ class Calculation:
             numbers = list(literals(tree))
             if len(numbers) != len(self.operands) or not any(self.operands):
                 return False
-            negated, constants = _negated(tree), constants_of(tree)
+            negated, constants = negated_literals(tree), constants_of(tree)
             for number, operand in zip(numbers, self.operands, strict=True):
                 if operand is None and number not in constants:
                     return False
@@ -166,12 +174,12 @@ class Calculation:
             return value, "%"
         known = {n: one for n, one in zip(literals(tree), self.operands, strict=True) if one}
         power = _power(tree, known)
-        if len({one.is_percent for one in known.values()}) > 1 and not _is_product(tree):
+        if len({one.is_percent for one in known.values()}) > 1 and not is_product(tree):
             raise NotArithmetic("its numbers are partly counted in percent")
         if power not in _NAMES:
             raise NotArithmetic("its numbers are counted in scales that do not go together")
-        if as_percent and power == 0 and _divides_by(tree, known):
-            return (value if _in_hundredths(tree) else value * 100), "%"
+        if as_percent and power == 0 and divides_by(tree, known):
+            return (value if ends_in_hundredths(tree) else value * 100), "%"
         return value, _NAMES[power]
 
     def to_json(self) -> dict[str, Any]:
@@ -185,10 +193,10 @@ class Calculation:
         }
 
     @classmethod
-    def of_json(cls, told: Mapping[str, Any]) -> Calculation:
-        """The calculation that ``to_json`` told."""
-        operands = tuple(one and Operand(**one) for one in told["operands"])
-        return cls(told["expression"], operands, Decimal(told["result"]), told["unit"])
+    def of_json(cls, stored: Mapping[str, Any]) -> Calculation:
+        """The calculation that ``to_json`` made."""
+        operands = tuple(one and Operand(**one) for one in stored["operands"])
+        return cls(stored["expression"], operands, Decimal(stored["result"]), stored["unit"])
 
 
 def stands_for(number: Literal, operand: Operand, *, negated: bool) -> bool:
@@ -250,70 +258,6 @@ def _power(tree: Node, known: Mapping[Literal, Operand]) -> int:
             " 1.2 million - 300 thousand"
         )
     return left
-
-
-def _divides_by(tree: Node, known: Collection[Literal]) -> bool:
-    """Whether an expression divides by one of the numbers ``known``."""
-    if isinstance(tree, Literal):
-        return False
-    if isinstance(tree, Negated):
-        return _divides_by(tree.part, known)
-    below = tree.sign == "/" and any(number in known for number in literals(tree.right))
-    return below or _divides_by(tree.left, known) or _divides_by(tree.right, known)
-
-
-def _in_hundredths(tree: Node) -> bool:
-    """Whether an expression ends in `* 100`."""
-    if not isinstance(tree, Operation) or tree.sign != "*":
-        return False
-    return isinstance(tree.right, Literal) and tree.right.value == _HUNDRED
-
-
-def _negated(tree: Node) -> set[Literal]:
-    """The numbers that have a minus of their own."""
-    if isinstance(tree, Literal):
-        return set()
-    if isinstance(tree, Negated):
-        return {tree.part} if isinstance(tree.part, Literal) else _negated(tree.part)
-    return _negated(tree.left) | _negated(tree.right)
-
-
-def constants_of(tree: Node) -> set[Literal]:
-    """The numbers that need no source.
-
-    The count that a sum of so many is divided by, the 1 of `a / b - 1`, the 100 of `a / b * 100`.
-    """
-    if isinstance(tree, Literal):
-        return set()
-    if isinstance(tree, Negated):
-        return constants_of(tree.part)
-    left, right = tree.left, tree.right
-    found = constants_of(left) | constants_of(right)
-    if isinstance(right, Literal):
-        is_count = tree.sign == "/" and right.value == _terms(left) > 1
-        is_one = tree.sign == "-" and right.value == 1 and _is_quotient(left)
-        is_hundred = tree.sign == "*" and right.value == _HUNDRED and _is_quotient(left)
-        if is_count or is_one or is_hundred:
-            found.add(right)
-    return found
-
-
-def _is_product(tree: Node) -> bool:
-    return isinstance(tree, Operation) and tree.sign == "*"
-
-
-def _is_quotient(tree: Node) -> bool:
-    return isinstance(tree, Operation) and tree.sign == "/"
-
-
-def _terms(tree: Node) -> int:
-    """How many numbers a sum adds; 0 of what is no sum."""
-    if isinstance(tree, Literal):
-        return 1
-    if isinstance(tree, Negated):
-        return _terms(tree.part)
-    left, right = _terms(tree.left), _terms(tree.right)
-    return left + right if tree.sign == "+" and left and right else 0
 
 
 def _cut(number: Decimal, places: int) -> Decimal:

@@ -58,9 +58,9 @@ def follow_up(question: str, history: History) -> FollowUp:
         return FollowUp(question)
     if (reply := in_reply(question, history)) is not None:
         return FollowUp(reply, True)
-    told = _on_this_topic(asked)
-    understood = in_full(question, told)
-    earlier = [in_full(text, told[:place]) for place, text in enumerate(told)]
+    topic_turns = _on_this_topic(asked)
+    understood = in_full(question, topic_turns)
+    earlier = [in_full(text, topic_turns[:place]) for place, text in enumerate(topic_turns)]
     return FollowUp(
         understood, True, _earlier_terms(understood, earlier), _earlier_vectors(understood, earlier)
     )

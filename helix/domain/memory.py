@@ -78,7 +78,7 @@ def remember(history: History, budget: Budget) -> Memory:
     """
     turns = max(len(history.turns), history.summarised)
     frame = len(BEGIN) + len(END) + 2
-    parts = [_told(turn) for turn in history.turns[-(budget.messages // 2) :]]
+    parts = [_transcript(turn) for turn in history.turns[-(budget.messages // 2) :]]
     parts = parts if budget.messages > 1 else []
     fitting = _fitting(parts, budget.chars - frame)
     summary = ""
@@ -99,7 +99,7 @@ def _fitting(parts: list[str], room: int) -> list[str]:
     return parts[first:]
 
 
-def _told(turn: EarlierTurn) -> str:
+def _transcript(turn: EarlierTurn) -> str:
     return "".join(_lines(turn))
 
 

@@ -63,9 +63,9 @@ class NounPhrase:
         many = _LISTS["many_of_a_kind"]
         return head in many or head.removesuffix("s") in many
 
-    def is_told(self, told: set[str]) -> bool:
-        """Whether its thing is among the words ``told``, or comes earlier in the question."""
-        return not told.union(terms(self.before)).isdisjoint(terms(self.words[-1]))
+    def is_known(self, known: set[str]) -> bool:
+        """Whether its thing is among the words ``known``, or comes earlier in the question."""
+        return not known.union(terms(self.before)).isdisjoint(terms(self.words[-1]))
 
 
 def pointed(question: str) -> Iterator[NounPhrase]:

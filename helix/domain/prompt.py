@@ -80,7 +80,7 @@ def chat_messages(
     do ``history`` and ``calculations``, each in a user message of its own, with its rules after the
     grounding rules.
     """
-    told = dict(beside or {}) | ({} if places is None else {PLACES: list(places)})
+    extras = dict(beside or {}) | ({} if places is None else {PLACES: list(places)})
     turn = user_turn(question, sources)
     rules, before = f"{GROUNDING_RULES}\n{style}" if style else GROUNDING_RULES, []
     for one in filter(None, (history, calculations)):
@@ -89,7 +89,7 @@ def chat_messages(
     return [
         ChatMessage(role=MessageRole.SYSTEM, content=rules),
         *before,
-        ChatMessage(role=MessageRole.USER, content=turn, additional_kwargs=told),
+        ChatMessage(role=MessageRole.USER, content=turn, additional_kwargs=extras),
     ]
 
 

@@ -8,12 +8,13 @@ from typing import Protocol
 
 from helix.domain.asked import AnswerKind, AskedQuestion
 from helix.domain.source_place import SourcePlace
-from helix.language.durations import months_in
+from helix.language.durations import lengths_in, months_in
 from helix.language.paraphrases import meanings
-from helix.language.periods import dates, keys_until, periods
+from helix.language.periods import Period, dates, keys_until, periods
 from helix.language.sentences import sentence_spans
 from helix.language.word_lists import tables, word_lists
 
+NO_PLACE = SourcePlace()
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _NUMBERS = {
     word: number
@@ -24,6 +25,12 @@ _QUARTER = re.compile(
     rf"\b(?:(?P<ordinal>{'|'.join(_NUMBERS)})[ -](?:fiscal[ -])?quarter|Q(?P<n>[1-4]))\b",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(
+    r"\b(?:from|than|over|versus|vs\.?|compared (?:to|with)|relative to)(?: (?:the|that|of|in))*"
+    r"\W*\Z",
+    re.IGNORECASE,
+)
+"""In front of a period that a statement only compares with: `up from the first quarter`."""
 _OF_COMPANIES = word_lists("tables")["of_companies"]
 
 
@@ -68,18 +75,18 @@ def irrelevance(
         text: the source's.
         companies: of all sources (companies_of).
     """
-    told = frozenset(meanings(said))
+    stated = frozenset(meanings(said))
     whole = frozenset(meanings(text))
-    if foreign := foreign_names(question, place, whole | told, companies):
+    if foreign := foreign_names(question, place, whole | stated, companies):
         beside = question.counted or frozenset(question.subject[-1:])
         return _not_about(question, foreign | beside)
-    if question.counted and question.counted.isdisjoint(told | _around(said, text)):
+    if question.counted and question.counted.isdisjoint(stated | _around(said, text)):
         return _not_about(question, question.counted)
     if quarter := _other_quarter(question, said, place):
         return f"quoted, but not about {quarter}"
-    if is_of_another_time(question, said):
+    if is_of_another_time(question, said, place):
         return f"quoted, but not about {question.text[slice(*question.periods[0][:2])]}"
-    met = [word for word in question.subject if word in told or word in place.about]
+    met = [word for word in question.subject if word in stated or word in place.about]
     if question.subject and not met and not _shares(question, whole):
         return _not_about(question, frozenset(question.subject[:3]))
     return None
@@ -121,23 +128,56 @@ def _number(quarter: re.Match[str]) -> int:
     return _NUMBERS.get(quarter["ordinal"].lower(), 0) if quarter["ordinal"] else int(quarter["n"])
 
 
-def is_of_another_time(question: AskedQuestion, said: str) -> bool:
-    """Whether each period that the statement names is another than each that is asked for."""
-    told = periods(said)
-    if not told or not question.periods or question.kind is AnswerKind.TIME:
+def is_of_another_time(question: AskedQuestion, said: str, place: SourcePlace = NO_PLACE) -> bool:
+    """Whether each period that the statement names is another than each that is asked for.
+
+    Args:
+        place: where it is said; its document's own period has several names.
+    """
+    if not question.periods or question.kind is AnswerKind.TIME:
         return False
-    months, own_months = months_in(question.text), months_in(said)
-    if months and own_months and months != own_months:
+    months, lengths = months_in(question.text), lengths_in(said)
+    quarters = _quarters(question.periods)
+    named = _quarters(periods(said))
+    if not quarters & named and (months or quarters) and lengths and (months or 3) not in lengths:
         return True
+    asked = {key for period in question.periods for key in period.keys}
+    told = [
+        one for one in periods(said)
+        if not asked.isdisjoint(one.keys) or not _is_compared(said, one)
+    ]  # fmt: skip
+    if not told:
+        return False
+    if quarters and (own_quarters := _quarters(told)):
+        return quarters.isdisjoint(own_quarters)
+    keys = place.period_keys
+    if keys.issuperset(one.keys[0] for one in question.periods) and any(
+        one.keys[0] in keys for one in told
+    ):
+        return False
+    if all(one.keys[0].startswith("month:") for one in question.periods):
+        own = {key for one in told for key in one.keys if key.startswith("month:")}
+        if own:
+            return own.isdisjoint(one.keys[0] for one in question.periods)
+    own_months = months_in(said)
     days = {day for _, _, day in dates(question.text)}
     if days and (own_days := {day for _, _, day in dates(said)}):
         years = {period.keys[0] for period in told} & {f"annual:{day.year}" for day in days}
         return not (days & own_days or years)  # `at 31 December 2019 (2018: $3 million)`
-    asked = {key for period in question.periods for key in period.keys}
     own = {key for period in told for key in period.keys}
     for _, _, day in dates(said):
         own.update(keys_until(day, own_months or 12))
     return not years_of(asked) & years_of(own)
+
+
+def _is_compared(said: str, one: Period) -> bool:
+    """Whether a statement only compares with a period: `up from 2018`, `$9 (2018: $8)`."""
+    aside = said[one.start - 1 : one.start] == "(" and said[one.end : one.end + 1] == ":"
+    return aside or _COMPARED.search(said[: one.start]) is not None
+
+
+def _quarters(named: Iterable[Period]) -> frozenset[str]:
+    return frozenset(one.keys[0] for one in named if one.keys[0].startswith("quarter:"))
 
 
 def years_of(keys: Iterable[str]) -> frozenset[str]:

@@ -22,14 +22,14 @@ class SourcePlace:
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """All of it as one text."""
         return "\n".join((self.title, *self.heading_path, *self.facts.values()))
 
     @cached_property
     def about(self) -> frozenset[str]:
         """What its title, the headings above it and the facts of its document mean."""
-        return frozenset(meanings(self.told))
+        return frozenset(meanings(self.text))
 
     @cached_property
     def company(self) -> frozenset[str]:
@@ -39,8 +39,8 @@ class SourcePlace:
     @cached_property
     def period_end(self) -> date | None:
         """The last day of what its document reports on."""
-        told = self.facts.get("period_end") or self.facts.get("period", "")
-        return next((day for _, _, day in dates(told)), None)
+        period = self.facts.get("period_end") or self.facts.get("period", "")
+        return next((day for _, _, day in dates(period)), None)
 
     @cached_property
     def period_keys(self) -> frozenset[str]:

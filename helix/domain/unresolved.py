@@ -27,10 +27,10 @@ _PRONOUNS = frozenset(("it", "its", "they", "them", "their"))
 
 
 def unresolved(question: str, history: History, found: Sequence[Candidate]) -> str | None:
-    """The words of ``question`` whose thing is not told, without their article; else None.
+    """The words of ``question`` whose thing is not known, without their article; else None.
 
-    ``found`` are the passages found for it, best first. A thing is told where the last of its words
-    is in an earlier question, in the last answer, or earlier in the question itself; so is
+    ``found`` are the passages found for it, best first. A thing is known where the last of its
+    words is in an earlier question, in the last answer, or earlier in the question itself; so is
     everything where the best passage is of a document that was put to the conversation, which is
     what is meant then.
     """
@@ -66,8 +66,8 @@ def which(unnamed: str) -> str:
 def _first_unresolved(phrases: Sequence[NounPhrase], history: History) -> NounPhrase | None:
     asked = [turn.question for turn in history.turns]
     answered = [turn.answer for turn in history.turns[-1:]]
-    told = set(terms(" ".join([*asked, *answered, history.summary])))
-    return next((one for one in phrases if not one.is_told(told)), None)
+    known = set(terms(" ".join([*asked, *answered, history.summary])))
+    return next((one for one in phrases if not one.is_known(known)), None)
 
 
 def _competing(found: Sequence[Candidate]) -> bool:

@@ -13,6 +13,14 @@ _LENGTH = re.compile(
 )
 _COUNTS = {"three": 3, "3": 3, "six": 6, "6": 6, "nine": 9, "9": 9, "twelve": 12, "12": 12}
 
+_COUNT = re.compile(r"\b(?:three|six|nine|twelve|3|6|9|12)\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(?:three|six|nine|3|6|9)-?(?:,| and) (?:six|nine|twelve|6|9|12)[ -]months?\b", re.IGNORECASE
+)
+_TO_DATE = re.compile(
+    r"\bYTD\b|\byear[- ]to[- ]date\b|\bfirst (?:six|nine) months\b|\bfirst half\b"
+)
+
 
 def months_in(text: str) -> int | None:
     """The months of the first length that ``text`` names; None where it names none."""
@@ -22,6 +30,18 @@ def months_in(text: str) -> int | None:
     if found[1]:
         return _COUNTS[found[1].lower()]
     return 3 if found[2] else 6 if found[3] else 12
+
+
+def lengths_in(text: str) -> frozenset[int]:
+    """The months of all lengths that ``text`` names: `the three and nine months ended` two.
+
+    A year to date is 0 months: how many it has is told elsewhere.
+    """
+    found = {
+        _COUNTS[word.lower()] for some in _SEVERAL.findall(text) for word in _COUNT.findall(some)
+    }
+    found |= {months_in(one[0]) or 12 for one in _LENGTH.finditer(text)}
+    return frozenset(found | ({0} if _TO_DATE.search(text) else set()))
 
 
 def without_periods(text: str) -> str:

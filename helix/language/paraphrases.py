@@ -63,7 +63,7 @@ def rephrasings(text: str) -> list[str]:
 @lru_cache(maxsize=2**16)
 def meaning(word: str) -> str:
     """The stem of a word, or the one that stands for all of its group."""
-    found = _stem(word)
+    found = "find" if word == "found" else _stem(word)  # not what was founded
     return _OF_WORD.get(found, found)
 
 

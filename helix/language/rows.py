@@ -75,6 +75,11 @@ class TableRow:
     def label(self) -> str:
         return self.path[-1] if self.path else ""
 
+    @property
+    def group(self) -> str:
+        """What its label stands under, '' where nothing is above it."""
+        return INWARDS.join(self.path[:-1])
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:

@@ -97,13 +97,13 @@ class AuditLog:
         self._most, self._on_dropped = most, on_dropped
         self._waiting: dict[Event, tuple[datetime, int]] = {}
         self._recorded_at: OrderedDict[tuple[int, str], float] = OrderedDict()
-        self._untold = 0  # of the dropped, those that no row tells of yet
+        self._unlogged = 0  # of the dropped, those that no row tells of yet
 
     def record(self, event: Event, at: datetime | None = None, n: int = 1) -> None:
         """Keep ``event`` until it is written; it happened ``n`` times from ``at`` (now) on."""
         first, count = self._waiting.get(event, (at or datetime.now(UTC), 0))
         if not count and len(self._waiting) >= self._most:
-            self._untold += n
+            self._unlogged += n
             self._on_dropped(n)
             return
         self._waiting[event] = (first, count + n)
@@ -123,16 +123,16 @@ class AuditLog:
         """All that waits, which waits no longer; with a count of what was dropped before."""
         events = [(event, at, n) for event, (at, n) in self._waiting.items()]
         self._waiting.clear()
-        if self._untold:
-            events.append((Event("dropped", "events not kept"), datetime.now(UTC), self._untold))
-            self._untold = 0
+        if self._unlogged:
+            events.append((Event("dropped", "events not kept"), datetime.now(UTC), self._unlogged))
+            self._unlogged = 0
         return events
 
     def requeue(self, events: Iterable[Waiting]) -> None:
         """Queue again what ``take`` returned and the caller could not write."""
         for event, at, n in events:
             if event.kind == "dropped":
-                self._untold += n
+                self._unlogged += n
             else:
                 self.record(event, at, n)
 

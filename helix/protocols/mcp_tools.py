@@ -188,7 +188,7 @@ async def ask(
             return await answering.run()
 
     answer = await caller.admit(whole)
-    return _answer_result(caller, answering.told(answer, with_verdict=False))
+    return _answer_result(caller, answering.response(answer, with_verdict=False))
 
 
 def _answer_result(caller: Visitor, answer: Json) -> AnswerResult:

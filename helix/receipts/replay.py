@@ -35,11 +35,11 @@ class Cause:
 
     ``kind`` is "index changed", "history changed", "model changed", "embedder changed", "reranker
     changed", "judge changed", "prompt changed", "settings changed", "release changed" or "model
-    varies"; ``told`` describes it.
+    varies"; ``description`` is for a reader.
     """
 
     kind: str
-    told: str
+    description: str
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ class PageOfFile(NamedTuple):
     @property
     def tag(self) -> str:
         """The same for the same image: an HTTP entity tag, quotes included."""
-        told = f"{_VERSION} {self.file_hash} {self.number} {self.scale}"
-        return f'"{hashlib.sha256(told.encode()).hexdigest()[:32]}"'
+        identity = f"{_VERSION} {self.file_hash} {self.number} {self.scale}"
+        return f'"{hashlib.sha256(identity.encode()).hexdigest()[:32]}"'
 
 
 class PageImages:

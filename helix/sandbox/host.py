@@ -166,8 +166,8 @@ def _printed(descriptor: int) -> bytes:
 def _children() -> set[int]:
     """Of this process, orphans of its own among them; empty where the system does not tell."""
     with contextlib.suppress(OSError):
-        told = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
-        return {int(pid) for pid in told.split()}
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+        return {int(pid) for pid in children.split()}
     return set()
 
 

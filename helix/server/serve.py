@@ -117,8 +117,8 @@ def serve_with(settings: Settings, host: str, sockets: list[socket.socket], proc
     address = address_of(host, sockets)
 
     def listening() -> None:
-        told = "Helix is running on %s with %d processes (Ctrl-C ends it)"
-        _logger.info(told, address, processes)
+        message = "Helix is running on %s with %d processes (Ctrl-C ends it)"
+        _logger.info(message, address, processes)
 
     with ExitStack() as stack:
         for each in sockets:

@@ -119,7 +119,7 @@ class Supervisor:
         async with asyncio.TaskGroup() as group:
             for number in range(self._most):
                 group.create_task(self._keep(number))
-            group.create_task(self._reload_when_told(reloading))
+            group.create_task(self._reload_on(reloading))
 
     async def _start(self, number: int) -> bool:
         """Start a process in place of any before; whether it listens."""
@@ -165,10 +165,10 @@ class Supervisor:
                 if not await self._start(number):
                     wait = _next_wait(wait, 0.0)
 
-    async def _reload_when_told(self, told: asyncio.Event) -> None:
+    async def _reload_on(self, requested: asyncio.Event) -> None:
         while True:
-            await told.wait()
-            told.clear()
+            await requested.wait()
+            requested.clear()
             for number in range(self._most):
                 async with self._changing[number]:
                     if not await self._replace(number):

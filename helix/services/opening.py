@@ -26,6 +26,7 @@ from helix.services.retrieving import Retrieving, open_retriever
 from helix.services.services import Services
 from helix.services.stores import fill_terms, open_store
 from helix.settings import Settings
+from helix.storage.name_lookups import bound_name_lookups
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.metrics import Metrics
 from helix.voice.transcribing import Transcriber, build_transcriber
@@ -49,6 +50,7 @@ async def open_services(
             ceiling.
         StoreUnavailable, EmbedderMismatch: as open_store does.
     """
+    bound_name_lookups(asyncio.get_running_loop())
     async with AsyncExitStack() as stack:
         models = open_models(settings, stack, embedder, following, llm)
         search_spaces = spaces(settings, models.embedders)

@@ -8,18 +8,21 @@ once with 503 and ``Retry-After``: their callers can go elsewhere while there is
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from fastapi import HTTPException, Request
 
+from helix.fairness.queue import FairQueue
 from helix.serving.limits import answers_for, asker
 
 WAIT_SECONDS = 10.0
 """Longest that a question waits for its turn."""
 RETRY_SECONDS = 2
+_MOST_PER_NEW = 8
+"""So many places are there for each further one, of a tenant that has no answer under way."""
 _T = TypeVar("_T")
 
 
@@ -43,9 +46,6 @@ class Counted(Protocol):
         ...
 
 
-_Turn = asyncio.Future[None]
-
-
 class Overloaded(HTTPException):
     """The question was not begun: too many are under way and waiting. 503 on every route."""
 
@@ -61,7 +61,8 @@ class Admission:
     """The places for answers of one server, for one event loop.
 
     Args:
-        most: answers under way at once.
+        most: answers under way at once. A tenant that has none under way does not wait for one of
+            another's to end: for such there is an eighth more.
         waiting: questions that wait for a place; of a tenant that fills the queue the latest
             gives way to another tenant's.
     """
@@ -70,7 +71,8 @@ class Admission:
         self._most = most
         self._room = waiting
         self._under_way = 0
-        self._queues: OrderedDict[str, deque[_Turn]] = OrderedDict()
+        self._answering: Counter[str] = Counter()  # by tenant, of those under way
+        self._queue = FairQueue()
 
     def place(
         self, tenant: str, asker: Counted | None = None, decided: Callable[[], None] | None = None
@@ -84,70 +86,59 @@ class Admission:
     @property
     def is_full(self) -> bool:
         """Whether the next question would be refused, or have to push out another tenant's."""
-        return self._under_way >= self._most and self._waiting() >= self._room
+        return self._under_way >= self._most and len(self._queue) >= self._room
 
     def has_room(self, more: int) -> bool:
         """Whether one question finds a place or waits for one behind ``more`` that come first."""
-        return self._under_way + self._waiting() + more < self._most + self._room
+        return self._under_way + len(self._queue) + more < self._most + self._room
 
     def gives_way_to(self, tenant: str, more: int = 0) -> bool:
         """Whether a full queue takes one of ``tenant`` for another's, behind ``more`` of its own.
 
         It does for a tenant that would have fewer there than the one that has most.
         """
-        longest = max(map(len, self._queues.values()), default=0)
-        return longest > len(self._queues.get(tenant, ())) + more + 1
-
-    def _waiting(self) -> int:
-        return sum(map(len, self._queues.values()))
+        return self._queue.longest > self._queue.of(tenant) + more + 1
 
     async def _enter(self, tenant: str) -> None:
-        if self._under_way < self._most and not self._queues:
+        if self._begins_at_once(tenant):
             self._under_way += 1
-            return
-        turn = self._queued(tenant)
+        else:
+            await self._wait(tenant)
+        self._answering[tenant] += 1
+
+    def _begins_at_once(self, tenant: str) -> bool:
+        if self._under_way < self._most:
+            return not self._queue
+        is_new = not self._answering[tenant] and not self._queue.of(tenant)
+        return is_new and self._under_way < self._most + self._most // _MOST_PER_NEW
+
+    async def _wait(self, tenant: str) -> None:
+        """Wait for a place, where there is room to wait or another makes room."""
+        if len(self._queue) >= self._room:
+            if not self.gives_way_to(tenant):
+                raise Overloaded
+            self._queue.push_out(Overloaded())
+        turn = self._queue.join(tenant)
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await turn
         except BaseException as error:
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._leave()  # its turn came in the very moment in which it gave up
-            self._forget(tenant, turn)
+            if self._queue.leave(tenant, turn):
+                self._pass_on()
             if isinstance(error, TimeoutError):
                 raise Overloaded from None
             raise
 
-    def _queued(self, tenant: str) -> _Turn:
-        """A turn at the end of the tenant's queue, where there is room or another makes room."""
-        if self._waiting() >= self._room:
-            if not self.gives_way_to(tenant):
-                raise Overloaded
-            longest = max(self._queues.values(), key=len)
-            longest.pop().set_exception(Overloaded())
-        turn: _Turn = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(tenant, deque()).append(turn)
-        return turn
+    def _leave(self, tenant: str) -> None:
+        self._answering[tenant] -= 1
+        if not self._answering[tenant]:
+            del self._answering[tenant]
+        self._pass_on()
 
-    def _forget(self, tenant: str, turn: _Turn) -> None:
-        queue = self._queues.get(tenant)
-        if queue is None:
-            return
-        if turn in queue:
-            queue.remove(turn)
-        if not queue:
-            del self._queues[tenant]
-
-    def _leave(self) -> None:
-        """Give the place to the tenant who has waited longest since its last turn, if any does."""
-        while self._queues:
-            tenant, queue = self._queues.popitem(last=False)
-            turn = queue.popleft() if queue else None
-            if queue:
-                self._queues[tenant] = queue  # behind the others
-            if turn is not None and not turn.done():
-                turn.set_result(None)
-                return
-        self._under_way -= 1
+    def _pass_on(self) -> None:
+        """Give a place to whoever is next, if anybody waits and it is none of the further ones."""
+        if self._under_way > self._most or not self._queue.wake():
+            self._under_way -= 1
 
 
 class Place:
@@ -212,7 +203,7 @@ class Place:
         """Give the place back, once."""
         if self._taken:
             self._taken = False
-            self._admission._leave()
+            self._admission._leave(self._tenant)
             self._give_back()
 
     def _give_back(self) -> None:

@@ -21,6 +21,7 @@ from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
 from helix.serving.admission import place_for
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
+from helix.serving.joined_frames import joined
 from helix.serving.sse import citations_frame, event_frame, token_frame
 
 _logger = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ async def streamed(
         if stream is None:
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         close = place.until(stream.aclose)
-    return event_stream(frames(stream), close, headers)
+    return event_stream(joined(frames(stream)), close, headers)
 
 
 async def plain_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[bytes, None]:

@@ -62,12 +62,14 @@ def event_stream(
     frames: AsyncIterable[bytes | ServerSentEvent],
     release: Callable[[], Awaitable[None]],
     headers: Mapping[str, str] | None = None,
-    drain_seconds: float = DRAIN_SECONDS,
+    *,
+    endless: bool = False,
 ) -> EventSourceResponse:
-    """A response of server-sent events that pings, and ends ``drain_seconds`` after SIGTERM.
+    """A response of server-sent events that pings.
 
-    ``release`` closes what ``frames`` reads from. It is called once the response is over, also
-    where no frame was ever asked for.
+    After SIGTERM it may go on for DRAIN_SECONDS and is cut then. One that is ``endless`` ends at
+    once, as if its frames had: its client comes again. ``release`` closes what ``frames`` reads
+    from. It is called once the response is over, also where no frame was ever asked for.
     """
     response = _EventStream(
         frames,
@@ -76,10 +78,11 @@ def event_stream(
         ping=PING_SECONDS,
         ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
         send_timeout=SEND_TIMEOUT_SECONDS,
-        shutdown_event=anyio.Event(),
-        shutdown_grace_period=drain_seconds,
+        shutdown_event=(stopping := anyio.Event()),
+        shutdown_grace_period=0 if endless else DRAIN_SECONDS,
     )
     response.frames, response.release = frames, release
+    response.ends_with = stopping if endless else None
     return response
 
 
@@ -92,10 +95,14 @@ class _EventStream(EventSourceResponse):
 
     frames: AsyncIterable[bytes | ServerSentEvent]
     release: Callable[[], Awaitable[None]]
+    ends_with: anyio.Event | None
+    """Set when the server stops, in a stream that ends then as if its frames had."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
+            if self.active and self.ends_with and self.ends_with.is_set():
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
         except SendTimeoutError:
             _logger.warning("stream cut: the client took nothing for %d s", SEND_TIMEOUT_SECONDS)
         finally:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -25,6 +27,11 @@ QUESTIONS = frozenset({(b"GET", b"/ask"), (b"POST", b"/v1/query")})
 """The requests that are a question each, and are refused with one line of JSON."""
 MOST_UNKNOWN = 8
 """Questions in the application at once, on a full server, that the door knows no tenant of."""
+QUIET_SECONDS = 0.01
+"""How long nobody was refused when a question begins."""
+PATIENCE_SECONDS = 0.3
+"""Longest that a question waits for that."""
+REFUSED_STATUS = Overloaded().status_code
 _MOST_KEYS = 4096
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -63,7 +70,8 @@ class Door:
         self._keyed = keyed
         self._on_refused = on_refused
         self._tenants: OrderedDict[bytes, str] = OrderedDict()
-        self._starts: deque[Callable[[], None]] = deque()
+        self._starts: deque[tuple[float, Callable[[], None]]] = deque()
+        self._refused_at = -math.inf
         self.undecided: Counter[str | None] = Counter()
         """By tenant, None where it is not known: the questions with an open ticket."""
 
@@ -86,21 +94,28 @@ class Door:
         tenant = self._tenant(method, query, headers)
         if self._may_enter(tenant):
             return Ticket(self, tenant)
-        self._on_refused(method.decode(), path.decode(), Overloaded().status_code, 0.0)
+        self._refused_at = time.monotonic()
+        self._on_refused(method.decode(), path.decode(), REFUSED_STATUS, 0.0)
         return refusal(headers)
 
     def begin(self, start: Callable[[], None]) -> None:
         """Call ``start`` of a question that was let in: of several one in each turn of the loop.
 
         A turn in which all of them began would hold up whoever is to be refused, or asks for
-        /healthz.
+        /healthz. And as long as others are being refused none begins, for PATIENCE_SECONDS at most:
+        whoever is refused has waited for nothing, and answers would take the processor from that.
         """
-        self._starts.append(start)
+        self._starts.append((time.monotonic() + PATIENCE_SECONDS, start))
         if len(self._starts) == 1:
             asyncio.get_running_loop().call_soon(self._begin_next)
 
     def _begin_next(self) -> None:
-        start = self._starts.popleft()
+        now, (latest, start) = time.monotonic(), self._starts[0]
+        pause = min(self._refused_at + QUIET_SECONDS, latest) - now
+        if pause > 0:
+            asyncio.get_running_loop().call_later(pause, self._begin_next)
+            return
+        self._starts.popleft()
         if self._starts:
             asyncio.get_running_loop().call_soon(self._begin_next)
         start()

@@ -82,10 +82,21 @@ class HealthWatch:
         return not done
 
     async def _connections_are_stuck(self) -> bool:
-        """Whether a read got no connection, nor any other meanwhile, of a database that answers."""
-        before = self._store.reads_begun
+        """Whether twice no read got a connection of a database that answers.
+
+        Once is not enough: a read that waited for a database which was away ends in vain, although
+        it is back by then, and the pool is about to connect.
+        """
+        for _ in range(2):
+            if await self._some_read_begins() or not await self._store.ping():
+                return False
+        return True
+
+    async def _some_read_begins(self) -> bool:
+        """Whether a read got a connection, or another did while it waited."""
+        before = self._store.reads_started
         try:
             await self._store.fetch("SELECT 1", {})
         except StoreUnavailable:
-            return self._store.reads_begun == before and await self._store.ping()
-        return False
+            return self._store.reads_started > before
+        return True

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
+import secrets
 import time
-import uuid
 from collections.abc import Iterable
 
 from opentelemetry.trace import Span, Tracer
@@ -122,7 +122,7 @@ def request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
     for name, value in headers:
         if name == b"x-request-id" and _ACCEPTED_ID.fullmatch(value):
             return str(value.decode())
-    return uuid.uuid4().hex
+    return secrets.token_hex(16)
 
 
 class OneLineStartup:
@@ -150,7 +150,7 @@ class OneLineStartup:
             if not failed:
                 raise
             # The server must hear of it either way, or it would go on to serve without services.
-            told = str(error) if isinstance(error, HelixError) else type(error).__name__
-            await send({"type": "lifespan.startup.failed", "message": f"start failed: {told}"})
+            message = str(error) if isinstance(error, HelixError) else type(error).__name__
+            await send({"type": "lifespan.startup.failed", "message": f"start failed: {message}"})
             if not isinstance(error, HelixError):
                 _logger.exception("unexpected error at start")

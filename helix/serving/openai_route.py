@@ -38,7 +38,7 @@ class OpenAIRoute(ApiRoute):
             except HTTPException as error:
                 if isinstance(error, LimitReached):
                     request.state.refused_for = error.setting
-                told = error_json(error.detail, error.status_code)
-                return TextJson(told, error.status_code, headers=error.headers)
+                error_body = error_json(error.detail, error.status_code)
+                return TextJson(error_body, error.status_code, headers=error.headers)
 
         return in_its_shape

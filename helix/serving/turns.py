@@ -36,8 +36,8 @@ async def answer_turn(request: Request, caller: Caller, asking: Asking) -> Respo
         NotFound: there is no such conversation or message.
         HelixError: the answer could not be begun, or not be finished in one piece.
     """
-    turn = await begun_turn(request, caller, asking)
-    waiting = turn.begun() if asking.stream else turn.whole()
+    turn = await start_turn(request, caller, asking)
+    waiting = turn.started() if asking.stream else turn.whole()
     if await run_unless_disconnected(request, waiting) is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     told = turn.first[1]
@@ -80,7 +80,7 @@ def event_bytes(event: MessageEvent, *, numbered: bool = True) -> bytes:
     return f"{number}event: {event.name}\ndata: {event.data}\n\n".encode()
 
 
-async def begun_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
+async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
     """The turn, which goes on by itself; raises as ``answer_turn`` does before there is one."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + WAIT_SECONDS

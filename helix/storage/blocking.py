@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from helix.storage.name_lookups import bound_name_lookups
+
 _T = TypeVar("_T")
 
 
@@ -37,6 +39,7 @@ class BlockingRunner:
                 portal = start_blocking_portal(name="helix-blocking")
                 self._portal = self._stack.enter_context(portal)
                 self._loop = self._portal.call(asyncio.get_running_loop)
+                bound_name_lookups(self._loop)
         return self._portal.call(function, *arguments)
 
     @property

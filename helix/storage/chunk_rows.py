@@ -24,13 +24,17 @@ from helix.errors import StaleChunks
 from helix.language.terms import ENGLISH
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
+from helix.storage.pipelined_connections import Statement
 from helix.storage.term_rows import copy_terms, node_row, write_terms
 
 ChunkRow = tuple[str, str, str, Vector, Jsonb]
 Metadata = dict[str, Any]
 
+# OFFSET 0: the sequence is looked up once
 _RESERVE = """
-SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)
+SELECT nextval(ids) AS id
+FROM (SELECT pg_get_serial_sequence('chunks', 'id')::regclass AS ids OFFSET 0) named
+CROSS JOIN generate_series(1, %(count)s::int)
 """
 _COPY = """
 COPY chunks (id, tenant_id, node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)
@@ -81,17 +85,18 @@ def replace_chunks(
     language: str = ENGLISH,
     terms: PackedTerms = NO_TERMS,
     *,
-    is_new: bool = False,
+    reserved: Sequence[int] | None = None,
 ) -> ChunkChanges:
     """Make ``nodes`` the chunks of a document in ``language`` that nobody else writes now.
 
-    Of ``terms`` are those that were made beforehand. A document that ``is_new`` has no chunks yet.
+    Of ``terms`` are those that were made beforehand. ``reserved`` are ids (``reserving``) for the
+    nodes of a document that is new, and has no chunks yet.
 
     Raises:
         ValueError: a new node has no vector, or one of another width than 1536.
         StaleChunks: a node without vector is not stored under its embedding key.
     """
-    rows = [] if is_new else connection.execute(_STORED, (document_id,)).fetchall()
+    rows = [] if reserved is not None else connection.execute(_STORED, (document_id,)).fetchall()
     stored = {node_id: _Stored(content, metadata) for node_id, content, metadata in rows}
     staying, new = dict[str, BaseNode](), list[BaseNode]()
     for node in nodes:
@@ -104,7 +109,7 @@ def replace_chunks(
     if gone:
         connection.execute(_DELETE, (document_id, gone))
     changed, embedded_anew = _update(connection, tenant, document_id, stored, staying)
-    _add(connection, tenant, document_id, new, language, terms)
+    _add(connection, tenant, document_id, new, language, terms, reserved)
     # what only moved has the terms it had
     write_terms(connection, embedded_anew, tenant, language)
     return ChunkChanges(len(staying) - changed, changed, len(new), len(gone))
@@ -117,6 +122,7 @@ def _add(
     nodes: Sequence[BaseNode],
     language: str,
     made: PackedTerms,
+    reserved: Sequence[int] | None,
 ) -> None:
     """Insert new chunks and their terms, made while the server enters chunks into its indexes."""
     if not nodes:
@@ -129,7 +135,7 @@ def _add(
             yield from (chunk_row(node, tenant, document_id) for node in some)
             terms.extend(node_row(node, tenant, language, made) for node in some)
 
-    ids = reserve_ids(connection, len(nodes))
+    ids = reserved or reserve_ids(connection, len(nodes))
     copy_chunks(connection, ids, rows())
     copy_terms(connection, ((tenant, document_id, *row) for row in zip(ids, terms, strict=True)))
 
@@ -208,9 +214,14 @@ def chunk_row(
     return tenant, node.node_id, _content(node), _vector(node), Jsonb(metadata)
 
 
+def reserving(count: int) -> Statement:
+    """What gives so many fresh values of chunks.id, which nobody else gets, as rows of ``id``."""
+    return _RESERVE, {"count": count}
+
+
 def reserve_ids(connection: Connected, count: int) -> list[int]:
-    """Fresh values of chunks.id, which nobody else gets."""
-    return [number for (number,) in connection.execute(_RESERVE, (count,))]
+    """So many fresh values of chunks.id."""
+    return [number for (number,) in connection.execute(*reserving(count))]
 
 
 def copy_chunks(connection: Connected, ids: Sequence[int], rows: Iterable[ChunkRow]) -> None:

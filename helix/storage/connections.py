@@ -21,10 +21,13 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from helix.errors import StoreUnavailable
+from helix.fairness.loop_turns import LoopTurns
+from helix.fairness.turns import FairTurns
 from helix.storage.blocking import BlockingRunner
+from helix.storage.pipelined_connections import ReadingConnection
+from helix.storage.pipelined_connections import Row as Row
+from helix.storage.pipelined_connections import WritingConnection as WritingConnection
 from helix.storage.pool_upkeep import given_back, go_on_connecting
-from helix.storage.reading_connection import ReadingConnection
-from helix.storage.reading_connection import Row as Row
 from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
 from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool
@@ -122,11 +125,15 @@ class Connections:
                 **_pool_options(pooled=pooled),
             )  # fmt: skip
 
-        self.reads_begun = 0  # that were given a connection
+        self.reads_started = 0  # that were given a connection
         self._open_reading = partial(reading, pool_size)
         self._reading, self._reading_blocking = self._open_reading(), reading(_BLOCKING_POOL_SIZE)
         self._replicas = Replicas(replica_urls, lambda url, name: reading(pool_size, url, name))
         self._identity: Identity | None = None  # asked for once there is a replica to compare
+        # The pool is a queue too, and one tenant's reads would all be ahead of another's. So nobody
+        # waits there: a connection is back some turns of the loop after its read (given_back).
+        self._open_turns = partial(FairTurns, (pool_size + 1) // 2)
+        self._turns, self._loop_turns = self._open_turns(), LoopTurns()
         self._pinging = AsyncConnectionPool[AsyncConnected](
             server, min_size=0, max_size=1, name="helix-ping", reset=given_back,
             reconnect_failed=go_on_connecting,
@@ -146,7 +153,12 @@ class Connections:
         try:
             # a task of its own would be simpler to abandon, and cost a tenth of the search
             async with asyncio.timeout(READ_SECONDS):
-                return await self._read(statement, values, tenant, settings)
+                if self._runner.is_current():
+                    return await self._read(statement, values, tenant, settings)
+                async with self._turns.turn(tenant):
+                    rows = await self._read(statement, values, tenant, settings)
+                await self._loop_turns.next(tenant)
+                return rows
         except TimeoutError as error:
             raise StoreUnavailable("the database keeps silent; try again") from error
 
@@ -203,7 +215,7 @@ class Connections:
             try:
                 await pool.open()
                 async with pool.connection() as connection:
-                    self.reads_begun += 1
+                    self.reads_started += 1
                     _, rows = await connection.read(
                         (_AS_TENANT + settings, {"tenant": tenant}), (statement, values)
                     )
@@ -233,6 +245,7 @@ class Connections:
         Old ones are closed as they come back.
         """
         old, self._reading = self._reading, self._open_reading()
+        self._turns = self._open_turns()  # the old ones are held by what is stuck
         closing = asyncio.create_task(old.close())
         self._checks.add(closing)
         closing.add_done_callback(self._checks.discard)
@@ -253,20 +266,25 @@ class Connections:
     @contextmanager
     def transaction(self, tenant: str, settings: str = "") -> Iterator[Connected]:
         """A connection in one transaction as ``tenant``; an error rolls it back."""
-        with _translated(), self._writing.transaction() as connection:
-            become(connection, tenant, settings)
+        become = _AS_TENANT_IN_ROLE + settings, {"tenant": tenant}
+        with _translated(), self._writing.transaction(become) as connection:
             yield connection
 
+    def ask(self, tenant: str, statement: str, values: dict[str, Any]) -> list[Row]:
+        """All rows of one statement as ``tenant``, over the connections of writes, for threads."""
+        become = _AS_TENANT_IN_ROLE, {"tenant": tenant}
+        with _translated():
+            return self._writing.read(become, (statement, values))[1]
+
     @contextmanager
-    def loading(self, tenant: str) -> Iterator[Connected]:
+    def loading(self, tenant: str) -> Iterator[WritingConnection]:
         """A transaction that writes a document of ``tenant`` by COPY, with the owner's rights.
 
         Postgres has no COPY under row-level security. What is written names its tenant, and every
         reference of a row carries it (db/schema.sql), so no row can hang on another tenant's.
         """
-        with _translated(), self._writing.transaction() as connection:
-            connection.execute(_AS_TENANT, {"tenant": tenant})
-            yield connection
+        with _translated(), self._writing.transaction((_AS_TENANT, {"tenant": tenant})) as loading:
+            yield loading
 
     def check_role(self) -> None:
         """Return where DATABASE_URL's role may act as tenants, and maintain the database.
@@ -298,9 +316,9 @@ class Connections:
             )
 
     def pool_stats(self) -> dict[str, dict[str, int]]:
-        """By pool: psycopg's statistics of it."""
+        """By pool: psycopg's statistics of it; who waits to read does so in front of its pool."""
         return {
-            "read": self._reading.get_stats(),
+            "read": self._reading.get_stats() | {"requests_waiting": self._turns.waiting},
             "write": self._writing.stats(),
             **self._replicas.stats(),
         }
@@ -351,9 +369,9 @@ def _require_direct(connection: Connected) -> None:
         )
 
 
-def become(connection: Connected, tenant: str, settings: str = "") -> None:
+def become(connection: Connected, tenant: str) -> None:
     """Act as ``tenant`` until the transaction that is open on ``connection`` ends."""
-    connection.execute(_AS_TENANT_IN_ROLE + settings, {"tenant": tenant})
+    connection.execute(_AS_TENANT_IN_ROLE, {"tenant": tenant})
 
 
 async def _ready_to_read(connection: AsyncConnected) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
@@ -19,17 +20,34 @@ from helix.storage.search_scope import (
     search_values,
 )
 
+FEWER = 20
+"""How many chunks are listed at first: the 30 more of LISTED take a tenth of the search."""
+_MARGIN = 0.004
+"""What two distances of unit vectors may differ by at half precision, and do not in full: each of
+the vectors' numbers is off by 2**-11 of itself at most, and so is each of their lengths."""
+
 
 def dense_search(vector: Vector1536, top_k: int, scope: Scope, ef_search: int) -> Search[list[Hit]]:
     """The ``top_k`` chunks of ``scope`` nearest to ``vector``, nearest first.
 
     Of chunks that are equally near the lower id comes first, so that a deeper search begins with
     the same chunks: for that it lists some more than it returns, as many as the index has in hand.
+    The index lists by half precision. Where what it has not listed might be as near as what is
+    returned, LISTED are listed in a second look.
     """
-    listed = max(top_k, min(LISTED, ef_search))
+    most = max(top_k, min(LISTED, ef_search))
+    listed = min(most, max(top_k, FEWER))
     values = search_values(vector, top_k, listed, scope)
+
+    def widened(rows: list[Row]) -> dict[str, Any] | None:
+        if listed == most or len(rows) < top_k:
+            return None
+        if rows[-1]["border"] - rows[-1]["distance"] >= _MARGIN:
+            return None
+        return {**values, "listed": most}
+
     statement = dense_statement(tuple(scope.filters()))
-    return Search(statement, values, scope.tenant, max(ef_search, top_k), _hits)
+    return Search(statement, values, scope.tenant, max(ef_search, top_k), _hits, widened)
 
 
 @lru_cache
@@ -37,7 +55,7 @@ def dense_statement(narrowed_by: tuple[str, ...]) -> str:
     """The search of a scope that these fields narrow."""
     return f"""
 WITH {scope_ctes(narrowed_by)} {near_ctes(narrowed_by)}
-SELECT {HIT_COLUMNS}
+SELECT {HIT_COLUMNS}, (SELECT max(distance) FROM near) AS border
 FROM (SELECT * FROM near ORDER BY distance, id LIMIT %(top_k)s) h {JOIN_HITS}
 ORDER BY h.distance, h.id
 """

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from psycopg.rows import dict_row
 
 from helix.domain.names import document_names
 from helix.storage.connections import Connected
+from helix.storage.pipelined_connections import Statement
 
 MOST_OF_NAME = 500
 """Documents of one name that are looked at: a name of more says little of which is meant."""
 
 _DOCUMENT = """
-SELECT title, file_name, facts FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s
+SELECT source_uri, title, file_name, facts FROM documents
+WHERE tenant_id = %(tenant)s AND id = %(id)s
 """
 _FORGET = """
-DELETE FROM document_names WHERE tenant_id = %(tenant)s AND document_id = %(id)s
+DELETE FROM document_names WHERE tenant_id = %(tenant)s
+    AND document_id = (
+        SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s)
     AND (kind, name) NOT IN (SELECT * FROM unnest(%(kinds)s::text[], %(names)s::text[]))
 """
 _REMEMBER = """
 INSERT INTO document_names (tenant_id, document_id, kind, name)
-SELECT %(tenant)s, %(id)s, kind, name
-FROM unnest(%(kinds)s::text[], %(names)s::text[]) AS named (kind, name)
+SELECT %(tenant)s, d.id, named.kind, named.name
+FROM documents d CROSS JOIN unnest(%(kinds)s::text[], %(names)s::text[]) AS named (kind, name)
+WHERE d.tenant_id = %(tenant)s AND d.source_uri = %(source_uri)s
 ON CONFLICT DO NOTHING
 """
 # Names that are no period's point at documents; periods tell which of these are meant, and where no
@@ -63,21 +71,23 @@ ORDER BY f.document_id, f.kind, f.name
 """
 
 
-def write_names(
-    connection: Connected, tenant: str, document_id: int, *, is_new: bool = False
-) -> None:
-    """Make the names of a tenant's stored document those of its title, file and facts.
-
-    A document that ``is_new`` has none yet.
-    """
+def write_names(connection: Connected, tenant: str, document_id: int) -> None:
+    """Make the names of a tenant's stored document those of its title, file and facts."""
     which = {"tenant": tenant, "id": document_id}
     row = connection.cursor(row_factory=dict_row).execute(_DOCUMENT, which).fetchone()
     if row is None:
         return
-    found = sorted(document_names(row["title"], row["file_name"], row["facts"]))
-    values = which | {
-        "kinds": [kind for kind, _ in found], "names": [name for _, name in found]
+    for statement, values in naming(tenant, **row):
+        connection.execute(statement, values)
+
+
+def naming(
+    tenant: str, source_uri: str, title: str, file_name: str, facts: Mapping[str, Any]
+) -> tuple[Statement, Statement]:
+    """What makes the names of the document from ``source_uri`` those of these."""
+    found = sorted(document_names(title, file_name, facts))
+    values = {
+        "tenant": tenant, "source_uri": source_uri,
+        "kinds": [kind for kind, _ in found], "names": [name for _, name in found],
     }  # fmt: skip
-    if not is_new:
-        connection.execute(_FORGET, values)
-    connection.execute(_REMEMBER, values)
+    return (_FORGET, values), (_REMEMBER, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from helix.storage.connections import Connected
+from helix.storage.pipelined_connections import Statement
 
 UPLOADED = "upload:"
 """How the source_uri of an upload begins whose client did not ask for one."""
@@ -24,7 +25,8 @@ SET document_id = excluded.document_id, content_hash = excluded.content_hash
 """
 _SETTLE = """
 DELETE FROM document_sources WHERE tenant_id = %(tenant)s AND (source_uri = %(source_uri)s
-    OR (document_id = %(document_id)s AND content_hash <> %(content_hash)s))
+    OR (content_hash <> %(content_hash)s AND document_id = (
+        SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s)))
 """
 
 
@@ -61,15 +63,9 @@ def add_source(
     connection.execute(_ADD, values)
 
 
-def settle_sources(
-    connection: Connected, tenant: str, document_id: int, source_uri: str, content_hash: str
-) -> None:
+def settling(tenant: str, source_uri: str, content_hash: str) -> Statement:
     """What was written under ``source_uri`` has other bytes now than some further sources had.
 
     Those are its sources no more, and ``source_uri`` is nobody's further source.
     """
-    values = {
-        "tenant": tenant, "document_id": document_id, "source_uri": source_uri,
-        "content_hash": content_hash,
-    }  # fmt: skip
-    connection.execute(_SETTLE, values)
+    return _SETTLE, {"tenant": tenant, "source_uri": source_uri, "content_hash": content_hash}

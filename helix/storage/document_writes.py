@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.domain.file_kinds import name_of_source
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
-from helix.language.terms import language_of
+from helix.language.terms import ENGLISH, SIMPLE, language_of
 from helix.storage.cache_rows import purge_unused
 from helix.storage.chunk_rows import (
     ChunkChanges,
@@ -27,22 +26,26 @@ from helix.storage.chunk_rows import (
     copy_chunks,
     replace_chunks,
     reserve_ids,
+    reserving,
 )
-from helix.storage.connections import Connected
-from helix.storage.document_names import write_names
-from helix.storage.document_sources import settle_sources
+from helix.storage.connections import Connected, Connections, WritingConnection
+from helix.storage.document_names import naming
+from helix.storage.document_sources import settling
 from helix.storage.layout_rows import replace_layout
-from helix.storage.packed_terms import NO_TERMS, PackedTerms
+from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of
 from helix.storage.stored_bytes import drop_bytes
-from helix.storage.term_rows import write_terms
+from helix.storage.term_rows import text_of, write_terms
 
 _CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTHING"
 _SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
 _LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
 _RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
+_LOCK = """
+SELECT pg_advisory_xact_lock(hashtextextended(%(source_uri)s, hashtextextended(%(tenant)s, 0)))
+"""
 _STORED = """
 SELECT id, file_hash, language, edits FROM documents
-WHERE tenant_id = %s AND source_uri = %s FOR UPDATE
+WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
 """
 _UPSERT_DOCUMENT = """
 INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
@@ -68,7 +71,7 @@ DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s AND chunk_id IN (
 _RESERVE = """
 SELECT coalesce(
     (SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s),
-    nextval(pg_get_serial_sequence('documents', 'id')))
+    nextval(pg_get_serial_sequence('documents', 'id'))) AS id
 """
 _ADOPT_DOCUMENT = """
 INSERT INTO documents (tenant_id, source_uri, title, content_hash)
@@ -128,13 +131,14 @@ def claim_embedder(connection: Connected, identity: str) -> None:
     connection.execute(_RECLAIM, (identity,))
 
 
-def reserved_id_of(connection: Connected, tenant: str, source_uri: str) -> int:
+def reserved_id_of(connections: Connections, tenant: str, source_uri: str) -> int:
     """The id of the tenant's document from ``source_uri``: the stored one, or a fresh one."""
-    return _returned_id(connection, _RESERVE, {"tenant": tenant, "source_uri": source_uri})
+    values = {"tenant": tenant, "source_uri": source_uri}
+    return int(connections.ask(tenant, _RESERVE, values)[0]["id"])
 
 
 def write_document(
-    connection: Connected,
+    connection: WritingConnection,
     tenant: str,
     document: StagedDocument,
     nodes: Sequence[BaseNode],
@@ -150,7 +154,7 @@ def write_document(
 
 
 def replace_document(
-    connection: Connected,
+    connection: WritingConnection,
     tenant: str,
     record: DocumentRecord,
     nodes: Sequence[BaseNode],
@@ -175,30 +179,35 @@ def replace_document(
         start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
         if record.text[start:end] != node.get_content(MetadataMode.NONE):
             raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
-    _lock(connection, tenant, record.source_uri)
-    reading = connection.cursor(row_factory=dict_row)
-    stored = reading.execute(_STORED, (tenant, record.source_uri)).fetchone()
+    source = {"tenant": tenant, "source_uri": record.source_uri}
+    _, found = connection.read((_LOCK, source), (_STORED, source))
+    stored = found[0] if found else None
     if expected and (stored is None or reserved_id not in (None, stored["id"])):
         raise DocumentGone("the document was deleted while it was being read")
+    kept = edited(record, stored["edits"] if stored else {})
     columns = {
         **vars(record),
-        **edited(record, stored["edits"] if stored else {}),
+        **kept,
+        FACTS: Jsonb(kept[FACTS]),
         "tenant": tenant,
         "id": reserved_id,
         "tags": None if record.tags is None else list(record.tags),
         "outline": Jsonb([section.outline() for section in record.sections]),
         "warnings": Jsonb(list(record.warnings)),
         "origin": Jsonb(dict(record.origin)),
-        "language": language_of(record.text),
+        "language": _language(record.text, nodes, tenant, terms),
     }
-    written = reading.execute(_UPSERT_DOCUMENT, columns).fetchone()
-    assert written is not None
+    (written,), *_, ids = connection.read(
+        (_UPSERT_DOCUMENT, columns),
+        *naming(tenant, record.source_uri, **kept),
+        settling(tenant, record.source_uri, record.content_hash),
+        reserving(0 if stored else len(nodes)),
+    )
     document_id, is_new = int(written["id"]), bool(written["is_new"])
     replace_layout(connection, tenant, document_id, record.pages, record.tables, is_new=is_new)
-    write_names(connection, tenant, document_id, is_new=is_new)
-    settle_sources(connection, tenant, document_id, record.source_uri, record.content_hash)
+    reserved = [row["id"] for row in ids] if is_new else None
     counts = replace_chunks(
-        connection, tenant, document_id, nodes, columns["language"], terms, is_new=is_new
+        connection, tenant, document_id, nodes, columns["language"], terms, reserved=reserved
     )
     if stored and stored["language"] != columns["language"]:
         write_terms(connection, nodes, tenant, columns["language"])
@@ -207,12 +216,22 @@ def replace_document(
     return Written(**counts.__dict__, document_id=document_id)
 
 
+def _language(text: str, nodes: Sequence[BaseNode], tenant: str, terms: PackedTerms) -> str:
+    """The language of a document: that of its terms where they were made beforehand."""
+    if terms and nodes:
+        first = text_of(nodes[0])
+        for language in (ENGLISH, SIMPLE):
+            if digest_of(first, language, tenant) in terms:
+                return language
+    return language_of(text)
+
+
 def edited(record: DocumentRecord, edits: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of ``record`` that people may have changed, with their ``documents.edits``."""
     return {
         TITLE: edits.get(TITLE) or record.title,
         FILE_NAME: edits.get(FILE_NAME) or record.file_name or name_of_source(record.source_uri),
-        FACTS: Jsonb(with_edits(record.facts, edits)),
+        FACTS: with_edits(record.facts, edits),
     }
 
 
@@ -283,10 +302,7 @@ def delete_one(connection: Connected, tenant: str, document_id: int, source_uri:
 
 def _lock(connection: Connected, tenant: str, source_uri: str) -> None:
     """One writer a source at a time: two that race a delete would both insert its old id."""
-    connection.execute(
-        "SELECT pg_advisory_xact_lock(hashtextextended(%s, hashtextextended(%s, 0)))",
-        (source_uri, tenant),
-    )
+    connection.execute(_LOCK, {"tenant": tenant, "source_uri": source_uri})
 
 
 def adopt_nodes(

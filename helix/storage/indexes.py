@@ -20,7 +20,8 @@ HALF = f"halfvec({EMBEDDING_DIMENSIONS})"
 """What the vector index has of a vector, and searches by: the cast must be the same in both."""
 INDEX_NAME = "chunks_embedding_hnsw"
 TERMS_NAME = "chunk_terms_keys"
-_LOCK = 7_416_203_311_871_154  # any constant; pg_advisory_lock's key for changes of the index
+# any constants; pg_advisory_lock's keys for changes of either index, taken in this order
+VECTORS_LOCK, _TERMS_LOCK = 7_416_203_311_871_154, 7_416_203_311_871_158
 _FOLDING = 7_416_203_311_871_156  # count_terms (db/schema.sql) takes it too
 _EXISTS = "SELECT to_regclass(%s) IS NOT NULL"
 _BYTES_PER_CHUNK = EMBEDDING_DIMENSIONS * 2 + 2048  # its vector and share of the graph, and room
@@ -46,7 +47,8 @@ def build_memory(chunks: int) -> str:
 def drop_if_empty(connection: Connected) -> bool:
     """Drop the index if there is nothing in it; whether it did. Needs autocommit."""
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        for lock in (VECTORS_LOCK, _TERMS_LOCK):
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock,))
         if connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
             return False
         for name in (INDEX_NAME, TERMS_NAME):
@@ -55,11 +57,16 @@ def drop_if_empty(connection: Connected) -> bool:
 
 
 def build_if_missing(connection: Connected) -> bool:
-    """Build what is not there; whether it did. Reads go on meanwhile."""
-    built = _build_terms(connection)
+    """Build what is not there, one after the other; whether it did. Reads go on meanwhile."""
+    built = build_terms_if_missing(connection)
+    return build_vectors_if_missing(connection) or built
+
+
+def build_vectors_if_missing(connection: Connected) -> bool:
+    """The vector index; whether it was missing."""
     row = connection.execute(_EXISTS, (INDEX_NAME,)).fetchone()
     if row and row[0]:
-        return built
+        return False
     try:
         _build(connection, workers=None)
     except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
@@ -69,10 +76,14 @@ def build_if_missing(connection: Connected) -> bool:
     return True
 
 
-def _build_terms(connection: Connected) -> bool:
-    """The index of terms, and the counts that go with it; whether it was missing."""
+def build_terms_if_missing(connection: Connected) -> bool:
+    """The index of terms, and the counts that go with it; whether it was missing.
+
+    Over a connection of its own it is built beside the vector index, which leaves a processor idle
+    at times.
+    """
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TERMS_LOCK,))
         row = connection.execute(_EXISTS, (TERMS_NAME,)).fetchone()
         if row and row[0]:
             return False
@@ -96,7 +107,7 @@ def fold_counts(connection: Connected) -> None:
 
 def _build(connection: Connected, workers: int | None) -> None:
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (VECTORS_LOCK,))
         row = connection.execute("SELECT count(*) FROM chunks").fetchone()
         memory = build_memory(row[0] if row else 0)
         connection.execute("SELECT set_config('maintenance_work_mem', %s, true)", (memory,))
@@ -105,4 +116,4 @@ def _build(connection: Connected, workers: int | None) -> None:
         create = sql.SQL("CREATE INDEX IF NOT EXISTS {} ON chunks USING {}")
         definition = sql.SQL(vector_index("embedding"))
         connection.execute(create.format(sql.Identifier(INDEX_NAME), definition))
-    connection.execute("ANALYZE chunks, chunk_terms")
+    connection.execute("ANALYZE chunks")

@@ -21,7 +21,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from helix.storage.reading_connection import ReadingConnection, Row
+from helix.storage.pipelined_connections import ReadingConnection, Row
 
 Identity = tuple[str, str]
 """The cluster's system identifier and the database's name: the same on primary and replica."""

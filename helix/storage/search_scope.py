@@ -82,12 +82,13 @@ size AS MATERIALIZED (
 # The index is of the vectors at half precision: it chooses what is listed, and the distance of each
 # is that of the vectors as they are.
 # Where the index has not brought as many as were asked for, all are compared after all. `+ 0` keeps
-# the vector index out, `coalesce` the join that would.
+# the vector index out, `coalesce` the join that would. Without its own SELECT the question's vector
+# would be halved for every row.
 _NEAR = """
 indexed AS MATERIALIZED (
     SELECT id, embedding <=> %(vector)b AS distance FROM chunks
     WHERE tenant_id = %(tenant)s AND NOT (SELECT is_few FROM size) {among}
-    ORDER BY embedding::{half} <=> %(vector)b::{half} LIMIT %(listed)s
+    ORDER BY embedding::{half} <=> (SELECT %(vector)b::{half}) LIMIT %(listed)s
 ),
 near AS MATERIALIZED (
     (SELECT id, distance FROM indexed WHERE (SELECT count(*) FROM indexed) = %(listed)s)
@@ -97,13 +98,13 @@ near AS MATERIALIZED (
      ORDER BY (c.embedding <=> %(vector)b) + 0, c.id LIMIT %(listed)s)
 )
 """
-# The metadata is fetched and unpacked once a row, of the k rows only: `|| '{}'` gives it
-# unpacked, and OFFSET 0 keeps the planner from doing so for each key. It comes as jsonb, for code
-# that is not ours may have put anything under our keys.
+# The metadata is fetched and unpacked once a row, of the k rows only: `- '{}'` takes nothing away
+# and gives it unpacked, and OFFSET 0 keeps the planner from doing so for each key. It comes as
+# jsonb, for code that is not ours may have put anything under our keys.
 _METADATA = """
 CROSS JOIN LATERAL (
     SELECT u.m -> 'page' AS page, u.m -> 'heading_path' AS heading_path, u.m -> 'label' AS label
-    FROM (SELECT c.metadata_ || '{}'::jsonb AS m OFFSET 0) u
+    FROM (SELECT c.metadata_ - '{}'::text[] AS m OFFSET 0) u
 ) m
 """
 HIT_COLUMNS = """
@@ -132,7 +133,8 @@ WHERE c.tenant_id = %(tenant)s AND c.id = ANY(%(ids)s)
 class Search(Generic[_Result]):
     """What ChunkStore runs, as ``tenant``, keeping ``ef_search`` candidates of the vector index.
 
-    The column ``identity`` of every row is the embedder that filled the database.
+    The column ``identity`` of every row is the embedder that filled the database. Where ``widened``
+    gives values for its rows, the rows of the same statement with these are the search's.
     """
 
     statement: str
@@ -140,6 +142,7 @@ class Search(Generic[_Result]):
     tenant: str
     ef_search: int
     read: Callable[[list[Row]], _Result]
+    widened: Callable[[list[Row]], dict[str, Any] | None] | None = None
 
 
 @lru_cache

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from helix.storage.connections import Connected
+from helix.storage.connections import Connected, Connections
 
 _KNOWN = """
-SELECT node_id, metadata_ ->> 'embedding_key' FROM chunks c JOIN documents d ON d.id = document_id
-WHERE d.tenant_id = %s AND source_uri = %s AND metadata_ ? 'embedding_key'
+SELECT node_id, metadata_ ->> 'embedding_key' AS key
+FROM chunks c JOIN documents d ON d.id = document_id
+WHERE d.tenant_id = %(tenant)s AND source_uri = %(source_uri)s AND metadata_ ? 'embedding_key'
 """
 _FINGERPRINTS = """
 SELECT source_uri, content_hash, recipe, CASE WHEN edits ? 'title' THEN '' ELSE title END AS title
@@ -35,13 +36,14 @@ WHERE tenant_id = %s AND source_uri = %s AND content_hash = %s AND file_hash IS 
 """
 
 
-def known_nodes(connection: Connected, tenant: str, source_uri: str) -> dict[str, str]:
+def known_nodes(connections: Connections, tenant: str, source_uri: str) -> dict[str, str]:
     """The embedding key of each chunk stored of a tenant's source, by node id.
 
     A node of that id and key needs no vector: its row has it. The key stands for embedder and
     embedded text, so a new title, which is embedded with the text, makes a node unknown.
     """
-    return dict(connection.execute(_KNOWN, (tenant, source_uri)).fetchall())
+    rows = connections.ask(tenant, _KNOWN, {"tenant": tenant, "source_uri": source_uri})
+    return {row["node_id"]: row["key"] for row in rows}
 
 
 def fingerprints(

@@ -120,13 +120,16 @@ class TenantStore:
 
     async def run_search(self, search: Search[_T]) -> _T:
         """What a search finds; raises as ``search`` does."""
-        settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
-        rows = await self._connections.read(
-            search.statement, search.values, search.tenant, settings
-        )
+        rows = await self._found(search, search.values)
+        if search.widened and (values := search.widened(rows)):
+            rows = await self._found(search, values)
         if rows:
             self._require_identity(rows[0]["identity"])
         return search.read(rows)
+
+    async def _found(self, search: Search[_T], values: dict[str, Any]) -> list[Row]:
+        settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
+        return await self._connections.read(search.statement, values, search.tenant, settings)
 
     def _require_identity(self, stored: str | None) -> None:
         if stored not in (None, self._identity):
@@ -145,9 +148,9 @@ class TenantStore:
         return self._connections.pool_stats()
 
     @property
-    def reads_begun(self) -> int:
+    def reads_started(self) -> int:
         """How many reads were given a connection until now."""
-        return self._connections.reads_begun
+        return self._connections.reads_started
 
     def renew_reading(self) -> None:
         """Leave the connections of reads behind, as Connections does."""
@@ -260,8 +263,7 @@ class TenantStore:
 
     def known_nodes(self, source_uri: str) -> dict[str, str]:
         """Node id to embedding key of the chunks stored of a source: these need no new vector."""
-        with self.transaction() as connection:
-            return known_nodes(connection, self._tenant, source_uri)
+        return known_nodes(self._connections, self._tenant, source_uri)
 
     async def fill_terms(self) -> int:
         """Write the BM25 terms of chunks that have none yet, some at a time; how many there were.
@@ -297,8 +299,7 @@ class TenantStore:
 
     def reserve(self, source_uri: str) -> int:
         """The id of the document from ``source_uri``: the stored one, or a fresh one."""
-        with self.transaction() as connection:
-            return reserved_id_of(connection, self._tenant, source_uri)
+        return reserved_id_of(self._connections, self._tenant, source_uri)
 
     def fingerprints(self, source_uris: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         """(content_hash, recipe, title) of each source that has chunks, by source_uri."""
@@ -322,7 +323,10 @@ class TenantStore:
         try:
             yield
         finally:
-            await asyncio.to_thread(self._with_connection, index.build_if_missing)
+            await asyncio.gather(
+                asyncio.to_thread(self._with_connection, index.build_terms_if_missing),
+                asyncio.to_thread(self._with_connection, index.build_vectors_if_missing),
+            )
 
     def _with_connection(self, action: Callable[[Connected], _T]) -> _T:
         with self.connection() as connection:

@@ -3,7 +3,7 @@
 A write is not tried twice, for nobody knows what of it was done. But the first round trip on a
 connection does nothing yet: BEGIN, or a bare question where no transaction is wanted. It tells
 whether the connection is alive, and where it is not another one is taken. No round trip is added
-to a write for that.
+to a write for that. What is sent with BEGIN is rolled back where it fails, and tried once more.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool
 
+from helix.storage.pipelined_connections import Row, Statement, WritingConnection
 from helix.storage.pool_upkeep import go_on_connecting_blocking
 
 Connected = Connection[TupleRow]
 """A blocking connection whose rows are tuples."""
-_Begun = Callable[[Connected], AbstractContextManager[object]]
+_Begun = Callable[[WritingConnection], AbstractContextManager[object]]
 
 
 class WritePool:
@@ -36,21 +37,36 @@ class WritePool:
     """
 
     def __init__(self, url: str, most: int, options: dict[str, Any]) -> None:
-        self._pool: ConnectionPool[Connected] = ConnectionPool(
-            url, min_size=0, max_size=most, configure=register_vector, name="helix-write",
+        self._pool: ConnectionPool[WritingConnection] = ConnectionPool(
+            url, connection_class=WritingConnection, min_size=0, max_size=most,
+            configure=_ready_to_write, name="helix-write",
             reconnect_failed=go_on_connecting_blocking, **options,
         )  # fmt: skip
 
-    def connection(self) -> AbstractContextManager[Connected]:
+    def connection(self) -> AbstractContextManager[WritingConnection]:
         """A connection in autocommit, which answered a moment ago."""
         return self._taken(_asked)
 
-    def transaction(self) -> AbstractContextManager[Connected]:
-        """A connection in a transaction, which ends with the block; an error rolls it back."""
-        return self._taken(Connected.transaction)
+    def transaction(self, *statements: Statement) -> AbstractContextManager[WritingConnection]:
+        """A connection in a transaction that ``statements`` begin, in one round trip.
+
+        It ends with the block; an error rolls it back.
+        """
+        return self._taken(lambda connection: connection.beginning(*statements))
+
+    def read(self, *statements: Statement) -> list[list[Row]]:
+        """The rows of each of ``statements``, one transaction and one round trip."""
+        found: list[list[Row]] = []
+
+        def asked(connection: WritingConnection) -> AbstractContextManager[None]:
+            found.extend(connection.read(*statements))
+            return nullcontext()
+
+        with self._taken(asked):
+            return found
 
     @contextmanager
-    def _taken(self, begun: _Begun) -> Iterator[Connected]:
+    def _taken(self, begun: _Begun) -> Iterator[WritingConnection]:
         """A connection with what ``begun`` enters of it, by the first round trip on it."""
         self._pool.open()
         for last_try in (False, True):
@@ -75,7 +91,13 @@ class WritePool:
         self._pool.close()
 
 
-def _asked(connection: Connected) -> AbstractContextManager[None]:
+def _ready_to_write(connection: WritingConnection) -> None:
+    register_vector(connection)
+    if connection.prepare_threshold is not None:  # no pooler stands in between
+        connection.keep_prepared()
+
+
+def _asked(connection: WritingConnection) -> AbstractContextManager[None]:
     """Begin nothing; ask whether ``connection`` is alive. Raises OperationalError."""
     ConnectionPool.check_connection(connection)
     return nullcontext()

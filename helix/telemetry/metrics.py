@@ -46,6 +46,7 @@ class Metrics:
             "helix_http_request_seconds", "From request to end of response", ["method", "route"],
             buckets=_LONG,
         )  # fmt: skip
+        self._counted: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._answers = counter(
             "helix_answers", "Questions by what came of them", ["outcome", "reason"]
         )
@@ -84,8 +85,13 @@ class Metrics:
         """Count one HTTP request. ``route`` is its template, None where no route took it."""
         method = method if method in METHODS else OTHER
         route = route or OTHER
-        self._requests.labels(method, route, str(status)).inc()
-        self._request_seconds.labels(method, route).observe(seconds)
+        counted = self._counted.get((method, route, status))
+        if counted is None:  # to look the labels up costs more than to count
+            labelled = self._requests.labels(method, route, str(status))
+            counted = labelled, self._request_seconds.labels(method, route)
+            self._counted[method, route, status] = counted
+        counted[0].inc()
+        counted[1].observe(seconds)
 
     def record_question(
         self,

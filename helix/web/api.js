@@ -133,9 +133,9 @@ function check(endpoint, { query, body, form }) {
 }
 
 async function failure(response, sent) {
-  let told = "";
+  let message = "";
   try {
-    told = String((await response.json()).error ?? "");
+    message = String((await response.json()).error ?? "");
   } catch {
     // no JSON: something in between answered
   }
@@ -144,7 +144,7 @@ async function failure(response, sent) {
     session.set({ keyWanted: key ? "This key opens nothing here, or was revoked." : "asked" });
   }
   const after = Number(response.headers.get("Retry-After")) || 0;
-  return new ApiError(response.status, explained(response.status, told, after));
+  return new ApiError(response.status, explained(response.status, message, after));
 }
 
 function fill(pattern, path = {}) {

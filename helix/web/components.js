@@ -123,21 +123,21 @@ function focusWithin(dialog) {
   if (target?.matches("input[type=text], input:not([type])")) target.select();
 }
 
-const told = createStore({ text: "", read: "" });
+const live = createStore({ text: "", read: "" });
 let clearing = 0;
 
 export function toast(text) {
-  told.set({ text, read: text });
+  live.set({ text, read: text });
   clearTimeout(clearing);
-  clearing = setTimeout(() => told.set({ text: "" }), 2400);
+  clearing = setTimeout(() => live.set({ text: "" }), 2400);
 }
 
 export function announce(read) {
-  told.set({ read });
+  live.set({ read });
 }
 
 export function Announcements() {
-  const { text, read } = useStore(told);
+  const { text, read } = useStore(live);
   return html`<div>
     <div class="unseen" aria-live="polite" aria-atomic="true" id="announced">${read}</div>
     ${text && html`<div class="toast" aria-hidden="true">${text}</div>`}

@@ -11,7 +11,7 @@ import gc
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
@@ -26,7 +26,7 @@ from helix.pdfium.document import (
 )
 from helix.pdfium.objects import IMAGE, kinds
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
-from pipelines.readers.printed.frame import Frame, differing
+from pipelines.readers.printed.frame import Frame
 from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.layout import TableFinder, asides, laid_out, largest_heading
@@ -133,8 +133,9 @@ def _written(
             continue
         words = sheet.words.words()
         taken = page_furniture.numbers.union(numbers_of(sheet.words.aside))
-        all_words = range(len(words))
-        body = [number for number in all_words if number not in taken] if taken else all_words
+        body = list(range(len(words)))
+        for number in sorted(taken, reverse=True):
+            del body[number]
         find = _finder(sheet.rules, index + 1)
         items = laid_out(words, body, find, body_size)
         items += asides(sheet.words, words)
@@ -155,26 +156,9 @@ def _body_size(sheets: Iterable[_Sheet]) -> float:
     letters: Counter[float] = Counter()
     for sheet in sheets:
         if words := sheet.words:
-            on_page = _letters_by_size(words)
-            for size in sorted(on_page):
-                letters[round(4 * min(size, _LARGEST)) / 4] += on_page[size]
+            for size in sorted(words.letters):
+                letters[round(4 * min(size, _LARGEST)) / 4] += words.letters[size]
     return max(letters, key=letters.__getitem__) if letters else 1.0
-
-
-def _letters_by_size(words: PageWords) -> Mapping[float, int]:
-    """Most of a page is in one size, and its letters are all but the others."""
-    if not len(words):
-        return {}
-    usual = words.sizes[len(words) // 2]
-    counts = {usual: sum(words.ends) - sum(words.starts)}
-    sizes = words.sizes
-    if not differing((sizes[:-1], sizes[1:])):
-        return counts
-    for word in [word for word, size in enumerate(sizes) if size != usual]:
-        length = words.ends[word] - words.starts[word]
-        counts[sizes[word]] = counts.get(sizes[word], 0) + length
-        counts[usual] -= length
-    return counts
 
 
 def _open(data: bytes) -> Document:

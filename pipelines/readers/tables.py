@@ -171,13 +171,13 @@ def _opened(source: _Ahead, opening: Opening) -> tuple[list[GridRow], Reading]:
         len(cell) > LONGEST_NAME // 2 and row.is_header for row in header for cell in row.cells
     )
     used = {column for row in below for column, cell in enumerate(row.cells) if cell}
-    is_told = all(
+    is_stated = all(
         used & set(range(column, column + row.spans.get(column, 1)))
         for row in header
         for column, cell in enumerate(row.cells)
         if cell
     )
-    if is_long or not is_told:
+    if is_long or not is_stated:
         text += header
     return [_text_row(row) for row in text], reading
 

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 
 from helix.errors import HelixError
 from helix.storage.indexes import (
-    _LOCK as INDEX_LOCK,  # taken before any other lock, as schema.sql says
+    VECTORS_LOCK,  # taken before any other lock, as schema.sql says
 )
 
 Connected = AsyncConnection[TupleRow]
@@ -92,7 +92,7 @@ async def lock_writers_out(connection: Connected) -> AsyncGenerator[None, None]:
     """
     async with connection.transaction():
         await connection.execute("SELECT set_config('lock_timeout', %s, true)", (WRITERS_WAIT,))
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (INDEX_LOCK,))
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (VECTORS_LOCK,))
         await connection.execute("SELECT 1 FROM embedding_space FOR UPDATE")
         yield
 

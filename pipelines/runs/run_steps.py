@@ -142,7 +142,10 @@ class Worker:
     async def finish(self, run_id: int, error: str | None = None) -> None:
         """End the run; ``error`` is None unless it was stopped, and empty if by its owner."""
         try:
-            await self.database(index.build_if_missing)
+            await asyncio.gather(
+                self.database(index.build_terms_if_missing),
+                self.database(index.build_vectors_if_missing),
+            )
             await self.database(index.fold_counts)
         except StoreUnavailable as problem:  # searches do without it, and the next run tries again
             _logger.warning("the indexes were not built and folded (%s)", where(problem))

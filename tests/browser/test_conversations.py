@@ -250,7 +250,7 @@ def test_by_keyboard_alone(page: Page) -> None:
     expect(page.locator(".row.open .row-link")).to_have_text(MEALS)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator(".turn .question")).to_have_text(REFUND)
+    expect(page.locator(".turn .question")).to_have_text([REFUND])
     page.keyboard.press("Tab")
     expect(page.locator(".row.open").get_by_label(re.compile("Rename"))).to_be_focused()
 

@@ -16,8 +16,8 @@ def test_progress_shows_ninety_days_and_the_badges(page: Page, site: str) -> Non
     expect(page.locator(".badge.earned").first).to_contain_text("First question")
     page.locator(".heat button").last.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".day-told li")).to_have_count(1)
-    expect(page.locator(".day-told")).to_contain_text("question asked")
+    expect(page.locator(".day-data li")).to_have_count(1)
+    expect(page.locator(".day-data")).to_contain_text("question asked")
     page.keyboard.press("ArrowUp")
     assert serious(page) == []
     page.screenshot(path=screenshots() / "progress.png")

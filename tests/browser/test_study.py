@@ -51,8 +51,8 @@ def test_a_quiz_is_made_and_taken_by_keyboard_with_the_source_beside_a_mistake(
         expect(study.locator(".option input").first).to_be_focused()
         study.keyboard.press("1")
         study.keyboard.press("Enter")
-        expect(study.locator(".told")).to_contain_text(re.compile(r"^(Right|Not right)\."))
-        expect(study.locator(".told .passage").first).to_be_visible()
+        expect(study.locator(".reply")).to_contain_text(re.compile(r"^(Right|Not right)\."))
+        expect(study.locator(".reply .passage").first).to_be_visible()
         if n == 2:
             assert serious(study) == []
             study.reload()  # what was answered is kept, and the next question is the third
@@ -147,7 +147,7 @@ def test_a_workshop_is_written_as_it_is_opened_and_its_lessons_are_ticked(study:
     study.get_by_role("button", name="Try the exercise").click()
     study.locator(".option").first.click()
     study.get_by_role("button", name="Answer").click()
-    expect(study.locator(".told")).to_contain_text(re.compile(r"^(Right|Not right)\."))
+    expect(study.locator(".reply")).to_contain_text(re.compile(r"^(Right|Not right)\."))
     study.get_by_role("button", name="Put away").click()
     study.get_by_role("button", name=re.compile("^Done")).click()
     expect(study.locator("article .eyebrow")).to_contain_text("Lesson 2 of")

@@ -58,6 +58,9 @@ async def _restored(url: str, target: str, target_url: str, file: Path, count: i
     assert whole.returncode == 0 and f"{file} is whole: documents {count}," in whole.stdout
     put_back = helix("restore", str(file), DATABASE_URL=target)
     assert put_back.returncode == 0, put_back.stderr
+    with psycopg.connect(target_url) as connection:
+        logged = connection.execute("SELECT action FROM audit_events ORDER BY id DESC LIMIT 1")
+        assert logged.fetchone() == ("helix restore",)
     async with services(target_url) as after:
         assert await _found(after, count) == found
         for answer in answers:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.conversations import tree
+from helix.conversations import conversation_rows, tree
 from helix.conversations.reading import all_messages, get_path
 from helix.conversations.transfer import (
     export_json,
@@ -38,7 +38,7 @@ async def filled(library: Library, turns: list[tuple[str, str]]) -> str:
     """A conversation of these turns, the last of which was asked twice, the first time active."""
 
     def add(connection: Any) -> None:
-        tree.create(connection, library.tenant, "c", "Of *old* things", {})
+        conversation_rows.create(connection, library.tenant, "c", "Of *old* things", {})
         leaf, above = None, None
         for question, answer in turns:
             response = {"answer": answer, "citations": CITED, "abstained": False}

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from helix.conversations import tree
+from helix.conversations import conversation_rows, history, tree
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import Ending, MessageRow
 from helix.conversations.reading import (
@@ -83,7 +83,7 @@ class World:
         # both tenants use the same names
         tenant, name = self.random.choice(TENANTS), f"c-{self.random.randrange(12)}"
         made = await self.libraries[tenant].change(
-            lambda connection: tree.create(connection, tenant, name, "", {})
+            lambda connection: conversation_rows.create(connection, tenant, name, "", {})
         )
         assert made == ((tenant, name) not in self.models)
         if made:
@@ -97,7 +97,7 @@ class World:
                     parent_id=parent)
         )  # fmt: skip
         model = self.models[tenant, name]
-        expected = model.path(parent)[-tree.HISTORY_TURNS :]
+        expected = model.path(parent)[-history.HISTORY_TURNS :]
         assert [turn.question for turn in begun.history.turns] == [
             model.questions[above] for above in expected
         ]
@@ -129,7 +129,7 @@ class World:
             return_exceptions=True,
         )  # fmt: skip
         ((place, begun),) = [
-            (place, each) for place, each in enumerate(asked) if isinstance(each, tree.Begun)
+            (place, each) for place, each in enumerate(asked) if isinstance(each, tree.AddedMessage)
         ]
         assert sum(isinstance(each, Busy) for each in asked) == 1
         row = MessageRow(library, name, begun.message_id, owner)
@@ -154,7 +154,7 @@ class World:
         if self.random.random() < 0.9:
             return
         await self.libraries[tenant].change(
-            partial(tree.delete, tenant=tenant, conversation_id=name)
+            partial(conversation_rows.delete, tenant=tenant, conversation_id=name)
         )
         del self.models[tenant, name]
 
@@ -236,7 +236,9 @@ async def test_one_question_at_a_time_is_answered(database_url: str) -> None:
             leaf = tree.active_leaf(connection, "alpha", "c")
             return tree.add_message(connection, "alpha", "c", new, leaf).message_id
 
-        await library.change(lambda connection: tree.create(connection, "alpha", "c", "", {}))
+        await library.change(
+            lambda connection: conversation_rows.create(connection, "alpha", "c", "", {})
+        )
         first = await library.change(partial(add, question="one"))
         with pytest.raises(Busy):
             await library.change(partial(add, question="two"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -12,30 +13,20 @@ import pytest
 
 from db.errors import DatabaseError
 from db.migrate import NEWEST_VERSION, UPGRADES, check_schema, main, migrate, missing_steps
+from helix.library.access import Library
 from helix.providers.offline import offline_embedder
+from helix.receipts.receipt_store import read_receipt
+from helix.receipts.stored_sources import rebuild_prompt, verify_citations
 from helix.settings import load_settings
 from helix.storage.connections import ROLE
 from tests.support.catalog import all_rows, catalog
 from tests.support.fake_embedder import opened
 
-FILLED = {
-    "answers", "api_keys", "chunk_terms", "chunks", "contacts", "documents", "embedding_cache",
-    "embedding_space", "feedback", "files", "gate_fits", "run_files", "runs", "term_changes",
-    "term_counts",
-}  # fmt: skip
-"""The tables that the fixture has rows of: all but embedding_change, which is of the moment."""
-
-
-ADDED = {
-    "audit_events", "conversation_images", "conversations", "document_names", "document_pages",
-    "document_sources", "document_tables", "loose_objects", "message_events", "messages",
-    "progress_counts",
-    "progress_days", "progress_sessions", "progress_totals", "prompt_versions", "schema_version",
-    "study_attempts", "study_cards",
-    "study_items", "study_reviews", "study_sets", "study_sources", "suggested_questions",
-    "usage_counts",
-}  # fmt: skip
-"""The tables that steps after version 1 make."""
+FIXTURES = Path(__file__).parent / "fixtures"
+ADDED_ROWS = FIXTURES / "added_rows"
+"""By version, rows of the tables that its step made."""
+UNFILLED = {"embedding_change", "conversation_images"}
+"""The tables that may be empty in an earlier version: one of the moment, and the newest step's."""
 FILE_NAMES = {
     1: "handbook.md", 2: "plans.csv", 3: "handbook.md", 4: "vault.txt", 5: "laden.txt",
     6: "broken.pdf", 8: "later.txt",
@@ -54,6 +45,8 @@ def earlier(version_1: str, request: pytest.FixtureRequest) -> str:
                 " ON CONFLICT (only_row) DO UPDATE SET version = excluded.version",
                 (number,),
             )
+            if (rows := ADDED_ROWS / f"{number:04}.sql").exists():  # of the tables it made
+                connection.execute(rows.read_bytes())
     return version_1
 
 
@@ -77,7 +70,7 @@ def test_every_row_is_kept_and_the_schema_ends_as_a_fresh_one(
     earlier: str, database_url: str
 ) -> None:
     before = all_rows(earlier)
-    assert {table for table, rows in before.items() if rows} - ADDED == FILLED
+    assert {table for table, rows in before.items() if not rows} <= UNFILLED
     with pytest.raises(DatabaseError, match=r"missing or old: run `python -m db\.migrate`"):
         check_schema(earlier)
     migrate(earlier)
@@ -85,27 +78,19 @@ def test_every_row_is_kept_and_the_schema_ends_as_a_fresh_one(
     after = all_rows(earlier)
     ((version,),) = recorded(earlier)
     assert version == NEWEST_VERSION
+    for table, rows in before.items():
+        columns = rows[0].keys() if rows else {}
+        kept = [{name: row[name] for name in columns} for row in after[table]]
+        if table != "schema_version":
+            assert _sorted(kept) == _sorted(rows), table
+    made = {table for table in after.keys() - before.keys() if after[table]}
+    assert made <= {"schema_version", "progress_days"}  # the days are counted of what is there
     added = {
-        row["id"]: tuple(row.pop(name) for name in ("file_name", "facts", "edits"))
-        for row in after["documents"]
+        row["id"]: (row["file_name"], row["facts"], row["edits"]) for row in after["documents"]
     }
     assert added == {number: (name, {}, {}) for number, name in FILE_NAMES.items()}
-    for row in before["documents"]:  # of version 3, which has them already
-        for name in ("file_name", "facts", "edits"):
-            row.pop(name, None)
-    opened = [(row["scopes"], row["expires_at"], row["used_at"]) for row in after["api_keys"]]
-    assert opened == [(["ask", "read", "write", "admin"], None, None)] * len(before["api_keys"])
-    for row in (*before["api_keys"], *after["api_keys"]):  # version 6 has them already
-        for name in ("scopes", "expires_at", "used_at"):
-            row.pop(name, None)
-    for row in (*before["files"], *after["files"]):  # version 11 has it already
-        assert row.pop("place", None) is None
-    kept = [{table: rows for table, rows in all_.items() if table not in ADDED}
-            for all_ in (before, after)]  # fmt: skip
-    assert [_sorted(rows) for rows in kept[0].values()] == [
-        _sorted(rows) for rows in kept[1].values()
-    ]
-    assert not any(after[table] for table in ADDED - {"schema_version"})
+    opened = [(key["scopes"], key["expires_at"], key["used_at"]) for key in after["api_keys"]]
+    assert opened.count((["ask", "read", "write", "admin"], None, None)) == 3
     upgraded, fresh = catalog(earlier), catalog(database_url)
     for part, entries in fresh.items():
         assert upgraded[part] == entries, part
@@ -118,15 +103,45 @@ def _sorted(rows: list[Any]) -> list[Any]:
     return sorted(rows, key=repr)
 
 
-async def test_what_version_1_wrote_is_found_and_walled_off(version_1: str) -> None:
+async def test_searches_find_what_version_1_found(version_1: str) -> None:
+    """``version_1_found.json`` is what the store of commit 3066d80 found in the same rows."""
     migrate(version_1)
     settings = load_settings(database_url="embedded", llm="offline", embedder="offline")
     embedder = offline_embedder(settings, "")
-    question = await embedder.model.aget_query_embedding("Where is the vault?")
-    async with opened(version_1, embedder.identity) as store:
-        hits = await store.of("acme").search(question, 1)
-        assert [hit.document_id for hit in hits] == [4]
-        assert all(hit.document_id != 4 for hit in await store.of("default").search(question, 9))
+    searches = json.loads((FIXTURES / "version_1_found.json").read_text())
+    async with opened(version_1, embedder.identity) as whole:
+        for found in searches:
+            store, question = whole.of(found["tenant"]), found["question"]
+            vector = await embedder.model.aget_query_embedding(question)
+            near = await store.search(vector, 5)
+            assert [hit.chunk_id for hit in near] == [chunk for chunk, _ in found["near"]]
+            distances = [distance for _, distance in found["near"]]
+            assert [hit.distance for hit in near] == pytest.approx(distances, abs=1e-5)
+            both = await store.search_hybrid(question, vector, 5)
+            assert [hit.chunk_id for hit in both.hits] == found["hybrid"]
+
+
+async def test_receipts_of_version_1_hold(version_1: str) -> None:
+    migrate(version_1)
+    query = "SELECT id, tenant_id, receipt ->> 'answer' FROM answers ORDER BY id"
+    with psycopg.connect(version_1) as connection:
+        answers = connection.execute(query).fetchall()
+    cited = 0
+    async with opened(version_1) as store:
+        for number, tenant, answer in answers:
+            library = Library(store.of(tenant))
+            receipt = await read_receipt(library, number, days=36500)
+            assert receipt["answer_sha256"] == sha256(answer.encode()).hexdigest()
+            verified = await verify_citations(library, receipt)
+            assert verified["status"] == "holds", receipt["question"]
+            prompt = await rebuild_prompt(library, receipt)
+            assert set(prompt.states.values()) <= {"same"}
+            cited += len(verified["citations"])
+    assert (len(answers), cited) == (3, 2)
+
+
+def test_what_version_1_wrote_is_walled_off(version_1: str) -> None:
+    migrate(version_1)
     with psycopg.connect(version_1) as connection:
         connection.execute(f"SET ROLE {ROLE}")
         connection.execute("SELECT set_config('helix.tenant', 'acme', true)")
@@ -160,7 +175,9 @@ def test_messages_are_counted_of_the_conversations_that_are_there(
             )
         migrate(url)
         with psycopg.connect(url) as connection:
-            rows = connection.execute("SELECT id, messages FROM conversations ORDER BY id")
+            rows = connection.execute(
+                "SELECT id, messages FROM conversations WHERE tenant_id = 'default' ORDER BY id"
+            )
             found.append(rows.fetchall())
     assert found == [[("long", 3), ("none", 0)]] * 2
 
@@ -169,7 +186,10 @@ def test_messages_are_counted_of_the_conversations_that_are_there(
 def test_days_of_progress_are_counted_of_the_sessions_that_are_there(
     earlier: str, database_url: str
 ) -> None:
-    days = "SELECT learner, day, active::text, sessions, lasted FROM progress_days ORDER BY 1, 2"
+    days = (
+        "SELECT learner, day, active::text, sessions, lasted FROM progress_days"
+        " WHERE tenant_id = 'default' ORDER BY 1, 2"
+    )
     found = []
     for url in (earlier, database_url):  # before the step, and where the trigger counts
         with psycopg.connect(url) as connection:

@@ -7,15 +7,11 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
-import httpx2
 import psycopg
 import pytest
-from mcp import Client, MCPError
-from mcp.client.stdio import StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 from helix.contract import REFUSAL
 from helix.library.keys import create_key
@@ -26,6 +22,9 @@ from tests.support.service_process import environment
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer
 
+if TYPE_CHECKING:  # loading the client takes seconds, in each process that collects the tests
+    from mcp import Client
+
 Mode = Literal["legacy", "auto"]
 
 
@@ -33,6 +32,10 @@ Mode = Literal["legacy", "auto"]
 async def connected(
     client: httpx.Client, key: str | None = None, mode: Mode = "auto"
 ) -> AsyncIterator[Client]:
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
         transport = streamable_http_client(f"{client.base_url}/mcp", http_client=http)
@@ -90,6 +93,8 @@ def test_the_tools_read_the_very_characters(client: httpx.Client, mode: Mode) ->
 
 
 def test_documents_are_listed_read_and_handed_out_as_resources(client: httpx.Client) -> None:
+    from mcp import MCPError
+
     async def use() -> None:
         async with connected(client) as session:
             listed = await called(session, "list_documents", search_for="refund")
@@ -166,6 +171,8 @@ def keyed(
 
 
 def test_a_key_opens_its_tenants_documents_alone(keyed: httpx.Client, keys: dict[str, str]) -> None:
+    from mcp import MCPError
+
     async def use() -> None:
         titles = {}
         for tenant in ("default", "acme", "empty"):
@@ -228,6 +235,9 @@ def test_other_sites_and_large_bodies_stay_out(client: httpx.Client) -> None:
 def test_it_is_spoken_over_standard_streams(
     stored: dict[str, int], wire: GeminiWire, module_database_url: str
 ) -> None:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     values = environment(
         DATABASE_URL=module_database_url, GEMINI_API_KEY="wire-test-key",
         RETRIEVAL_MAX_DISTANCE="0.8", GOOGLE_GEMINI_BASE_URL=wire.base_url,

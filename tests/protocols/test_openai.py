@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-import openai
 import pytest
-from langchain_openai import ChatOpenAI, OpenAIEmbeddings
-from openai import OpenAI
 
 from helix.contract import REFUSAL
 from tests.support.ai_sdk import chat, part, parts_of
@@ -20,12 +17,17 @@ from tests.support.query_service import QUESTION, asked
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, refused_key
 
+if TYPE_CHECKING:  # loading the clients takes seconds, in each process that collects the tests
+    from openai import OpenAI
+
 MESSAGES: Any = [{"role": "user", "content": QUESTION}]
 UNKNOWN: Any = [{"role": "user", "content": "Zebras?"}]
 
 
 @pytest.fixture(scope="module")
 def api(client: httpx.Client) -> Iterator[OpenAI]:
+    from openai import OpenAI
+
     with OpenAI(base_url=f"{client.base_url}/v1", api_key="none", max_retries=0) as api:
         yield api
 
@@ -141,6 +143,8 @@ def test_a_response_has_the_same_answer_and_annotations(api: OpenAI, client: htt
 
 
 def test_langchain_reads_answer_citations_and_vectors(client: httpx.Client) -> None:
+    from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+
     base: Any = {"base_url": f"{client.base_url}/v1", "api_key": "none"}
     same = asked(client)
     chat = ChatOpenAI(model="helix", stream_usage=True, **base)
@@ -156,6 +160,8 @@ def test_langchain_reads_answer_citations_and_vectors(client: httpx.Client) -> N
 
 
 def test_models_are_listed_and_another_is_not_found(api: OpenAI) -> None:
+    import openai
+
     assert [model.id for model in api.models.list()] == ["helix", "helix-agent", "helix-embed"]
     assert api.models.retrieve("helix").owned_by == "helix"
     with pytest.raises(openai.NotFoundError, match="helix") as none:
@@ -185,6 +191,8 @@ def test_a_bad_request_names_its_parameter(
 
 
 def test_a_failure_before_the_first_token_is_a_status(api: OpenAI, wire: GeminiWire) -> None:
+    import openai
+
     for stream in (False, True):
         wire.script(Answer(deltas=(), block="SAFETY"), on="generate")
         with pytest.raises(openai.InternalServerError) as failed:
@@ -205,6 +213,8 @@ BROKEN = [
 def test_a_cut_answer_never_looks_complete(
     api: OpenAI, client: httpx.Client, wire: GeminiWire, broken: Answer
 ) -> None:
+    import openai
+
     wire.script(*[broken] * 4, on="generate")
     with pytest.raises(openai.APIError, match="Gemini"):
         list(api.chat.completions.create(model="helix", messages=MESSAGES, stream=True))
@@ -220,11 +230,13 @@ def test_a_cut_answer_never_looks_complete(
 def test_a_client_that_leaves_closes_the_models_stream(
     client: httpx.Client, wire: GeminiWire
 ) -> None:
+    from openai import AsyncOpenAI
+
     abandoned = wire.abandoned
     wire.script(Answer(deltas=("word ",) * 400, delay=0.05), on="generate")
 
     async def leave() -> None:
-        async with openai.AsyncOpenAI(base_url=f"{client.base_url}/v1", api_key="none") as api:
+        async with AsyncOpenAI(base_url=f"{client.base_url}/v1", api_key="none") as api:
             stream = await api.chat.completions.create(
                 model="helix", messages=MESSAGES, stream=True
             )

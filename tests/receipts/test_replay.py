@@ -9,9 +9,9 @@ import pytest
 from helix.answering.answer import Answer
 from helix.answering.images import UploadedImage
 from helix.conversations.asking import Asking, Conversing, next_in
+from helix.conversations.conversation_rows import create
+from helix.conversations.conversation_rows import delete as delete_conversation
 from helix.conversations.images import add_image
-from helix.conversations.tree import create
-from helix.conversations.tree import delete as delete_conversation
 from helix.domain.stored_scope import scope_of_stored
 from helix.receipts.receipt import Json
 from helix.receipts.receipt_store import read_receipt
@@ -61,8 +61,8 @@ async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
         assert not changed.identical and {cause.kind for cause in changed.causes} == {
             "index changed"
         }
-        assert any("was changed" in cause.told for cause in changed.causes)
-        assert any("at distance" in cause.told for cause in changed.causes)
+        assert any("was changed" in cause.description for cause in changed.causes)
+        assert any("at distance" in cause.description for cause in changed.causes)
         assert any(line.startswith("-At the depot 2") for line in changed.diff())
         assert changed.same_from_old_prompt is None  # there is no such prompt any more
 
@@ -72,10 +72,10 @@ async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
         await bring_in(opened, document(9, newer))
         changed = await _replay(opened, done)
         assert not changed.identical and changed.same_from_old_prompt is True
-        assert any("and was none" in cause.told for cause in changed.causes)
+        assert any("and was none" in cause.description for cause in changed.causes)
         await delete(opened, done.citations[0]["document_id"])
         changed = await _replay(opened, done)
-        assert any("was deleted" in cause.told for cause in changed.causes)
+        assert any("was deleted" in cause.description for cause in changed.causes)
         assert changed.then["answer"] is None and not changed.identical
 
 
@@ -104,7 +104,7 @@ async def test_replay_asks_a_follow_up_after_what_came_before_it(database_url: s
         first, second = [await again(receipt) for receipt in receipts]
         assert first.identical and first.causes == []
         assert second.causes[0].kind == "history changed"
-        assert "its conversation is gone" in second.causes[0].told
+        assert "its conversation is gone" in second.causes[0].description
 
 
 async def test_replay_asks_about_the_image_that_was_asked_about(database_url: str) -> None:
@@ -133,7 +133,7 @@ async def test_replay_says_what_changed_in_model_and_settings(database_url: str)
         done = await ask(opened, question(1))
     async with services(database_url, saying(f"No. {said}", "fake:newer")) as opened:
         changed = await _replay(opened, done)
-        assert [(cause.kind, cause.told) for cause in changed.causes] == [
+        assert [(cause.kind, cause.description) for cause in changed.causes] == [
             ("model changed", "llm: fake:says -> fake:newer")
         ]
         assert not changed.identical
@@ -145,6 +145,6 @@ async def test_replay_says_what_changed_in_model_and_settings(database_url: str)
         strict = await _replay(opened, done)
         assert not strict.identical and strict.now["reason"] == "below_gate"
         assert strict.same_from_old_prompt is True
-        told = {cause.told for cause in strict.causes if cause.kind == "settings changed"}
+        told = {cause.description for cause in strict.causes if cause.kind == "settings changed"}
         assert "HELIX_GATE_LEXICAL: True -> False" in told
         assert any(one.startswith("RETRIEVAL_MAX_DISTANCE: 0.7") for one in told)

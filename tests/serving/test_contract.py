@@ -255,8 +255,15 @@ def test_tokens_arrive_as_they_are_made(service: Service, wire: GeminiWire) -> N
     assert wire.wait_until(lambda w: w.open_streams == 0, 30)
 
 
-def test_sigterm_lets_a_running_answer_finish(seeded: dict[str, str], wire: GeminiWire) -> None:
-    with serving(**seeded) as service:
+def test_sigterm_lets_a_running_answer_finish_and_ends_what_has_no_end(
+    seeded: dict[str, str], wire: GeminiWire
+) -> None:
+    with (
+        serving(**seeded) as service,
+        httpx.stream("GET", f"{service.url}/v1/library/events", timeout=30) as followed,
+    ):
+        changes = followed.iter_lines()
+        assert next(changes) == "event: library"
         wire.script(Answer(deltas=("slow ",) * 10, delay=0.2), on="generate")
         with ThreadPoolExecutor() as pool:
             answer = pool.submit(service.ask, QUESTION)
@@ -265,9 +272,11 @@ def test_sigterm_lets_a_running_answer_finish(seeded: dict[str, str], wire: Gemi
             with pytest.raises(httpx.TransportError):
                 while True:  # until it takes no more connections
                     service.get("/healthz")
+            assert list(changes)  # to the end of the response; one that is cut raises
             text, _ = parse_stream(answer.result(timeout=30).content)
         assert text == "slow " * 10
         service.process.wait(timeout=20)
+        assert "ERROR" not in service.logged()
 
 
 def test_request_ids_and_what_is_not_logged(service: Service) -> None:

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import NamedTuple
 
 import httpx
 import pytest
@@ -21,6 +22,16 @@ from tests.support.live_server import live
 ASK = (b"GET", b"/ask?q=what")
 QUERY = (b"POST", b"/v1/query")
 BEARER = (b"authorization", b"Bearer hx_one")
+
+
+class Later(NamedTuple):
+    """The event loop as the door uses it; what is to be called later is put down."""
+
+    call_soon: Callable[..., object]
+    calls: list[tuple[float, Callable[[], None]]]
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> None:
+        self.calls.append((seconds, call))
 
 
 def _door(most: int = 1, waiting: int = 1, *, keyed: bool = False) -> Door:
@@ -120,6 +131,41 @@ async def test_of_many_that_enter_one_begins_in_each_turn_of_the_loop() -> None:
     door.begin(partial(begun.append, 3))
     await asyncio.sleep(0)
     assert begun == [0, 1, 2, 3]
+
+
+async def test_none_begins_while_others_are_refused_unless_that_lasts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, begun = [100.0], list[int]()
+    monkeypatch.setattr("helix.serving.door.time.monotonic", lambda: now[0])
+    door, loop = _door(most=1, waiting=0), asyncio.get_running_loop()
+    later = list[tuple[float, Callable[[], None]]]()
+    monkeypatch.setattr(
+        "helix.serving.door.asyncio.get_running_loop", lambda: Later(loop.call_soon, later)
+    )
+
+    async def refused_for(seconds: float) -> None:
+        now[0] += seconds
+        assert isinstance(door.look(*ASK, []), bytes)
+        for _, call in [later.pop() for _ in later]:
+            call()
+        await asyncio.sleep(0)
+
+    assert _enters(door, ASK)
+    await refused_for(0)
+    door.begin(partial(begun.append, 1))
+    await refused_for(0)
+    for _ in range(3):
+        await refused_for(module.QUIET_SECONDS / 2)
+    assert not begun
+    ((pause, quiet),) = later
+    now[0] += pause
+    quiet()
+    assert begun == [1]
+    door.begin(partial(begun.append, 2))
+    await refused_for(0)
+    await refused_for(module.PATIENCE_SECONDS)
+    assert begun == [1, 2]
 
 
 @pytest.fixture

@@ -96,6 +96,26 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
         await slow
 
 
+async def test_a_database_that_is_back_is_given_time_to_connect(
+    store: ChunkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.fetch("SELECT 1", {})
+    pool, watched = store._connections._reading, HealthWatch(store)
+    monkeypatch.setattr(pool, "timeout", PATIENCE)
+    async with AsyncExitStack() as away:
+        for _ in range(CONNECTIONS):
+            await away.enter_async_context(pool.connection())
+
+        async def is_back(_: ChunkStore) -> bool:
+            await away.aclose()
+            return True
+
+        monkeypatch.setattr(ChunkStore, "ping", is_back)
+        await watched.look()
+    assert watched.stuck is None
+    assert store._connections._reading is pool, "a question that waits for it would get an error"
+
+
 async def test_a_server_that_keeps_losing_them_ends(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from helix.domain.records import Hit
 from helix.domain.scope import Scope
 from helix.errors import StoreUnavailable
 from helix.storage import indexes as index
+from helix.storage.dense_search import FEWER
 from helix.store import ChunkStore
 from tests.support.fake_embedder import IDENTITY, nodes_of, opened, record, rows, write
 from tests.support.search_statements import indexed_searches
@@ -257,6 +258,21 @@ async def test_a_narrow_search_through_the_index_is_complete(crowded: str, never
         found = await store.search_hybrid("small", QUESTION, 5, Scope(document_ids=(small,)))
     assert [hit.document_id for hit in hits] == [small] * 5
     assert [hit.document_id for hit in found.hits] == [small] * 5
+
+
+async def test_what_is_equally_near_at_half_precision_comes_by_its_own_distance(
+    database_url: str, never_few: None
+) -> None:
+    """The index cannot tell these apart: the nearest of them are found all the same."""
+    question, aside = np.eye(2, 1536)
+    angles = np.random.default_rng(5).permutation(0.5 + 1e-6 * np.arange(2 * FEWER + 5))
+    near = [np.cos(angle) * question + np.sin(angle) * aside for angle in angles]
+    far = [np.cos(angle) * question + np.sin(angle) * aside for angle in np.linspace(1, 2, 50)]
+    async with opened(database_url) as store:
+        await store.async_add([_node("all", place, v) for place, v in enumerate([*near, *far])])
+        rows(database_url, "UPDATE pg_class SET reltuples = 0 WHERE relname = 'chunks' RETURNING 1")
+        hits = await store.search(question.astype(np.float32), 10)
+    assert [hit.content for hit in hits] == [f"all {place}." for place in np.argsort(angles)[:10]]
 
 
 async def test_ef_search_holds_within_the_statement_and_not_after_it(

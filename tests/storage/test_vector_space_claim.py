@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-import psycopg
 import pytest
 from llama_index.core.schema import TextNode
 from pgvector.psycopg import register_vector
@@ -13,6 +12,7 @@ from pgvector.psycopg import register_vector
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import EmbedderMismatch
 from helix.storage.document_writes import claim_embedder, replace_document
+from helix.storage.pipelined_connections import WritingConnection
 from helix.store import ChunkStore
 from tests.support.fake_embedder import IDENTITY, nodes_of, opened, record, rows, write
 from tests.support.wire.gemini import word_vector
@@ -74,7 +74,7 @@ def test_a_claim_waits_for_a_write_that_has_begun(database_url: str) -> None:
     """Else both would see an empty table, and two embedders' vectors would lie in it."""
     other = ChunkStore(database_url, "other:model:1536")
     with (
-        psycopg.connect(database_url) as connection,
+        WritingConnection.connect(database_url) as connection,
         ThreadPoolExecutor(1) as pool,
     ):
         register_vector(connection)

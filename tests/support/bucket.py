@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 _numbers = itertools.count()
 _REGION = "us-east-1"
@@ -21,6 +19,8 @@ _REGION = "us-east-1"
 @contextmanager
 def bucket() -> Iterator[str]:
     """``s3://name`` of an empty bucket, which the process's environment leads to meanwhile."""
+    from moto.server import ThreadedMotoServer  # loading it takes a second
+
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     try:
@@ -46,6 +46,8 @@ def objects(address: str) -> dict[str, bytes]:
 
 
 def _bucket(address: str) -> Any:
+    import boto3
+
     client = boto3.resource("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name=_REGION)
     return client.Bucket(address.removeprefix("s3://"))
 

@@ -14,7 +14,8 @@ from pydantic import Field
 from helix.agent.figures import Figure, figures_of
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
 from helix.domain.arithmetic import Literal, NotArithmetic, evaluate, literals, parse
-from helix.domain.calculations import Operand, calculate, constants_of, is_value
+from helix.domain.calculations import Operand, calculate, is_value
+from helix.domain.expression_parts import constants_of
 from helix.language.paraphrases import meanings
 
 _MOST_OPERANDS = 40

@@ -150,10 +150,10 @@ def _is_stated(equation: _Equation, calculation: Calculation) -> bool:
     except NotArithmetic:
         return False
     places = len(equation.digits.partition(".")[2])
-    told = Decimal(equation.digits)
-    close = abs(abs(calculation.result) - told) * 2 <= Decimal(1).scaleb(-places)
+    stated = Decimal(equation.digits)
+    close = abs(abs(calculation.result) - stated) * 2 <= Decimal(1).scaleb(-places)
     exact = places >= min(2, len(str(calculation.rounded).partition(".")[2]))
-    same_sign = equation.negative == (calculation.result < 0) or not told
+    same_sign = equation.negative == (calculation.result < 0) or not stated
     return close and exact and same_sign and equation.unit == calculation.unit
 
 
@@ -228,10 +228,10 @@ def _problem(
 
 def _ambiguous(lead: frozenset[str], places: Sequence[tuple[frozenset[str], _Found]]) -> bool:
     """Whether the lead does not distinguish operands of several rows or columns."""
-    told: dict[tuple[int, Span], tuple[frozenset[str], _Found]] = {}
+    noted: dict[tuple[int, Span], tuple[frozenset[str], _Found]] = {}
     for note, place in places:
-        told.setdefault((place.passage.hit.chunk_id, place.span), (note, place))
-    several = list(told.values())
+        noted.setdefault((place.passage.hit.chunk_id, place.span), (note, place))
+    several = list(noted.values())
     return any(
         (place.must - other.own) - note
         for note, place in several

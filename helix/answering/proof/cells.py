@@ -163,8 +163,8 @@ class Rows:
         if said.scale == "percent":
             return value.is_share
         units = line.units or NO_UNITS
-        told = units.scale_of(" ".join(line.row.path), cell.header, value)
-        return said.scale == told
+        scale = units.scale_of(" ".join(line.row.path), cell.header, value)
+        return said.scale == scale
 
 
 def _rivals(other: _Line, line: _Line) -> frozenset[str]:

@@ -94,7 +94,7 @@ class DatabaseAnswers(DatabaseLibrary):
             async for delta in for_readers_of(stream):
                 yield delta
         answer = await request.finish(await request.conclude(stream))
-        yield request.told(answer, with_verdict=request.has_verdict)
+        yield request.response(answer, with_verdict=request.has_verdict)
 
     async def _turn(self, query: Query) -> AsyncGenerator[str | Row, None]:
         """The pieces of the next answer of a conversation, then its JSON."""
@@ -113,7 +113,7 @@ class DatabaseAnswers(DatabaseLibrary):
         )  # fmt: skip
         conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
         turn = await conversing.begin(self._library, turn_request, scope_of_stored)
-        await turn.begun()
+        await turn.started()
         async for event in turn.events(0):
             if event.name == "token":
                 yield json.loads(event.data)["t"]
@@ -124,8 +124,8 @@ class DatabaseAnswers(DatabaseLibrary):
 
     async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:
         from helix.answering.images import ImagesNotSupported, UploadedImage, image_type
+        from helix.conversations.conversation_rows import create
         from helix.conversations.images import add_image
-        from helix.conversations.tree import create
 
         if not self._services.llm.sees:
             raise ImagesNotSupported(self._services.llm.identity)

@@ -22,9 +22,9 @@ _KEPT = 512
 def declared(client: Client, tools: Sequence[BaseTool]) -> list[Tool]:
     """The tools with their whole descriptions, as one ``Tool`` of the SDK; none without tools."""
     found = [
-        _declaration(client, told.name or "", told.description, told.fn_schema)
-        for told in (tool.metadata for tool in tools)
-        if told.fn_schema
+        _declaration(client, metadata.name or "", metadata.description, metadata.fn_schema)
+        for metadata in (tool.metadata for tool in tools)
+        if metadata.fn_schema
     ]
     return [Tool(function_declarations=found)] if found else []
 

@@ -27,6 +27,15 @@ _CHANGE = re.compile(
 )
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
+_SHARE_ASKED = re.compile(
+    r"\bpercent\w*|%|\b(?:rates?|ratios?|margins?|share|portion|proportion|part|fraction|yield)\b",
+    re.IGNORECASE,
+)
+_OF_SHARES = re.compile(r"\bpercent(?:age)? (?:growth|change|of)\b|\bas (?:a|an?) percent", re.I)
+"""Of a group whose rows are shares of something: `Percent of Net Sales`."""
+_OWED = re.compile(r"\b(?:outstanding|ow(?:e|es|ed)|unpaid|borrow\w*)\b", re.IGNORECASE)
+_HELD = re.compile(r"\b(?:securities|investments?|assets|cash equivalents)\b", re.IGNORECASE)
+"""What a company holds of others is not what it owes."""
 _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
 """`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
 _ENOUGH_ASKED = 0.65
@@ -71,7 +80,7 @@ def asked_of_cells(question: AskedQuestion) -> AskedCells:
     subject = list(question.subject)
     change = bool(_CHANGE.search(text))
     if change:
-        subject = [word for word in subject if not _CHANGE.match(word)]
+        subject = [word for word in subject if word != "cut" and not _CHANGE.match(word)]
     percent = bool(_PERCENT.search(text))
     is_quarter = not _OF_REPORT.search(text) and any(
         period.keys[0].startswith("quarter:") for period in question.periods
@@ -86,7 +95,7 @@ def asked_of_cells(question: AskedQuestion) -> AskedCells:
 def candidates(asked: AskedCells, place: int, source: PromptSource) -> Iterator[Candidate]:
     company = source.place.company & set(asked.subject)
     subject = [word for word in asked.subject if word not in company] or list(asked.subject)
-    about = _told(meanings(source.place.told), subject)
+    about = _told(meanings(source.place.text), subject)
     table, heading = (0, 0), ""
     for row, above in rows_of(source.text):
         if above != table:
@@ -179,6 +188,13 @@ def _is_of_kind(asked: AskedCells, row: TableRow, cell: Named) -> bool:
     if value is None:
         told = any(map(str.isalnum, cell.value)) and len(cell.value.split()) <= 30
         return asked.kind is AnswerKind.OPEN and bool(cell.header) and told  # a dash tells nothing
+    if not (asked.change or _SHARE_ASKED.search(asked.text)) and _OF_SHARES.search(
+        f"{row.group} {cell.header}"
+    ):
+        return False
+    columns = " ".join(other.header for other in row.cells)
+    if _OWED.search(asked.text) and _HELD.search(f"{row.group} {columns}"):
+        return False
     is_change = bool(_CHANGE.search(cell.header)) or cell.header.strip(" %").casefold() == "chg"
     if asked.change:
         return (is_change or bool(_CHANGE.search(row.label))) and (

@@ -16,7 +16,8 @@ import numpy as np
 
 from helix.domain.asked import AnswerKind, AskedQuestion, stem
 from helix.domain.source_place import SourcePlace
-from helix.language.paraphrases import meanings
+from helix.language.durations import without_periods
+from helix.language.paraphrases import meaning, meanings
 from helix.language.words import words
 from helix.providers.offline.figures import asks_what_came
 from helix.providers.offline.passages import Floats, Passage, read_passage
@@ -24,6 +25,7 @@ from helix.providers.offline.reading import PromptSource
 from helix.providers.offline.vectors import word_vectors
 
 _SIMILAR = 0.3  # cosine of two words from which they begin to count as similar
+_SAME_MEANING = 0.8  # coverage of a word by another with its meaning: `fell` for `declined`
 _FROM_PREVIOUS = 0.8  # share of its coverage that the sentence before lends: pronouns point back
 _FROM_NEXT = 0.4
 _FROM_HEADING = 0.9
@@ -33,6 +35,8 @@ _COSINE_WEIGHT = 0.8
 _KIND_WEIGHT = 0.2
 _FRAGMENT_WORDS = 5
 _FRAGMENT_PENALTY = 0.1
+_OF_OWN_PERIOD = 0.4
+"""The weight that is left to the words of a period which is the document's own."""
 _PLAN_PENALTY = 0.4  # of what was only agreed on, where it is asked what came to be
 
 
@@ -53,13 +57,26 @@ class Evidence:
 
     ``coverage``: shape (sentences, terms), 0 to 1, each sentence alone. ``scores``: shape
     (sentences,), about 0 to 3. ``weights``: shape (sentences, terms),
-    each sentence's sum 1.
+    each sentence's sum 1. ``headings``: what the heading above it covers.
     """
 
     sentences: Sequence[Sentence]
     coverage: Floats
     scores: Floats
     weights: Floats
+    headings: Floats
+
+    def told(self, place: int, before: bool) -> Floats:
+        """What a sentence covers with its heading, and with the sentence ``before`` it."""
+        own: Floats = np.maximum(self.coverage[place], self.headings[place])
+        if (
+            not before
+            or not place
+            or self.sentences[place - 1].source != self.sentences[place].source
+        ):
+            return own
+        lent: Floats = np.maximum(own, _FROM_PREVIOUS * self.coverage[place - 1])
+        return lent
 
 
 def weigh_evidence(question: AskedQuestion, sources: Sequence[PromptSource]) -> Evidence:
@@ -73,7 +90,7 @@ def weigh_evidence(question: AskedQuestion, sources: Sequence[PromptSource]) -> 
     ]
     if not sentences or not question.terms:
         empty = np.zeros((0, len(question.terms)), dtype=np.float32)
-        return Evidence([], empty, empty[:, 0] if question.terms else empty.ravel(), empty)
+        return Evidence([], empty, empty[:, 0] if question.terms else empty.ravel(), empty, empty)
     read = [passage for _, passage in passages_with]
     stems = [stem(term) for term in question.terms]
     exact = np.array(
@@ -82,7 +99,15 @@ def weigh_evidence(question: AskedQuestion, sources: Sequence[PromptSource]) -> 
     )
     vectors, sizes = word_vectors().embed_and_weigh(question.terms)
     similar = np.concatenate([passage.similarity(vectors) for passage in read])
-    coverage = np.maximum(exact, np.clip((similar - _SIMILAR) / (1 - _SIMILAR), 0, 1))
+    alike = np.array(
+        [[one in each for one in map(meaning, question.terms)]
+         for passage in read for each in passage.meanings],
+        dtype=np.float32,
+    )  # fmt: skip
+    coverage = np.maximum(
+        np.maximum(exact, _SAME_MEANING * alike),
+        np.clip((similar - _SIMILAR) / (1 - _SIMILAR), 0, 1),
+    )
     rarity = np.log(1 + len(sentences) / (exact.sum(axis=0) + 0.5))
     weights = sizes * np.sqrt(rarity)
     weights = _weights_by_sentence(question, sources, sentences, weights)
@@ -98,7 +123,8 @@ def weigh_evidence(question: AskedQuestion, sources: Sequence[PromptSource]) -> 
     )
     if asks_what_came(question):
         scores = scores - _PLAN_PENALTY * np.concatenate([passage.plans for passage in read])
-    return Evidence(sentences, coverage, scores.astype(np.float32), weights.astype(np.float32))
+    scores = scores.astype(np.float32)
+    return Evidence(sentences, coverage, scores, weights.astype(np.float32), from_heading)
 
 
 def _weights_by_sentence(
@@ -116,6 +142,9 @@ def _weights_by_sentence(
         told = told_by_place(question, source.place)
         own = np.where([term in told for term in question.terms], np.float32(0), all_)
         own = own if own.sum() > 0 else all_
+        light = _period_told(question, source.place)
+        shares = [_OF_OWN_PERIOD if term in light else 1 for term in question.terms]
+        own = own * np.array(shares, dtype=np.float32)
         rows.append(own / max(float(own.sum()), 1e-6))
     return np.stack(rows)[[sentence.source for sentence in sentences]]
 
@@ -125,6 +154,15 @@ def told_by_place(question: AskedQuestion, place: SourcePlace) -> frozenset[str]
     if not place.company:
         return frozenset()
     return frozenset(t for t in question.terms if place.company.intersection(meanings(t)))
+
+
+def _period_told(question: AskedQuestion, place: SourcePlace) -> frozenset[str]:
+    """The terms of a question that name the period that a source's document reports on."""
+    told = place.period_keys
+    own = [one for one in question.periods if told.intersection(one.keys[:1])]
+    if not own or len(own) < len(question.periods):
+        return frozenset()
+    return frozenset(words(question.text)) - frozenset(words(without_periods(question.text)))
 
 
 def _neighbour_coverage(coverage: Floats, sentences: Sequence[Sentence]) -> Floats:

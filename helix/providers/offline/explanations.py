@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import lru_cache
+from itertools import pairwise
 
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.paraphrases import meanings
@@ -32,7 +33,8 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _CONTENTS = re.compile(
-    rf"\bwhat (?:\w+ )?(?:do|does|did|is|are|was|were)\b.*\b(?:{any_of('contains')})\b",
+    rf"\bwhat (?:\w+ )?(?:do|does|did|is|are|was|were)\b.*\b(?:{any_of('contains')})\b"
+    r"|^\W*what \w+s (?:are|were) (?:in|part of|within|under|covered by)\b",
     re.IGNORECASE,
 )
 _EXCLUDED = re.compile(
@@ -77,7 +79,8 @@ _TELLS_METHOD = re.compile(rf"\b(?:{any_of('tells_method')})\b", re.IGNORECASE)
 _DEFINES = re.compile(rf"\b(?:{any_of('tells_meaning')})\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(
     r"\b(?:following|below|accompanying) (?:table|schedule|chart|summary)\b"
-    r"|\b(?:table|schedule|chart|summary)s? (?:below|that follows?)\b|\bas follows\W*$",
+    r"|\b(?:table|schedule|chart|summary)s? (?:below|that follows?)\b"
+    r"|\bas follows\W*(?:\([^()]{0,60}\)\W*)?$",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
@@ -89,6 +92,18 @@ _WITHOUT_SUBJECT = re.compile(
     r"\W*(?:\(?\w{1,3}[.)]\s*)?(?:also )?(?:(?:in|ex)clud(?:es?|ing)\b|consist|compris|represent)",
     re.IGNORECASE,
 )
+_DEFINED = re.compile(r"\bhow (?:do|does|did|is|are|was|were)\b.*\bdefined?\b", re.IGNORECASE)
+_SAYS_WHAT = (
+    r"[”\"®™)]*(?:,? (?:an?|the|our|its|which|that|who)\b|,? \w*ly\b| \(|:"
+    r"| (?:provide|offer|enable|allow|help|cover|relate|serve)s?\b"
+    rf"| (?:{any_of('tells_meaning')})\b)"
+)
+"""What stands behind a name where it is said what it is."""
+_IS_CALLED = r"\b[a-z]{3,} \((?:\w+ )?"
+"""What stands before it: `the filter (part HX-2210)`."""
+_EXTREME = re.compile(rf"\b(?:{any_of('greatest')}|{any_of('least')})\b", re.IGNORECASE)
+_SINCE_THEN = re.compile(r"\bsince (?:the|its|their|then|\d{4})\b", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"\b[A-Z]{2,5}\b")
 _PARENTHESES = re.compile(r"\([^()]{0,80}\)")
 _POSSESSED = re.compile(r"\w['’]s? \w[\w -]*$")
 _OF_MEANING = frozenset(meanings("represent refer mean stand indicate define definition term"))
@@ -134,6 +149,8 @@ def explains(question: AskedQuestion, text: str, before: str) -> bool:
         return False
     match asked:
         case Explanation.CAUSE:
+            if _EXTREME.search(question.text) and not _EXTREME.search(_effect(text)):
+                return False
             if not _CHANGED.search(question.text):
                 return not _is_other_way(question.text, _effect(text))
             return bool(_TELLS_CAUSE.search(text)) and _is_of_change(question, text, before)
@@ -143,20 +160,49 @@ def explains(question: AskedQuestion, text: str, before: str) -> bool:
             return bool(_TELLS_EXCLUDED.search(text)) and _has_subject(question, text, before)
         case Explanation.METHOD:
             return bool(_TELLS_METHOD.search(text))
+        case Explanation.MEANING:
+            return _tells_meaning(question, text)
     return True
+
+
+def _tells_meaning(question: AskedQuestion, text: str) -> bool:
+    if _DEFINED.search(question.text) and not defines(question, text):
+        return False
+    return _says_what(question.text, text)
+
+
+def _says_what(asked: str, text: str) -> bool:
+    """Whether a text says what a thing with a name is, where that is asked, or may say it.
+
+    `The agreement is for the 18A process` only names it; `18A, our newest process,` says it, and
+    so does `the process (18A)`.
+    """
+    bare = _BARE.search(asked)
+    name = bare["what"].strip() if bare else ""
+    if not any(char.isupper() or char.isdigit() for char in name):
+        return True
+    named = re.escape(name)
+    says = rf"{named}{_SAYS_WHAT}|{_IS_CALLED}{named}\)"
+    return bool(re.search(says, text)) or not re.search(rf"\b{named}\b", text)
 
 
 def causes_of(question: AskedQuestion, text: str, following: str) -> bool:
     """Whether ``following`` tells why what ``text`` names changed: `The increase was due to …`."""
     return (
         wanted(question) is Explanation.CAUSE
+        and not _is_slowing(question.text)
         and asks_for_change(text)
         and bool(_POINTS_BACK.match(following))
-        and bool(_TELLS_CAUSE.search(following))
+        and bool(_TELLS_CAUSE.search(_SINCE_THEN.sub(" ", following)))
         and measures_of(question) <= frozenset(meanings(f"{text} {following}"))
         and not _is_other_way(question.text, text)
         and not _is_other_way(question.text, _effect(following))
     )
+
+
+def gives_cause(text: str) -> bool:
+    """Whether a text has a word behind which a cause stands."""
+    return _STRONG_CAUSE.search(text) is not None
 
 
 def _is_of_change(question: AskedQuestion, text: str, before: str) -> bool:
@@ -165,23 +211,38 @@ def _is_of_change(question: AskedQuestion, text: str, before: str) -> bool:
     It is what stands before the cause: `Operating income fell due to lower sales` is of income.
     """
     head = _effect(text)
+    if _is_slowing(question.text):
+        return bool(_RISES.search(head) and _FALLS.search(head))
     if not meanings(head):
         return not _is_other_way(question.text, text)
     around = f"{before} {head}" if _POINTS_BACK.match(head) else head
     told = frozenset(meanings(around))
-    if _names_in_cause_only(question, told, text[len(head) :]):
+    if _names_in_cause_only(question, told, head, text[len(head) :]):
         return False
     return measures_of(question) <= told and _is_same_way(question.text, around, head)
 
 
-def _names_in_cause_only(question: AskedQuestion, told: frozenset[str], cause: str) -> bool:
+def _names_in_cause_only(
+    question: AskedQuestion, told: frozenset[str], head: str, cause: str
+) -> bool:
     """Whether the cause names what the question is about, and what it causes does not.
 
     `Windows revenue fell, driven by Windows OEM` tells why the former fell, not the latter.
     """
     changed = frozenset(meanings(" ".join(_CHANGED.findall(question.text))))
     missing = frozenset(question.subject) - told - changed
+    missing -= abbreviated(question, head)
     return not missing.isdisjoint(meanings(cause))
+
+
+def abbreviated(question: AskedQuestion, text: str) -> frozenset[str]:
+    """What the subject's words mean that an abbreviation in a text begins with: `DCAI revenue`."""
+    found = set[str]()
+    for first, second in pairwise(question.subject):
+        initials = f"{first[:1]}{second[:1]}".upper()
+        if any(word.startswith(initials) for word in _ABBREVIATION.findall(text)):
+            found |= {first, second}
+    return frozenset(found)
 
 
 def _effect(text: str) -> str:
@@ -190,10 +251,16 @@ def _effect(text: str) -> str:
     return text[: found.start()] if found else text
 
 
+def _is_slowing(asked: str) -> bool:
+    """Whether it is asked of a growth that slowed, or a fall that grew less."""
+    return bool(_RISES.search(asked) and _FALLS.search(asked))
+
+
 def _is_same_way(asked: str, told: str, head: str) -> bool:
     """Whether what is told changed as it is asked: it rose, or it fell, or it only changed."""
     directed = _RISES.search(asked) or _FALLS.search(asked)
-    return not _is_other_way(asked, head) and (not directed or asks_for_change(told))
+    moves = asks_for_change(told) or _RISES.search(head) or _FALLS.search(head)
+    return not _is_other_way(asked, head) and bool(moves or not directed)
 
 
 def _is_other_way(asked: str, text: str) -> bool:

@@ -29,7 +29,13 @@ from helix.providers.offline.evidence import (
     Sentence,
     weigh_evidence,
 )
-from helix.providers.offline.explanations import Explanation, causes_of, defines, wanted
+from helix.providers.offline.explanations import (
+    Explanation,
+    causes_of,
+    defines,
+    gives_cause,
+    wanted,
+)
 from helix.providers.offline.extremes import compared_cells
 from helix.providers.offline.gates import may_answer
 from helix.providers.offline.leads import lead_sentences
@@ -240,6 +246,7 @@ def _answering_part(text: str, question: AskedQuestion) -> str:
     """
     pieces = [piece for piece in _CLAUSE.findall(text) if piece.strip()]
     asked = frozenset(question.subject)
+    is_cause = wanted(question) is Explanation.CAUSE
     best, most = " ".join(text.split()[:MOST_WORDS]), -1.0
     for first in range(len(pieces)):
         run = ""
@@ -249,8 +256,9 @@ def _answering_part(text: str, question: AskedQuestion) -> str:
                 break
             met = len(asked.intersection(meanings(run))) + len(run.split()) / 1000
             has_kind = question.kind is AnswerKind.OPEN or bool(kind_words(question.kind, run))
-            if met + has_kind > most:
-                best, most = run, met + has_kind
+            worth = met + has_kind + (gives_cause(run) if is_cause else 0)
+            if worth > most:
+                best, most = run, worth
     return best.strip()
 
 
@@ -259,7 +267,7 @@ def _penalty(
 ) -> float:
     """What speaks against the best sentence: infinite when it cannot be the answer."""
     sentence = evidence.sentences[best]
-    source, told = sources[sentence.source].text, sources[sentence.source].place.told
+    source, told = sources[sentence.source].text, sources[sentence.source].place.text
     if is_of_another(question, sources[sentence.source].place, companies_of(sources)):
         return np.inf
     if question.negated and not _NEGATION.search(sentence.text):

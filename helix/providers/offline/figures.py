@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
 from helix.language.durations import without_periods
+from helix.language.paraphrases import meanings
 from helix.language.periods import dates
 from helix.language.word_lists import word_lists
 
@@ -21,6 +22,8 @@ _ASKS_SHARE = re.compile(
 _SHARE_OF = re.compile(r"\d[\d.,]*\s?%(?:,? (?:and|or) \d[\d.,]*\s?%)?(?= of\b)")  # of a whole
 _PRICE = re.compile(
     rf"\bhow much (?:money )?(?:did|does|do|will|would|has|have)\b.*\b(?:{any_of('paid')})\b"
+    r"|\bhow much (?:is|are|was|were) (?:the|your|our|my|its|a|an) (?:[\w-]+ )?"
+    rf"(?:{any_of('sums')})\b"
     rf"|\bhow much (?:(?!d(?:id|o|oes)\b)\w+ )?(?:{any_of('sums')})\b|\bwhat (?:price|fine|sum)\b"
     r"|\bwhat (?:did|does|do|will|would|has|have|had)\b.*\b(?:pay|paid|spend|spent|cost|charge)\b"
     r"|\bwhat (?:is|are|was|were)\b.*\b(?:paying|spending|charging)\b",
@@ -30,10 +33,16 @@ _PAYS = re.compile(r"\b(?:how much|what)\b.*\b(?:pay|paid|paying)\b", re.IGNOREC
 _PAYING = re.compile(rf"\b(?:{any_of('paying')})\b", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 _PLANS = re.compile(rf"\b(?:{any_of('plans')})\b", re.IGNORECASE)
-_MONEY = re.compile(rf"[$€£¥₹]|\b(?:{any_of('currencies')})\b", re.IGNORECASE)
+_MONEY = re.compile(
+    rf"[$€£¥₹]|\b(?:{any_of('currencies')})\b|\b(?:fee|charge|penalty|deposit|fine) of\b",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"(?<![\d.,$€£¥₹])(?:1[5-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?s?\b(?![.,]\d|\s*%)")
 _REFERENCE = re.compile(
     r"\b(?:section|item|note|rule|exhibit|title|table|figure|part|chapter|page|article)s? \d[\w.]*"
+    r"|\b(?-i:[A-Z][a-z]+ \d{1,3}(?= [A-Z])|[a-z]+[A-Z]\w* \d{1,2}"
+    r"|(?!USD|EUR|GBP|CHF|AUD|CAD|US)[A-Z]{2,} \d{1,2}\.\d)\b"
+    r"(?!,?\d|\s?%| (?:cents?|thousand|million|billion))"
     r"|\b\d{1,2}-[A-Z]\b|\bQ[1-4]\b|^\d{1,2}\.\d{1,2}\*?\s|[‘'’]\d{3}\b|^\s*\(\d{1,2}\)",
     re.IGNORECASE,
 )
@@ -43,9 +52,15 @@ NUMBER = re.compile(
 _SUM = re.compile(r"[$€£¥₹]\s?\d[\d.,]*(?:\s(?:thousand|million|billion|trillion))?|\d[\d.,]*\s?%")
 _CHANGE = re.compile(rf"\b(?:{any_of('changes')})\b", re.IGNORECASE)
 _COMPARES = re.compile(r"\bcompare[sd]? (?:to|with|against)\b", re.IGNORECASE)
+_TAKEN_AS = re.compile(
+    r"\b(?:recogni[sz]ed|recorded|reported|classified|treated|counted|booked) (?:as|in) "
+    r"(?:an? )?(?:\w+ )?(\w+)",
+    re.IGNORECASE,
+)
+"""`Recognized as revenue` asks for no revenue."""
 _EFFECT = re.compile(r"\b(?:results?|effects?|impacts?) of\b", re.IGNORECASE)
 _ONE_AMOUNT = (
-    r"[$€£¥₹]?\s?\d[\d.,]*(?:\s?%|\s(?:percent(?:age points)?|points|basis points|thousand"
+    r"[$€£¥₹]?\s?\d[\d.,]*(?:\s?%|\s(?:percent(?:age points)?|points?|basis points|thousand"
     r"|million|billion)\b)*"
 )
 _CHANGED_BY = re.compile(
@@ -63,7 +78,10 @@ _LENGTH = re.compile(
     rf"(?:\b\d[\d.,]*|\b(?:{any_of('number_words')}))[ -](?:years?|months?|weeks?|days?|hours?)\b",
     re.IGNORECASE,
 )
-_LENGTH_ASKED = re.compile(r"\b(?:years?|months?|weeks?|days?|hours?|period|term|life|age)\b", re.I)
+_LENGTH_ASKED = re.compile(
+    r"\b(?:years?|months?|weeks?|days?|hours?|period|term|life|age|notice|time|leave|vacation)\b",
+    re.I,
+)
 _ORDINAL = re.compile(rf"\b(?:{any_of('ordinals')})\b", re.IGNORECASE)
 _PERSON = re.compile(
     r"\b[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?(?: [A-Z]\.)?"
@@ -93,8 +111,7 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
         return False
     if _COMPARES.search(asked) and measures_of(question):
         return bool(NUMBER.search(_without_dates(text)))
-    amount = bool(_AMOUNT.search(asked) or _PRICE.search(asked))
-    if not (amount or (question.asks_for_value and measures_of(question))):
+    if not (asks_for_amount(asked) or (question.asks_for_value and measures_of(question))):
         return True
     bare = _without_dates(
         text if asks_for_change(asked) else _BY.sub(" ", _CHANGED_BY.sub(" ", text))
@@ -110,6 +127,16 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
     if _COUNT.search(asked) and not _SHARE.search(_SUM.sub(" ", asked)):
         bare = _SUM.sub(" ", bare)
     return bool(NUMBER.search(bare))
+
+
+def tells_money(text: str) -> bool:
+    """Whether a text names a sum of money."""
+    return bool(_MONEY.search(text))
+
+
+def asks_for_amount(question: str) -> bool:
+    """Whether it is asked how much or how many, or what something cost."""
+    return bool(_AMOUNT.search(question) or _PRICE.search(question))
 
 
 def tells_plan(text: str) -> bool:
@@ -144,7 +171,10 @@ def _without_dates(text: str) -> str:
 
 def measures_of(question: AskedQuestion) -> frozenset[str]:
     """The words of the subject that are measures, which are told in a number."""
-    return frozenset(w for w in question.subject if not _MEASURES.isdisjoint(w.split("_")))
+    taken = frozenset(meanings(" ".join(_TAKEN_AS.findall(question.text))))
+    return frozenset(
+        w for w in question.subject if w not in taken and not _MEASURES.isdisjoint(w.split("_"))
+    )
 
 
 def counts_alike(question: AskedQuestion, told: Iterable[str]) -> bool:

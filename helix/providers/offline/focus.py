@@ -13,7 +13,7 @@ from helix.language.paraphrases import meanings
 from helix.language.periods import dates
 from helix.language.rates import rates_of
 from helix.language.word_lists import tables
-from helix.providers.offline.figures import NUMBER, without_sums_and_dates
+from helix.providers.offline.figures import NUMBER, asks_what_came, without_sums_and_dates
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 _BEHIND, _BEFORE = 6, 16  # words from a number to what it counts, and from that to a number
@@ -24,13 +24,30 @@ _YES_OR_NO = re.compile(r"^\W*(?:do|does|did|is|are|was|were|has|have|had)\b", r
 _POSSIBLE = re.compile(
     r"\b(?:may|might|could|would|evaluate|opportunit(?:y|ies) to|consider(?:ing)?)\b", re.IGNORECASE
 )
+_INSTEAD = re.compile(
+    r"\b(?:than|to|with) [^.,]{0,60}\bwould have been\b"
+    r"|\bthis (?:change|update|revision) (?:resulted|results) in\b"
+    r"|\b(?:table|amounts?|figures?|balances?|shares|this|these|it) (?:above |below )?"
+    r"(?:excludes?|do(?:es)? not include)\b",
+    re.IGNORECASE,
+)
+"""What tells of another amount than the one that is asked for, or of a part of it."""
 _CAME = re.compile(r"^\W*(?:why|how) did\b|^\W*what (?:caused|led|drove|made)\b", re.IGNORECASE)
 _FORESEES = re.compile(
     r"^\W*(?:we|it|they|the company) (?:currently )?(?:expects?|anticipates?|intends?|plans?)\b",
     re.IGNORECASE,
 )
+_FORESEEING = re.compile(
+    rf"{_SUPPOSING.pattern}|\b(?:expect|anticipat|intend|plan|forecast|guid)\w*", re.IGNORECASE
+)
 _BOUNDARY = re.compile(
     r"\b(?:quarter|year|half|period)(?:['’]s)? (?:end|begin|start|close|finish)", re.IGNORECASE
+)
+_SUBJECT_WORDS = 6  # of a sentence, within which it names what it is about
+_WHICH_ONE = re.compile(
+    r"^\W*(?:\w+ )?which (?P<one>[a-z]{3,}) (?!of\b)"
+    r"(?:is|was|has|had|does|did|made|took|held|paid|\w+(?:ed|s))\b",
+    re.IGNORECASE,
 )
 _UNITS = "hours?|days?|weeks?|months?|years?"
 _HOW_MANY = re.compile(rf"\bhow many (?:[\w-]+ )?(?P<unit>{_UNITS})\b", re.IGNORECASE)
@@ -96,10 +113,29 @@ def tells_fact(question: AskedQuestion, text: str) -> bool:
     asked = question.text
     if _PAST.search(asked) and not _SUPPOSING.search(asked) and _SUPPOSED.match(text):
         return False
-    if _CAME.search(asked) and not _SUPPOSING.search(asked) and _FORESEES.search(text):
+    came = _CAME.search(asked) or (question.asks_for_value and asks_what_came(question))
+    if came and not _FORESEEING.search(asked) and _FORESEES.search(text):
+        return False
+    if question.asks_for_value and not _SUPPOSING.search(asked) and _INSTEAD.search(text):
         return False
     is_open = question.kind is AnswerKind.OPEN and _YES_OR_NO.search(asked)
     return not (is_open and not _SUPPOSING.search(asked) and _POSSIBLE.search(text))
+
+
+def asks_for_one(question: AskedQuestion) -> bool:
+    """Whether one of several is asked for: `which customer`."""
+    return _WHICH_ONE.search(question.text) is not None
+
+
+def tells_one(question: AskedQuestion, text: str) -> bool:
+    """Whether `which customer` may be told: not by what is said of all customers, or of none."""
+    asked = _WHICH_ONE.search(question.text)
+    if asked is None or not (word := asked["one"].lower()) or word.endswith("s"):
+        return True
+    several = rf"\b{re.escape(word.removesuffix('y'))}(?:e?s|ies)\b"
+    one = rf"\b{re.escape(word)}\b"
+    subject = " ".join(text.split()[:_SUBJECT_WORDS])
+    return not re.search(several, subject, re.IGNORECASE) or bool(re.search(one, text, re.I))
 
 
 def tells_day(question: AskedQuestion, text: str) -> bool:

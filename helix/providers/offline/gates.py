@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from helix.domain.asked import AnswerKind, AskedQuestion, any_of
+from helix.domain.relevance import is_of_another_time
 from helix.domain.source_place import SourcePlace
+from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.rows import BESIDE, INWARDS, amount, read_row
+from helix.language.word_lists import word_lists
 from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.explanations import Explanation, announces_table, wanted
 from helix.providers.offline.figures import counts_alike, has_figure
@@ -18,21 +21,34 @@ from helix.providers.offline.focus import (
     tells_day,
     tells_fact,
     tells_length,
+    tells_one,
     tells_purpose,
     tells_rate,
 )
 from helix.providers.offline.measures import points_back, tells_measure
+from helix.providers.offline.mentions import names_thing, names_whom
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
 from helix.providers.offline.roles import tells_role
 from helix.providers.offline.told import tells_what_is_asked
 from helix.providers.offline.verbs import names_object, tells_verb
 
+_MOST_CELLS = 5  # of a row that a reader takes in at a glance
+_GENERIC = word_lists("tables")["generic"]
 _FURNITURE = re.compile(
     r"(?:page )?\d{1,4}(?: of \d{1,4})?|table of contents|.{0,80}\|\s*\d{1,4}"
     r"|.{0,60}\b(?:form )?10-[kq]\b[^.]{0,30}\d{1,4}|(?:©|copyright\b).{0,200}|confidential|draft",
     re.IGNORECASE,
 )
+_MIXED = re.compile(r"(?<=[a-z,.] )(?:Lower|Higher|Increased|Decreased|Improved) (?!and\b)[a-zA-Z]")
+_AMOUNT_FIRST = re.compile(r"(?:\(?\d{1,3}(?:,\d{3})+\)?|\(\d{2,3}\)) [A-Z]")
+_LABEL_FIRST = re.compile(r"(\w+(?: \w+){3,}) (?:\w+ ){1,5}\1\b")
+_POINTS_ELSEWHERE = re.compile(
+    r"\b(?:factors|risks|matters|reasons|uncertainties|information) (?:that (?:are|is) )?"
+    r"(?:set forth|described|discussed|listed|noted|identified) (?:above|below|elsewhere|in Part)\b"
+)
+_TITLE_WORD = r"(?:[A-Z][a-z]+|of|and|the|for|in|to|on|\([A-Z][a-z]+\))"
+_TITLE = re.compile(rf"{_TITLE_WORD}(?: {_TITLE_WORD}){{2,9}}")
 _TWICE = re.compile(r"\b([A-Za-z]+ [\w.$%]+) \1\b")
 _OFTEN = re.compile(r"\bhow (?:often|frequently)\b", re.IGNORECASE)
 _FREQUENCY = re.compile(rf"\b(?:{any_of('frequencies')})\b", re.IGNORECASE)
@@ -50,7 +66,8 @@ def _tells_rate(question: AskedQuestion, text: str) -> bool:
 
 
 _TELLS = (
-    tells_fact, tells_day, tells_count, tells_length, tells_purpose, tells_role, _tells_rate,
+    tells_fact, tells_day, tells_count, tells_one, tells_length, tells_purpose, tells_role,
+    _tells_rate,
 )  # fmt: skip
 
 
@@ -79,25 +96,43 @@ def may_answer(
         return False
     if not names_object(question, told[: 1 + points_back(text)], source):
         return False
+    if is_of_another_time(question, text, source):
+        return False
     if asked is Explanation.CAUSE and not tells_measure(question, text, before, company):
         return False
     if not (
-        tells_what_is_asked(question, text, before)
+        names_thing(question, evidence, place, source)
+        and names_whom(question, evidence, place, source)
+        and tells_what_is_asked(question, text, before)
         and tells_verb(question, evidence, place)
         and all(tells(question, text) for tells in _TELLS)
     ):
         return False
-    if (
-        is_garbled(text)
-        or is_furniture(text)
-        or (not question.is_definition and _ENTRY.match(text))
-    ):
+    if not is_prose(text) or (not question.is_definition and _ENTRY.match(text)):
         return False
-    if INWARDS in text and read_row(text, (0, len(text))):
-        return False
-    if question.asks_for_value and (announces_table(text) or _has_bare_cells(text)):
+    if not _is_fit_row(question, text, source):
         return False
     return not question.counted or _counts(question, evidence, place)
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is neither cut, nor mixed of columns, nor furniture, nor points elsewhere."""
+    return not (
+        is_garbled(text) or is_cut(text) or is_furniture(text) or _POINTS_ELSEWHERE.search(text)
+    )
+
+
+def _is_fit_row(question: AskedQuestion, text: str, source: SourcePlace) -> bool:
+    """Whether a text is no row of a table whose cells are to be told apart, or one that fits."""
+    if INWARDS in text and read_row(text, (0, len(text))):
+        return False
+    return not question.asks_for_value or not (
+        (question.kind is not AnswerKind.NAME and _TITLE.fullmatch(text))
+        or _has_many_cells(text)
+        or announces_table(text)
+        or _has_bare_cells(text)
+        or _is_other_row(question, text, source)
+    )
 
 
 def _has_value(question: AskedQuestion, text: str, before: str, company: frozenset[str]) -> bool:
@@ -114,9 +149,31 @@ def _has_bare_cells(text: str) -> bool:
     return sum(amount(cell) is not None for cell in text.split(BESIDE)) > 1
 
 
+def _has_many_cells(text: str) -> bool:
+    """Whether a text is a row whose cells have to be told apart, by their columns."""
+    row = read_row(text, (0, len(text)))
+    return row is not None and not row.corner and len(row.cells) > _MOST_CELLS
+
+
+def _is_other_row(question: AskedQuestion, text: str, source: SourcePlace) -> bool:
+    """Whether a text is a row without columns whose label says more than is asked for."""
+    label, beside, rest = text.partition(BESIDE)
+    if not beside or ": " in text or amount(rest) is None:
+        return False
+    told = source.company.union(question.subject, _GENERIC)
+    return not told.issuperset(meanings(without_periods(label)))
+
+
 def is_garbled(text: str) -> bool:
-    """Whether two words stand twice in a row, as the labels of a chart do: that is no prose."""
+    """Whether it is no prose: two words stand twice in a row, or lines of columns are mixed."""
+    if len(_MIXED.findall(text)) > 1:
+        return True
     return bool(_TWICE.search(text))
+
+
+def is_cut(text: str) -> bool:
+    """Whether a text is a part: the amount of a row begins it, or its label is its first words."""
+    return bool(_AMOUNT_FIRST.match(text) or _LABEL_FIRST.match(text))
 
 
 def is_furniture(text: str) -> bool:

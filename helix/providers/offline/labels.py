@@ -27,6 +27,14 @@ _NET_OF = re.compile(
     r"(?:,|\s\(|\s[-–—])?\s*\b(?:net of|excluding|exclusive of)\b.*", re.IGNORECASE
 )
 """`Receivables, net of allowances` is of receivables, not of allowances."""
+_ASKS_PAID = re.compile(r"\b(?:pay|paid|spend|spent)\b", re.IGNORECASE)
+_PAID_FOR = re.compile(
+    r"\W*(?:payments?|purchases?|cash paid) (?:for|of) (?:the )?"
+    r"(?:(?:acquisitions?|purchases?) of )?",
+    re.IGNORECASE,
+)
+"""`Payments for acquisition of plants` is what was spent on plants; `Plants` is what they are."""
+_PAID = 0.1  # what a label gains that says so
 _LEAVES_OUT = re.compile(r"\b(?:before|excluding|without)\b(.*)", re.IGNORECASE)
 """`Profit before tax` asks for no tax."""
 _PART_OF = re.compile(r"(?:includ|exclud)(?:es|ing|ed)\b|of which\b", re.IGNORECASE)
@@ -62,7 +70,8 @@ def label_match(
     read, is_loss = _reading(without_periods(row.label), subject)
     if not _NET_OF.search(asked):
         read = _NET_OF.sub(" ", read)
-    bare = _PARENTHESES.sub(" ", read)
+    paid = _PAID_FOR.match(read) if _ASKS_PAID.search(asked) else None
+    bare = _PARENTHESES.sub(" ", read[paid.end() :] if paid else read)
     label = [word for word in meanings(bare) if word not in _OF_TIME | company]
     if _is_of_another(asked, label, row):
         return None
@@ -70,7 +79,8 @@ def label_match(
     share = _share(label, subject, first_item) if label else _UNLABELLED
     if share is None or (label and share < _ENOUGH):
         return None
-    return LabelMatch(frozenset(label), share + _verbatim(asked, row.label), is_loss)
+    share += _verbatim(asked, row.label) + (_PAID if paid else 0)
+    return LabelMatch(frozenset(label), share, is_loss)
 
 
 def _is_of_another(asked: str, label: Sequence[str], row: TableRow) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from helix.domain.asked import STOP_WORDS, AskedQuestion, any_of
 from helix.language.paraphrases import meaning, meanings
+from helix.language.rows import BESIDE
 from helix.language.word_lists import word_lists
 from helix.providers.offline.explanations import Explanation, wanted
-from helix.providers.offline.figures import measures_of
+from helix.providers.offline.figures import measures_of, tells_money
 
 _LISTS = word_lists("questions")
 _WHOLE = _LISTS["whole"]
@@ -17,13 +18,19 @@ _TOLD_BARE = _LISTS["told_bare"]
 _QUALIFYING = word_lists("tables")["qualifying"]
 _WORD = re.compile(r"[A-Za-z][\w&’'-]*")
 _ASPECT = re.compile(
-    rf"\b({any_of('aspects')}) (?:on|of|in|to) (?:(?:our|the|its|their|total|net|gross) )*\Z",
+    rf"\b({any_of('aspects')}) (?:on|of|in|to)"
+    r" (?:(?:our|the|its|their|total|net|gross|issued) )*\Z",
     re.IGNORECASE,
 )
 _POINTING = re.compile(r"(?:it|this|that|these|those|they|of (?:this|that|these))\b", re.IGNORECASE)
 _PASSED = frozenset(("total", "net", "gross"))
 """`Cloud gross margin` is narrower than the gross margin: the word before these narrows."""
 _PASSED_ONLY = re.compile(r" (?:(?:total|net|gross) )*", re.IGNORECASE)
+_OF_OTHERS = re.compile(
+    r"\b(?:income|loss|earnings|profit)\W+(?:\(loss\) )?attributable to (?:the )?"
+    r"(?:non-?controlling|minority)",
+    re.IGNORECASE,
+)
 _REACH = 60  # characters in front of a measure in which its aspect is named
 
 
@@ -38,9 +45,13 @@ def tells_measure(question: AskedQuestion, text: str, before: str, company: froz
     """
     measures = measures_of(question)
     if wanted(question) is not Explanation.CAUSE:
-        measures = measures - _TOLD_BARE if question.asks_for_value else frozenset()
+        is_told_bare = BESIDE not in text or tells_money(text)  # other rows name their measure
+        bare = _TOLD_BARE if is_told_bare else frozenset[str]()
+        measures = measures - bare if question.asks_for_value else frozenset()
     if not measures:
         return True
+    if _OF_OTHERS.search(text) and not _OF_OTHERS.search(question.text):
+        return False
     if measures.isdisjoint(meanings(text)):
         return points_back(text) and not measures.isdisjoint(meanings(before))
     allowed = company | frozenset(meanings(question.text)) | _WHOLE
@@ -76,6 +87,8 @@ def _narrows(
     if previous is None or not _PASSED_ONLY.fullmatch(text[previous.end() : word.start()]):
         return False
     bare = previous[0].lower().removesuffix("'s").removesuffix("’s")
-    if bare in STOP_WORDS or meaning(bare) in allowed:
+    is_name = any(map(str.isupper, previous[0]))
+    is_first = not text[: previous.start()].strip()
+    if (bare in STOP_WORDS and (is_first or not is_name)) or meaning(bare) in allowed:
         return False
-    return previous[0][0].isupper() or meaning(bare) in _QUALIFYING
+    return is_name or meaning(bare) in _QUALIFYING

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from helix.domain.asked import STOP_WORDS, AnswerKind, any_of, stem
 from helix.language.kept import MEBIBYTE, kept
+from helix.language.paraphrases import meanings
 from helix.language.sentences import Span, sentence_spans
 from helix.language.words import words
 from helix.providers.offline.figures import tells_plan
@@ -83,13 +84,15 @@ class _Lexicon:
 class Passage:
     """One text, read. Everything in it is in the order of its ``pieces``.
 
-    ``stems``: of the words of each. ``lengths``: how many words each has, shape (pieces,).
+    ``stems``, ``meanings``: of the words of each. ``lengths``: how many words each has, shape
+    (pieces,).
     """
 
     def __init__(self, text: str, lexicon: _Lexicon) -> None:
         self.pieces = tuple(_pieces_of(text))
         said = [words(piece.text) for piece in self.pieces]
         self.stems = [frozenset(map(stem, each)) for each in said]
+        self.meanings = [frozenset(meanings(piece.text)) for piece in self.pieces]
         self.lengths = np.array([len(each) for each in said], dtype=np.int64)
         self.vectors = word_vectors().embed([piece.text for piece in self.pieces])
         self._lexicon = lexicon

@@ -16,7 +16,7 @@ from helix.providers.offline.explanations import explanation_asked
 from helix.providers.offline.figures import measures_of
 
 _WORD = re.compile(r"[A-Za-z][\w’'-]*")
-_DENIED = re.compile(
+DENIED = re.compile(
     r"\b(?:not|never|cannot|\w+n['’]t)(?: (?:yet|been|be|being|ever|also|already))*"
     r" (?P<word>[a-z-]+)",
     re.IGNORECASE,
@@ -34,6 +34,13 @@ _TELLS_REST = re.compile(
     r"\b(?:remain\w*|left|available|un(?:used|spent|utilized)|outstanding|still|balance)\b",
     re.IGNORECASE,
 )
+_SPENT = re.compile(
+    r"\bhow much (?:did|has|have|had|was|were)\b.*"
+    rf"\b(?:{any_of('paid')}|borrow(?:ed)?|repurchased?)\b",
+    re.IGNORECASE,
+)
+_REMAINED = re.compile(r"\b(?:remain(?:s|ed|ing)?|unspent|availab\w+)\b", re.IGNORECASE)
+"""What is left of an amount is not what was spent of it."""
 _INCLUDES = re.compile(r",? (?:which (?:also )?includes?|including) [^,;]*(?:,|$)", re.IGNORECASE)
 _TAIL = re.compile(
     r"[,;]? (?:which (?:primarily|mainly|largely|mostly) |(?:due|owing|attributable) to |driven by "
@@ -63,7 +70,7 @@ def tells_role(question: AskedQuestion, text: str) -> bool:
 
 def _denies_alike(question: AskedQuestion, text: str) -> bool:
     """Whether what the question denies is not affirmed by the sentence."""
-    denied = _DENIED.search(question.text)
+    denied = DENIED.search(question.text)
     wanted = meanings(denied["word"]) if denied else ()
     if not wanted:
         return True
@@ -76,8 +83,10 @@ def _denies_alike(question: AskedQuestion, text: str) -> bool:
 
 
 def _is_left_over(question: AskedQuestion, text: str) -> bool:
-    if not question.asks_for_value or not _LEFT_OVER.search(question.text):
+    if not question.asks_for_value:
         return True
+    if not _LEFT_OVER.search(question.text):
+        return not (_SPENT.search(question.text) and _REMAINED.search(text))
     tells = _TELLS_REST if _REST.search(question.text) else _TELLS_LEFT_OVER
     return bool(tells.search(text))
 

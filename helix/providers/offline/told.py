@@ -19,6 +19,12 @@ _SHARE = re.compile(
     r"\d\s?(?:%|per ?cent\b|percentage points?\b)|\b(?:doubled|tripled|quadrupled|halved)\b",
     re.IGNORECASE,
 )
+_USE = re.compile(r"\bwhat (?:do|does|did|is|are|was|were)\b.*\buse[ds]?\b.*\bfor\W*$", re.I)
+_USES = re.compile(
+    r"\buse[ds]?\b(?! of\b)(?: [\w&’'-]+,?){0,8} (?:to|for|in order|as)\b", re.IGNORECASE
+)
+"""`We use pumps to drain` and not `the use of a pump`."""
+_MARKET_SHARE = re.compile(r"\bwhat(?:['’]s| is| was| are| were)\b.*\bmarket share\b", re.I)
 _WHOSE = re.compile(
     r"\bwho (?:is|are|was|were) (?:\S+ ){0,3}?\w[\w.&-]*['’]s? (?:[a-z-]+ ){0,3}?(?P<role>[a-z-]+)"
     r"(?= (?:in|of|for|at|on|to|with|by|from|during|as)\b|\W*$)",
@@ -36,7 +42,9 @@ def tells_what_is_asked(question: AskedQuestion, text: str, before: str) -> bool
         before: the sentence before, which may say who or what ``text`` is about.
     """
     asked = question.text
-    if not explains(question, text, before):
+    if not explains(question, text, before) or (_USE.search(asked) and not _USES.search(text)):
+        return False
+    if _MARKET_SHARE.search(asked) and not _SHARE.search(text):
         return False
     if _DECIDES.search(asked) and not _DECIDED.search(text):
         return False

@@ -14,6 +14,7 @@ from helix.language.paraphrases import meanings
 from helix.language.word_lists import word_lists
 from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.explanations import explanation_asked
+from helix.providers.offline.measures import points_back
 
 _AGENT = re.compile(r"\bwho ((?:[a-z'’]+ ?)+)", re.IGNORECASE)
 _COUNTED_VERB = re.compile(
@@ -36,7 +37,9 @@ def tells_verb(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
         return True
     at = question.terms.index(verb)
     source = evidence.sentences[place].source
-    near = [n for n in (place, place - 1) if n >= 0 and evidence.sentences[n].source == source]
+    back = points_back(evidence.sentences[place].text)
+    beside = (place, place - 1) if back or question.kind is not AnswerKind.NAME else (place,)
+    near = [n for n in beside if n >= 0 and evidence.sentences[n].source == source]
     return any(evidence.coverage[n][at] >= _MET for n in near)
 
 

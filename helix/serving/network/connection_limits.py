@@ -101,6 +101,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._unparsed += len(data)
         self._arrived += len(data)
         super().data_received(data)
+        if self._in_body and self._watch is None:  # a head alone, as most are, needs no timer
+            self._watch_with(BODY_SECONDS, self._look_at_body)
         if self._unparsed > HEAD_BYTES and not self.transport.is_closing():
             self._refuse(431, "the head of the request is too large")
 
@@ -117,11 +119,11 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Start the request; from here on its body is watched."""
+        """Start the request; the rest of its body is watched."""
         self._unparsed = self._arrived = 0
         self._in_body = True
         self._idle().pop(self, None)
-        self._watch_with(BODY_SECONDS, self._look_at_body)
+        self._watch_with(None, None)
         if not self._turned_away():
             super().on_headers_complete()
 

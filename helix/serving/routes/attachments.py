@@ -61,8 +61,8 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
     if stored.run_id is not None:
         services.on_run_created()
     caller.note("document_attached", len(stored.documents))
-    told = {"run_id": stored.run_id, "documents": stored.documents}
-    return JSONResponse(told, status_code=200 if stored.run_id is None else 202)
+    stored_json = {"run_id": stored.run_id, "documents": stored.documents}
+    return JSONResponse(stored_json, status_code=200 if stored.run_id is None else 202)
 
 
 @router.get("", summary="List a conversation's documents")

@@ -88,10 +88,10 @@ async def batch(caller: CurrentCaller, batch: Batch) -> Row:
         if report.runs:
             caller.services.on_run_created()
     caller.state.changed = f"{asked.action} of {len(asked.ids)} documents"
-    return _told(report)
+    return _report_json(report)
 
 
-def _told(report: Report) -> Row:
+def _report_json(report: Report) -> Row:
     failed = sum(error is not None for error in report.errors.values())
     return {
         "done": len(report.errors) - failed,

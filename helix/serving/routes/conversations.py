@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.conversations.attachments import detach_all
+from helix.conversations.conversation_rows import change, create, delete
 from helix.conversations.names import checked_id, new_id
 from helix.conversations.reading import (
     Page,
@@ -27,7 +28,7 @@ from helix.conversations.transfer import (
     import_turns,
     turns_of_markdown,
 )
-from helix.conversations.tree import change, create, delete, switch
+from helix.conversations.tree import switch
 from helix.errors import BadRequest
 from helix.library.errors import Conflict
 from helix.library.paging import check_text

@@ -59,20 +59,20 @@ async def events(
 
     `version` differs where any document does; `runs` are those under way.
     """
-    told = changes(caller.library)
-    first = await anext(told)  # while there can still be an error instead of a stream
-    return event_stream(_frames(first, told, most), release=told.aclose, drain_seconds=0)
+    events = changes(caller.library)
+    first = await anext(events)  # while there can still be an error instead of a stream
+    return event_stream(_frames(first, events, most), release=events.aclose, endless=True)
 
 
 async def _frames(
-    first: Row, told: AsyncGenerator[Row, None], most: int | None
+    first: Row, events: AsyncGenerator[Row, None], most: int | None
 ) -> AsyncIterator[ServerSentEvent]:
-    """``told`` as frames; where looking fails, the stream ends."""
+    """``events`` as frames; where looking fails, the stream ends."""
     yield _frame(first)
     count = 1
     try:
         while most is None or count < most:
-            yield _frame(await anext(told))
+            yield _frame(await anext(events))
             count += 1
     except HelixError as error:
         _logger.warning("stream cut: %s", error)

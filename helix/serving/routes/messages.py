@@ -9,14 +9,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from helix.conversations.asking import Add, Asking, in_place_of
+from helix.conversations.conversation_rows import hold
 from helix.conversations.liveness import MessageRow
 from helix.conversations.reading import get_message
 from helix.conversations.tree import (
-    Begun,
+    AddedMessage,
     NewMessage,
     active_leaf,
     add_message,
-    hold,
 )
 from helix.errors import BadRequest
 from helix.library.access import Connected
@@ -58,7 +58,7 @@ async def ask(request: Request, caller: CurrentCaller, conversation_id: str) -> 
     asked = await _message(request, caller)
     caller = caller.for_tenant(asked.tenant_id)
 
-    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, Begun]:
+    def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, AddedMessage]:
         hold(connection, caller.tenant, conversation_id)
         parent = asked.parent_id
         if parent is None:

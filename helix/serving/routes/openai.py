@@ -143,7 +143,7 @@ async def _respond(
         answer = await run_unless_disconnected(request, place.run(lambda: _whole(answering)))
     if answer is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    answer_json = answering.told(answer, with_verdict=answering.has_verdict)
+    answer_json = answering.response(answer, with_verdict=answering.has_verdict)
     return TextJson(
         wire_format.whole(options, answer_json, answer.retrieval.sources), headers=headers
     )

@@ -51,8 +51,8 @@ async def readyz(request: Request) -> JSONResponse:
     reason = health.stuck or ("overloaded" if admission.is_full else None)
     if not await services.store.ping():
         reason = "database"
-    told = {"ready": reason is None} | ({"reason": reason} if reason else {})
-    return JSONResponse(told, status_code=503 if reason else 200)
+    state = {"ready": reason is None} | ({"reason": reason} if reason else {})
+    return JSONResponse(state, status_code=503 if reason else 200)
 
 
 @router.get("/metrics", summary="For Prometheus", response_class=Response)

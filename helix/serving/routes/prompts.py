@@ -122,13 +122,13 @@ async def preview(request: Request, caller: CurrentCaller, name: str, draft: Dra
     """
     text = checked_text(name, draft.text)
     caller = caller.for_tenant(draft.tenant_id)
-    told: dict[str, Any] = {"name": name, "prompt": template(name).whole(text)}
+    shown: dict[str, Any] = {"name": name, "prompt": template(name).whole(text)}
     if draft.question is not None:
         answer = await _tried(request, caller, name, text, draft.question)
         if answer is None:
             return Response(status_code=CLIENT_CLOSED_REQUEST)
-        told["answer"] = answer
-    return TextJson(told)
+        shown["answer"] = answer
+    return TextJson(shown)
 
 
 async def _tried(

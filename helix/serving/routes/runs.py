@@ -68,7 +68,7 @@ async def events(request: Request, caller: CurrentCaller, run_id: int) -> Respon
     """Each change as it comes, after `Last-Event-ID`; ends with a `run` that has ended."""
     changes = follow(caller.library, run_id, last_event_id(request))
     first = await anext(changes)  # while there can still be an error instead of a stream
-    return event_stream(_frames(first, changes), release=changes.aclose, drain_seconds=0)
+    return event_stream(_frames(first, changes), release=changes.aclose, endless=True)
 
 
 async def _frames(

@@ -100,11 +100,11 @@ async def study_sets(
 async def study_set(caller: CurrentCaller, set_id: int) -> Response:
     """The set with its items; the key of a question is shown by an attempt."""
     found, items = await set_with_items(caller.library, set_id)
-    told: dict[str, Any] = {"items": list(map(item_view, items))}
+    page: dict[str, Any] = {"items": list(map(item_view, items))}
     if found["kind"] == "map":
         caller.note("map_opened")
-        told["nodes"] = list(map(node_view, items))
-    return TextJson(found | told)
+        page["nodes"] = list(map(node_view, items))
+    return TextJson(found | page)
 
 
 @router.patch(

@@ -71,12 +71,12 @@ async def one_attempt(caller: CurrentCaller, attempt_id: int) -> Response:
 async def answer(request: Request, caller: CurrentCaller, attempt_id: int) -> Response:
     """Store the answer; the response has whether it is right, key, explanation and sources."""
     given = checked_request(await request.body(), 0, GivenAnswer)
-    told = await _of_attempt(
+    reply = await _of_attempt(
         caller, answer_question, attempt_id=attempt_id, item_id=given.item_id, answer=given.answer
     )
-    if told["right"]:
+    if reply["right"]:
         caller.note("quiz_question_right")
-    return TextJson(told)
+    return TextJson(reply)
 
 
 @router.post(
@@ -113,12 +113,12 @@ async def review_card(request: Request, caller: CurrentCaller, item_id: int) -> 
     """Store how well the card was known (again, hard, good, easy); returns when it is due next."""
     given = checked_request(await request.body(), 0, CardReview)
     library, retention = caller.library, caller.services.settings.study_retention
-    told = await library.change(partial(
+    reply = await library.change(partial(
         review, tenant=library.tenant, item_id=item_id, rating=given.rating,
         learner=caller.learner, retention=retention,
     ))  # fmt: skip
     caller.note("card_reviewed")
-    return TextJson(told)
+    return TextJson(reply)
 
 
 @router.post("/study/cards/undo", summary="Undo the last review", response_class=Response)

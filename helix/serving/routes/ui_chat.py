@@ -17,16 +17,15 @@ from helix.answering.events import Event, typed_events
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.stream import AnswerStream
 from helix.conversations.asking import Asking
+from helix.conversations.conversation_rows import create, hold
 from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.names import id_of
 from helix.conversations.reading import get_conversation, get_message
 from helix.conversations.tree import (
-    Begun,
+    AddedMessage,
     NewMessage,
     active_leaf,
     add_message,
-    create,
-    hold,
     message,
 )
 from helix.domain.questions import question_of
@@ -42,7 +41,7 @@ from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.query_request import stored_scope
 from helix.serving.query_route import QueryRoute
-from helix.serving.turns import begun_turn
+from helix.serving.turns import start_turn
 from helix.serving.ui_chat_request import UiChatRequest, ui_chat_request
 
 router = APIRouter(
@@ -116,15 +115,15 @@ async def _resumable(
         stored or None, asked.top_k, wait=True, named=asked.id, mode=asked.mode,
         time_zone=asked.time_zone or "UTC",
     )  # fmt: skip
-    turn = await begun_turn(request, caller, asking)
-    if await run_unless_disconnected(request, turn.begun()) is None:
+    turn = await start_turn(request, caller, asking)
+    if await run_unless_disconnected(request, turn.started()) is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     return _followed(request, caller, turn.row, turn.first[1]["answer_id"])
 
 
 def _add(
     connection: Connected, new: NewMessage, tenant: str, name: str, before: int
-) -> tuple[NewMessage, Begun]:
+) -> tuple[NewMessage, AddedMessage]:
     """Add ``new`` below the message of the active path that has ``before`` - 1 before it.
 
     So a question that is asked again, or another in its place, becomes a sibling.

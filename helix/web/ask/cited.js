@@ -20,14 +20,14 @@ export function passageOf(cited) {
 export function passageAt(turn, { n, statement, nth }) {
   const citation = turn.citations.find((one) => one.n === n);
   if (!citation) return null;
-  const told = turn.support?.statements[statement];
-  if (!told) return passageOf(citation); // of an answer that nothing was proven of
-  const spans = spansOf(told, n);
+  const claim = turn.support?.statements[statement];
+  if (!claim) return passageOf(citation); // of an answer that nothing was proven of
+  const spans = spansOf(claim, n);
   return spans.length ? passageOfSpan(spans[Math.min(nth, spans.length - 1)], citation) : wholeOf(citation);
 }
 
 export function quotesOf(turn, citation) {
-  const spans = (turn.support?.statements || []).flatMap((told) => spansOf(told, citation.n));
+  const spans = (turn.support?.statements || []).flatMap((claim) => spansOf(claim, citation.n));
   const found = new Map(spans.map((span) => [`${span.start} ${span.end}`, passageOfSpan(span, citation)]));
   return found.size ? [...found.values()] : [passageOf(citation)];
 }
@@ -40,7 +40,7 @@ export function panelOf(passage, opener, among = [passage]) {
 
 const isSame = (one, other) => ["documentId", "chunkId", "start", "end"].every((key) => one[key] === other[key]);
 
-const spansOf = (told, n) => (told.supported ? told.spans || [] : []).filter((span) => span.n === n);
+const spansOf = (claim, n) => (claim.supported ? claim.spans || [] : []).filter((span) => span.n === n);
 
 const wholeOf = (citation) => ({ ...passageOf(citation), start: null, end: null, quote: null });
 

@@ -34,6 +34,6 @@ export function asText(turn) {
 
 function quoted({ documentId, start, end, quote, place }) {
   const at = new URL(address("source", [documentId], { start, end }), location.href).href;
-  const told = [place, quote && `“${shortened(quote, 300)}”`].filter(Boolean).join(": ");
-  return [told, at].filter(Boolean).map((line) => `    ${line}`).join("\n");
+  const text = [place, quote && `“${shortened(quote, 300)}”`].filter(Boolean).join(": ");
+  return [text, at].filter(Boolean).map((line) => `    ${line}`).join("\n");
 }

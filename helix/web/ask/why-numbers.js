@@ -23,11 +23,11 @@ function Gate({ gate, near }) {
   const largest = Math.max(ceiling * 1.35, best ?? 0, ...distances.slice(0, 20), 0.1);
   const x = (distance) => 16 + (Math.min(distance, largest) / largest) * 328;
   const passed = best !== null && best <= ceiling;
-  const told = best === null
+  const label = best === null
     ? "Nothing was found to compare the question with."
     : `The nearest passage is ${best.toFixed(3)} away; the gate lets through up to ${ceiling.toFixed(3)}.${!passed && byName ? " It passed all the same: a name in the question matches exactly." : ""}`;
   return html`<figure class="gate">
-    <svg viewBox="0 0 360 84" role="img" aria-label=${told}>
+    <svg viewBox="0 0 360 84" role="img" aria-label=${label}>
       <rect class="gate-inside" x="16" y="38" width=${x(ceiling) - 16} height="8" rx="4" />
       <rect class="gate-outside" x=${x(ceiling)} y="38" width=${344 - x(ceiling)} height="8" rx="4" />
       ${distances.slice(0, 20).map((distance, n) => html`<circle key=${n} class="gate-other" cx=${x(distance)} cy="42" r="3" />`)}
@@ -36,7 +36,7 @@ function Gate({ gate, near }) {
       ${best !== null && html`<circle class=${passed || byName ? "gate-best" : "gate-best out"} cx=${x(best)} cy="42" r="7" />
         <text class="gate-label strong" x=${clamp(x(best))} y="22" text-anchor="middle">nearest ${best.toFixed(2)}</text>`}
     </svg>
-    <figcaption>${told} <span class="hint">0 is the same meaning; farther right is less alike.</span></figcaption>
+    <figcaption>${label} <span class="hint">0 is the same meaning; farther right is less alike.</span></figcaption>
   </figure>`;
 }
 

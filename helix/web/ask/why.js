@@ -47,17 +47,17 @@ function useReceipt({ answerId }) {
 // What was looked at, one line each: the question, yes or no, and what that means.
 function Checks({ turn, debug }) {
   const checks = [close(debug.gate), ...(turn.abstained ? [] : [borneOut(turn.support), toThePoint(turn.support)])];
-  return html`<ul class="checks">${checks.filter(Boolean).map(({ asked, told, good, more }) => html`<li key=${asked} class=${good ? "good" : "poor"}>
-    <${Icon} name=${good ? "check" : "warn"} /><div><p><span>${asked}: </span><strong>${told}</strong></p><p class="hint">${more}</p></div></li>`)}</ul>`;
+  return html`<ul class="checks">${checks.filter(Boolean).map(({ asked, value, good, more }) => html`<li key=${asked} class=${good ? "good" : "poor"}>
+    <${Icon} name=${good ? "check" : "warn"} /><div><p><span>${asked}: </span><strong>${value}</strong></p><p class="hint">${more}</p></div></li>`)}</ul>`;
 }
 
 function close({ ceiling, best, by_name: byName }) {
   const asked = "Close enough";
-  if (best === null) return { asked, told: "no", good: false, more: "Nothing was found to compare the question with." };
-  if (best <= ceiling) return { asked, told: "yes", good: true, more: "A passage is near enough in meaning to the question to answer from." };
+  if (best === null) return { asked, value: "no", good: false, more: "Nothing was found to compare the question with." };
+  if (best <= ceiling) return { asked, value: "yes", good: true, more: "A passage is near enough in meaning to the question to answer from." };
   return byName
-    ? { asked, told: "yes, by name", good: true, more: "No passage is near in meaning, but a name or number in the question stands in one." }
-    : { asked, told: "no", good: false, more: "No passage is near enough in meaning to the question, so the model was not asked." };
+    ? { asked, value: "yes, by name", good: true, more: "No passage is near in meaning, but a name or number in the question stands in one." }
+    : { asked, value: "no", good: false, more: "No passage is near enough in meaning to the question, so the model was not asked." };
 }
 
 function borneOut(support) {
@@ -67,7 +67,7 @@ function borneOut(support) {
   const all = good === statements.length;
   return {
     asked: "Borne out by a passage", good: all,
-    told: all ? "yes" : `${good} of ${statements.length} ${statements.length === 1 ? "sentence" : "sentences"}`,
+    value: all ? "yes" : `${good} of ${statements.length} ${statements.length === 1 ? "sentence" : "sentences"}`,
     more: all ? "Each sentence rests on words of a passage that it cites." : "The others are marked in the answer: no passage that they cite says so.",
   };
 }
@@ -77,7 +77,7 @@ function toThePoint(support) {
   if (!known.length) return null;
   const aside = known.filter((statement) => !statement.relevant).length;
   return {
-    asked: "About what was asked", good: !aside, told: aside ? `${known.length - aside} of ${known.length}` : "yes",
+    asked: "About what was asked", good: !aside, value: aside ? `${known.length - aside} of ${known.length}` : "yes",
     more: aside ? `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted to the letter, but about something else.` : "What is quoted bears on the question.",
   };
 }

@@ -12,7 +12,7 @@ import { api } from "../api.js";
 import { address, go } from "../router.js";
 import { session } from "../store.js";
 import { draftOf, keepDrafts, setDraft } from "./drafts.js";
-import { begunAs, start, stop } from "./following.js";
+import { openOf, start, stop } from "./following.js";
 import { tellTabs } from "./kept.js";
 import { begin, close, newId, setScope, store, thread, update } from "./thread.js";
 import { blank, newTurn, storedScope } from "./turn.js";
@@ -37,7 +37,7 @@ export function ask(question, scope, images = []) {
   const about = images.length ? { images: images.map(({ id }) => id) } : {};
   settleKeys();
   thread.set({ list: [...thread.get().list, turn] });
-  start(turn.local, async function* begun(signal) {
+  start(turn.local, async function* open(signal) {
     await ending;
     await store();
     yield* api.askIn(conversation, { ...options(), ...narrowed(scope), ...about, question, wait: true }, signal);
@@ -66,7 +66,7 @@ function replace(turn, question, send) {
   const made = newTurn(question, turn.scope, turn.parent, turn.siblings, turn.images);
   const { list } = thread.get();
   thread.set({ list: [...list.slice(0, list.findIndex((one) => one.local === turn.local)), made] });
-  start(made.local, async function* begun(signal) {
+  start(made.local, async function* open(signal) {
     await ending;
     yield* send(conversation, { ...options(), wait: true }, signal);
   });
@@ -75,11 +75,11 @@ function replace(turn, question, send) {
 
 // A turn that the server never received is begun again in the same way.
 function once(turn) {
-  const begun = begunAs(turn.local);
-  if (!begun) return ask(turn.question, turn.scope, turn.images);
+  const open = openOf(turn.local);
+  if (!open) return ask(turn.question, turn.scope, turn.images);
   stop();
   update(turn.local, { ...blank(), images: turn.images });
-  start(turn.local, begun);
+  start(turn.local, open);
   return turn;
 }
 

@@ -1,9 +1,9 @@
 // The answer that runs in this tab, event by event. One runs at a time. When the page is left or the
 // connection breaks, it goes on on the server; the page then continues after the last event that it had.
 //
-//   start(local, begun)          follows begun(signal), a stream of events, into the turn of that name
+//   start(local, open)          follows open(signal), a stream of events, into the turn of that name
 //   await stop()                 ends the model's work too
-//   begunAs(local)               how a turn that the server never had was begun, or undefined
+//   openOf(local)               how a turn that the server never had was opened, or undefined
 //   listen(local, f)             f(text) at each token, without telling every component
 //   textOf(turn)                 its words so far
 import { api } from "../api.js";
@@ -12,13 +12,13 @@ import { listChanged } from "./list.js";
 import { troubleOf, unbroken } from "./stream.js";
 import { tellTabs } from "./kept.js";
 import { changedHere, find, onAnswering, refresh, thread, update } from "./thread.js";
-import { INTERRUPTED, ended, isRunning } from "./turn.js";
+import { INTERRUPTED, isRunning, outcome } from "./turn.js";
 
 const STEPS = new Set(["thinking", "tool", "source"]);
 const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
 const listeners = new Map();
 const texts = new Map(); // of the turn that runs, by its local name
-const begins = new Map();
+const opens = new Map();
 let running = null; // { local, controller, conversation, isHeard, isStopped }
 
 export function listen(local, listener) {
@@ -27,18 +27,18 @@ export function listen(local, listener) {
 }
 
 export const textOf = (turn) => texts.get(turn.local) ?? turn.text;
-export const begunAs = (local) => begins.get(local);
+export const openOf = (local) => opens.get(local);
 
-export async function start(local, begun) {
+export async function start(local, open) {
   halt();
   changedHere();
   const controller = new AbortController();
   const own = { local, controller, conversation: thread.get().id, isHeard: find(local)?.id != null, isStopped: false };
   running = own;
   texts.set(local, "");
-  begins.set(local, begun);
+  opens.set(local, open);
   try {
-    await follow(own, begun);
+    await follow(own, open);
   } catch (error) {
     const text = texts.get(local) ?? "";
     if (running === own) update(local, { ...troubleOf(error, text), text });
@@ -55,14 +55,14 @@ function changed(conversation) {
   listChanged();
 }
 
-async function follow(own, begun) {
+async function follow(own, open) {
   const { local, controller, conversation } = own;
   const seen = {};
   const again = (last, signal) => {
     const message = running === own ? find(local)?.id ?? null : null;
     return message === null ? null : api.events(conversation, message, last, signal);
   };
-  for await (const { event, data } of unbroken(begun, again, controller.signal)) {
+  for await (const { event, data } of unbroken(open, again, controller.signal)) {
     if (event === "message") heard(own, data);
     if (running !== own) return;
     take(local, event, data, seen);
@@ -76,7 +76,7 @@ function heard(own, { message_id: id, parent_id: parent, answer_id: answerId, co
   if (own.isHeard || !turn) return;
   own.isHeard = true;
   update(own.local, { id, answerId, siblings: [...new Set([...turn.siblings, id])] });
-  begins.delete(own.local);
+  opens.delete(own.local);
   changed(own.conversation);
   if (turn.parent !== parent) refresh(); // another client was there in between
 }
@@ -93,7 +93,7 @@ function take(local, event, data, seen) {
     update(local, { memory: data });
   } else if (event === "done") {
     const { memory } = find(local) ?? {};
-    const end = ended({ ...seen, ...data });
+    const end = outcome({ ...seen, ...data });
     update(local, { ...end, memory: end.memory ?? memory, judged: "verdict" in seen, text });
   } else if (event in ENDINGS) {
     update(local, { state: ENDINGS[event], error: event === "interrupted" ? INTERRUPTED : data.error ?? "", text });

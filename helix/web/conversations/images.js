@@ -3,7 +3,7 @@
 //   isImage(file)                        by what the browser takes it for, or its name
 //   choose(conversation, files)          for its next question, or says why not; unchoose(conversation, image)
 //   await sent(conversation, scope)      { conversation, images: [{ id, name }] }, or null where that failed; one
-//                                        is begun where none is. The draft is there until taken(conversation)
+//                                        is made where none is. The draft is there until taken(conversation)
 //   await imageOf(conversation, id)      a Blob
 import { call, send } from "../api.js";
 import { about } from "../shell/about.js";

@@ -4,7 +4,7 @@
 //   kept(name)                   drafts: an object; last: a string
 //   keep(name, value)            stores it, and tells the other tabs
 //   onKept((name, value) => …)   when another tab has stored something
-//   tellTabs(id); onTold((id) => …)      this conversation has changed or is gone; another tab says so
+//   tellTabs(id); onTabs((id) => …)      this conversation has changed or is gone; another tab says so
 //
 // While the key is not kept on this device, this is not either: it is in the tab's session storage, and
 // tabs tell one another.
@@ -81,13 +81,13 @@ function forgetOld(storage) {
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("helix.kept") : null;
 const tell = (message) => channel?.postMessage({ who, ...message });
 const listeners = new Set();
-const told = new Set();
+const tabs = new Set();
 
 // A new tab asks the other tabs, where only their session storage has the values.
 channel?.addEventListener("message", ({ data }) => {
   if (data.who !== who) return;
   if (data.hello) return tellDrafts();
-  if (data.changed) return told.forEach((listener) => listener(data.changed));
+  if (data.changed) return tabs.forEach((listener) => listener(data.changed));
   if (place === "sessionStorage") write(data.name, data.value);
   for (const listener of listeners) listener(data.name, data.value);
 });
@@ -103,7 +103,7 @@ export function onKept(listener) {
 }
 
 export const tellTabs = (id) => tell({ changed: id });
-export const onTold = (listener) => told.add(listener);
+export const onTabs = (listener) => tabs.add(listener);
 
 session.subscribe((state) => {
   const now = whoOf(state);

@@ -6,7 +6,7 @@
 //   remove(id); bringBack()                       deleted after a while, in which it can be undone
 import { api } from "../api.js";
 import { createStore, onOtherAsker } from "../store.js";
-import { onTold, tellTabs } from "./kept.js";
+import { onTabs, tellTabs } from "./kept.js";
 
 const PAGE = 50;
 const UNDO = 20_000; // ms in which a deleted conversation can be brought back
@@ -26,8 +26,8 @@ export async function readList() {
   reading = controller;
   const { q, list } = conversations.get();
   try {
-    const told = await api.conversations({ q, limit: Math.min(Math.max(PAGE, list.length), 200) }, controller.signal);
-    conversations.set({ list: told.conversations, next: told.next, total: told.total, state: "ready", error: "" });
+    const data = await api.conversations({ q, limit: Math.min(Math.max(PAGE, list.length), 200) }, controller.signal);
+    conversations.set({ list: data.conversations, next: data.next, total: data.total, state: "ready", error: "" });
   } catch (error) {
     if (error.name !== "AbortError" && error.status !== 401) conversations.set({ state: "failed", error: error.message });
   }
@@ -36,9 +36,9 @@ export async function readList() {
 export async function readMore() {
   const { q, list, next } = conversations.get();
   if (!next) return;
-  const told = await api.conversations({ q, limit: PAGE, after: next });
+  const data = await api.conversations({ q, limit: PAGE, after: next });
   if (conversations.get().next !== next) return;
-  conversations.set({ list: [...list, ...told.conversations], next: told.next });
+  conversations.set({ list: [...list, ...data.conversations], next: data.next });
 }
 
 export function search(q) {
@@ -53,8 +53,8 @@ export function listChanged() {
 }
 
 export async function rename(id, title) {
-  const told = await api.change(id, { title });
-  conversations.set({ list: conversations.get().list.map((one) => (one.id === id ? told : one)) });
+  const data = await api.change(id, { title });
+  conversations.set({ list: conversations.get().list.map((one) => (one.id === id ? data : one)) });
   tellTabs(id);
 }
 
@@ -85,7 +85,7 @@ async function finish(leaving = false) {
   if (!leaving) listChanged();
 }
 
-onTold(listChanged);
+onTabs(listChanged);
 onOtherAsker(() => {
   bringBack(); // who asks now may not delete it
   conversations.set(NOTHING);

@@ -15,11 +15,11 @@ export async function* unbroken(begin, again, signal) {
   let last = 0;
   for (let tries = 0; ; tries += 1) {
     try {
-      for await (const told of source) {
-        last = Number(told.id) || last;
+      for await (const frame of source) {
+        last = Number(frame.id) || last;
         tries = 0;
-        yield told;
-        if (LAST.has(told.event)) return;
+        yield frame;
+        if (LAST.has(frame.event)) return;
       }
       throw new ApiError(0, CUT);
     } catch (error) {

@@ -16,7 +16,7 @@ import { api } from "../api.js";
 import { address, go } from "../router.js";
 import { createStore, onOtherAsker, openNow } from "../store.js";
 import { moveDraft } from "./drafts.js";
-import { keep, onTold, tellTabs } from "./kept.js";
+import { keep, onTabs, tellTabs } from "./kept.js";
 import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
 
 const ALL = { documents: [], tags: [] };
@@ -108,9 +108,9 @@ export async function refresh() {
   const before = changes;
   const isCurrent = () => mine === reading && thread.get().id === id;
   try {
-    const told = await api.conversation(id, { limit: Math.min(Math.max(list.length, 10), MOST) });
+    const data = await api.conversation(id, { limit: Math.min(Math.max(list.length, 10), MOST) });
     if (isCurrent() && changes !== before) await refresh();
-    else if (isCurrent()) take(told);
+    else if (isCurrent()) take(data);
   } catch (error) {
     if (!isCurrent() || error.status === 401) return;
     if (error.status === 404) lose(id);
@@ -125,15 +125,15 @@ function lose(id) {
   keep("last", "");
 }
 
-function take(told) {
+function take(data) {
   const before = thread.get().list;
-  const path = told.path.map((message) => merged(message, before));
+  const path = data.path.map((message) => merged(message, before));
   const fresh = before.filter((turn) => turn.id === null && !path.some((one) => one.local === turn.local));
   thread.set({
-    isStored: true, state: "ready", error: "", title: told.title, scope: scopeOfStored(told.scope), earlier: told.earlier,
+    isStored: true, state: "ready", error: "", title: data.title, scope: scopeOfStored(data.scope), earlier: data.earlier,
     list: [...path, ...fresh],
   });
-  const answering = path.find((turn) => turn.id === told.answering);
+  const answering = path.find((turn) => turn.id === data.answering);
   if (answering) followUp(answering.local);
   path.filter(lacksWords).forEach(fill);
 }
@@ -151,10 +151,10 @@ function merged(message, before) {
 export async function readEarlier(limit = PAGE) {
   const { id, earlier } = thread.get();
   if (earlier === null) return;
-  const told = await api.conversation(id, { before: earlier, limit });
+  const data = await api.conversation(id, { before: earlier, limit });
   if (thread.get().id !== id || thread.get().earlier !== earlier) return;
-  const path = told.path.map((message) => turnOf(message));
-  thread.set({ list: [...path, ...thread.get().list], earlier: told.earlier });
+  const path = data.path.map((message) => turnOf(message));
+  thread.set({ list: [...path, ...thread.get().list], earlier: data.earlier });
   path.filter(lacksWords).forEach(fill);
 }
 
@@ -189,7 +189,7 @@ export function setScope(scope) {
   return asked;
 }
 
-onTold((id) => id === thread.get().id && refresh());
+onTabs((id) => id === thread.get().id && refresh());
 onOtherAsker(() => {
   leave();
   thread.set(NOTHING);

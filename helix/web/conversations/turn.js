@@ -45,7 +45,7 @@ function stepsOf(agent) {
 export function turnOf(message, known) {
   const response = message.response || {};
   return {
-    ...blank(), ...ended(response), id: message.id, local: known?.local ?? `m${message.id}`, key: keyBelow(message.parent_id),
+    ...blank(), ...outcome(response), id: message.id, local: known?.local ?? `m${message.id}`, key: keyBelow(message.parent_id),
     parent: message.parent_id, siblings: message.siblings, question: message.question, scope: scopeOfStored(message.scope),
     state: STATES[message.status], text: response.answer ?? (BROKEN.has(message.status) ? known?.text ?? "" : ""), isEmptied: message.status === "done" && !response.answer,
     images: message.attachments, judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
@@ -54,24 +54,24 @@ export function turnOf(message, known) {
 }
 
 // The fields of an answer, from the end of a stream, a message's response, or a receipt.
-export function ended(told) {
+export function outcome(data) {
   return {
     state: "done",
-    citations: told.citations || [],
-    abstained: Boolean(told.abstained),
-    reason: told.reason ?? null,
-    reasonText: told.reason_text || "",
-    clarifying: told.clarifying_question ?? null,
-    closest: told.closest || null,
-    suggested: told.suggested_scope || [],
-    answerId: told.answer_id ?? null,
-    support: told.support || null,
-    verdict: told.verdict || null,
-    debug: told.debug || null,
-    memory: told.turn?.memory ?? null,
-    understood: told.turn?.understood_as ?? null,
-    turnType: told.turn?.type ?? null,
-    fromHistory: told.turn?.from_history ?? [],
+    citations: data.citations || [],
+    abstained: Boolean(data.abstained),
+    reason: data.reason ?? null,
+    reasonText: data.reason_text || "",
+    clarifying: data.clarifying_question ?? null,
+    closest: data.closest || null,
+    suggested: data.suggested_scope || [],
+    answerId: data.answer_id ?? null,
+    support: data.support || null,
+    verdict: data.verdict || null,
+    debug: data.debug || null,
+    memory: data.turn?.memory ?? null,
+    understood: data.turn?.understood_as ?? null,
+    turnType: data.turn?.type ?? null,
+    fromHistory: data.turn?.from_history ?? [],
   };
 }
 
@@ -79,7 +79,7 @@ export function fromReceipt(receipt) {
   const { document_ids: documents, tags } = receipt.scope || {};
   return {
     ...blank(),
-    ...ended(receipt),
+    ...outcome(receipt),
     id: -1,
     local: "receipt",
     key: "receipt",

@@ -30,13 +30,13 @@ export function Cards() {
   </section>`;
 }
 
-// The cards of this tab, and one for each run that was begun elsewhere; newest first.
+// The cards of this tab, and one for each run that was started elsewhere; newest first.
 export function useCards() {
   const { list } = useStore(runs);
-  const { list: begun } = useStore(cards);
-  const own = new Set(begun.flatMap((card) => card.runs));
+  const { list: started } = useStore(cards);
+  const own = new Set(started.flatMap((card) => card.runs));
   const others = list.filter(({ id }) => !own.has(id)).map((run) => ({ id: `run ${run.id}`, sending: 0, known: 0, refused: [], runs: [run.id] }));
-  return [...begun, ...others].map((card) => stateOf(card, list.filter(({ id }) => card.runs.includes(id))));
+  return [...started, ...others].map((card) => stateOf(card, list.filter(({ id }) => card.runs.includes(id))));
 }
 
 function stateOf(card, its) {

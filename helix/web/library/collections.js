@@ -36,7 +36,7 @@ function Relabel({ tag, rename, onDone }) {
   const [ids, setIds] = useState(null);
   const [error, setError] = useState("");
   const [next, setNext] = useState("");
-  useEffect(() => { library.ids({ tag }).then((told) => setIds(told.ids), (problem) => setError(problem.message)); }, [tag]);
+  useEffect(() => { library.ids({ tag }).then((data) => setIds(data.ids), (problem) => setError(problem.message)); }, [tag]);
   const leave = () => {
     onDone();
     go(next ? collectionOf(next) : address("library"));

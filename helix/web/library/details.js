@@ -51,7 +51,7 @@ function changes(one, form) {
   return changed;
 }
 
-function applied(one, told, changed) {
+function applied(one, reply, changed) {
   const facts = { ...one.facts, ...changed.facts };
-  return { title: told?.title ?? changed.title ?? one.title, file_name: told?.file_name ?? changed.file_name ?? one.file_name, facts: told?.facts ?? facts };
+  return { title: reply?.title ?? changed.title ?? one.title, file_name: reply?.file_name ?? changed.file_name ?? one.file_name, facts: reply?.facts ?? facts };
 }

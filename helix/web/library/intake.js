@@ -49,9 +49,9 @@ export async function addText({ title, text, tags = [] }) {
   form.append("file", new File([text], name));
   form.append("title", title);
   for (const tag of tags) form.append("tags", tag);
-  const told = await library.upload(form);
-  if (told.refused.length) throw new Error(told.refused[0].reason);
-  took(begin({}), told);
+  const reply = await library.upload(form);
+  if (reply.refused.length) throw new Error(reply.refused[0].reason);
+  took(begin({}), reply);
 }
 
 export async function addSamples() {

@@ -23,16 +23,16 @@ export function useLive() {
   useEffect(() => {
     const state = { here: true, version: null, again: () => {} };
     listen(state);
-    const told = ({ data }) => {
+    const take = ({ data }) => {
       if (data.tenant !== session.get().tenant) return;
       touched();
       state.again(); // a run that was begun there is told with the first event
     };
-    channel?.addEventListener("message", told);
+    channel?.addEventListener("message", take);
     return () => {
       state.here = false;
       state.again();
-      channel?.removeEventListener("message", told);
+      channel?.removeEventListener("message", take);
     };
   }, [tenant, key]);
 }

@@ -55,10 +55,10 @@ export function useBatch({ ids, known, picked, onDone }) {
     for (let at = 0; at < all.length && !error; at += SLICE) {
       const some = all.slice(at, at + SLICE);
       try {
-        const told = await library.batch({ ...body, ids: some, ...(titles ? { titles: some.map((id) => titles.get(id)) } : {}) });
-        problems.push(...told.documents.filter((one) => one.error));
-        told.runs.forEach(show);
-        done += told.done;
+        const result = await library.batch({ ...body, ids: some, ...(titles ? { titles: some.map((id) => titles.get(id)) } : {}) });
+        problems.push(...result.documents.filter((one) => one.error));
+        result.runs.forEach(show);
+        done += result.done;
         setState({ busy: true, done, problems, error: "" });
       } catch (problem) {
         error = `${done.toLocaleString("en")} of ${all.length.toLocaleString("en")} are done. ${problem.message}`;

@@ -9,13 +9,13 @@ import { createStore, useStore } from "../store.js";
 import { summaryOf, useCards } from "./cards.js";
 
 const TRAY = 6000; // ms that what ended well is still told
-const seen = createStore({ told: new Set() });
-const tell = (ids) => seen.set({ told: new Set([...seen.get().told, ...ids]) });
+const seen = createStore({ hidden: new Set() });
+const tell = (ids) => seen.set({ hidden: new Set([...seen.get().hidden, ...ids]) });
 
 export function Tray() {
   const list = useCards().filter(({ id }) => typeof id === "number");
-  const { told } = useStore(seen);
-  const shown = list.filter(({ id }) => !told.has(id));
+  const { hidden } = useStore(seen);
+  const shown = list.filter(({ id }) => !hidden.has(id));
   const over = shown.filter(({ ended, bad }) => ended && !bad).map(({ id }) => id).join();
   useEffect(() => {
     if (!over) return undefined;

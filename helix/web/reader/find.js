@@ -42,11 +42,11 @@ export function Find({ text, from, onFound, onClose }) {
       onClose();
     }
   };
-  const told = !late.trim() ? "" : hits.length ? `${now + 1} of ${hits.length === MOST ? `${MOST} or more` : hits.length}` : "Not found";
+  const position = !late.trim() ? "" : hits.length ? `${now + 1} of ${hits.length === MOST ? `${MOST} or more` : hits.length}` : "Not found";
   return html`<div class="find" role="search">
     <input ref=${input} type="search" aria-label="Search within the document" placeholder="Search within" value=${phrase}
       onInput=${(event) => setPhrase(event.target.value)} onKeyDown=${onKeyDown} autocomplete="off" spellcheck=${false} />
-    <span class="hint" role="status">${told}</span>
+    <span class="hint" role="status">${position}</span>
     <div class="pair"><${IconButton} icon="before" label="Previous match" disabled=${!hits.length} onClick=${() => step(-1)} />
     <${IconButton} icon="after" label="Next match" disabled=${!hits.length} onClick=${() => step(1)} />
     <${IconButton} icon="close" label="End the search" onClick=${onClose} /></div>

@@ -47,17 +47,17 @@ function Leaf({ leaf, index, draw, watch, wanted, settle }) {
 }
 
 function watcher() {
-  const told = new Map();
+  const calls = new Map();
   let observer = null;
   return {
     add(element, tell) {
       observer ??= new IntersectionObserver(
-        (entries) => entries.forEach((entry) => told.get(entry.target)?.(entry.isIntersecting)),
+        (entries) => entries.forEach((entry) => calls.get(entry.target)?.(entry.isIntersecting)),
         { root: element.closest(".source-body"), rootMargin: NEAR },
       );
-      told.set(element, tell);
+      calls.set(element, tell);
       observer.observe(element);
-      return () => { observer?.unobserve(element); told.delete(element); };
+      return () => { observer?.unobserve(element); calls.delete(element); };
     },
     stop() { observer?.disconnect(); },
   };

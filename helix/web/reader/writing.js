@@ -72,13 +72,13 @@ function heading(level, content) {
 // Markdown becomes elements by the sanitizer, and is marked afterwards.
 function MarkedUp({ block, text, marks }) {
   const element = useRef(null);
-  const told = JSON.stringify(marks);
+  const key = JSON.stringify(marks);
   useLayoutEffect(() => {
     const source = text.slice(block.start, block.end);
     element.current.replaceChildren(literalOf(source));
     for (const mark of marks) {
       wrap({ element: element.current, start: 0, end: source.length }, source, mark.start - block.start, mark.end - block.start, mark.kind, "mark");
     }
-  }, [block, text, told]);
+  }, [block, text, key]);
   return html`<div class="prose block" ref=${element}></div>`;
 }

@@ -1,11 +1,11 @@
 // What went wrong with a request, with what to do about it, in one or two sentences.
 //
-//   explained(503, "the database does not answer", 5)     told: what the server said, or ""
+//   explained(503, "the database does not answer", 5)     message: what the server said, or ""
 //   UNREACHED, BROKEN                                     where there was no answer at all
 export const UNREACHED = "The server does not answer. See that it runs (helix serve) and that you are connected, then try again.";
 export const BROKEN = "The connection broke off in the middle of an answer. Try again.";
 
-// cause where the server told none, and what to do
+// cause where the server message none, and what to do
 const KNOWN = {
   401: ["This server asks for an API key.", "Enter one to go on."],
   403: ["This API key does not open that.", "Sign in with another one."],
@@ -19,11 +19,11 @@ const KNOWN = {
 };
 const TELLS_A_PROGRAM = new Set([401]); // the server's own words are about headers
 
-export function explained(status, told, after) {
+export function explained(status, message, after) {
   const [cause, remedy] = KNOWN[status] ?? [`The server answered ${status}.`, status >= 500 ? "Try again; the server’s log says more." : ""];
-  const said = told && !TELLS_A_PROGRAM.has(status) ? sentence(told) : cause;
+  const said = message && !TELLS_A_PROGRAM.has(status) ? sentence(message) : cause;
   // what the server says how to mend needs nothing of ours
-  const mended = told.includes(": ") && status < 500 && status !== 429;
+  const mended = message.includes(": ") && status < 500 && status !== 429;
   return [said, mended && said !== cause ? "" : timed(remedy, after)].filter(Boolean).join(" ");
 }
 
@@ -33,6 +33,6 @@ function timed(remedy, after) {
 }
 
 function sentence(text) {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+  const line = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(line) ? line : `${line}.`;
 }

@@ -4,7 +4,7 @@ import { IconButton, Spinner, announce, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { address } from "../router.js";
 import { useKeys } from "../shell/keys.js";
-import { Failure, useTold } from "../told.js";
+import { Failure, useData } from "../data.js";
 import { study } from "./api.js";
 import { Proof, beginHere } from "./parts.js";
 
@@ -17,13 +17,13 @@ export function Cards({ set }) {
 }
 
 export function DueCards() {
-  const { told, error, reload, put } = useTold((signal) => study.due(signal), []);
+  const { data, error, reload, put } = useData((signal) => study.due(signal), []);
   const [seen, setSeen] = useState(0);
   const act = (work) => work.catch((problem) => toast(problem.message));
-  const [card, ...others] = told?.cards ?? [];
+  const [card, ...others] = data?.cards ?? [];
   const rate = (rating) => act(study.review(card.id, rating).then(() => {
     setSeen(seen + 1);
-    if (others.length) put({ ...told, cards: others });
+    if (others.length) put({ ...data, cards: others });
     else reload(); // those that were not known may be due again
   }));
   const undo = () => seen > 0 && act(study.undo().then(() => {
@@ -32,10 +32,10 @@ export function DueCards() {
   }));
   useKeys({ u: undo });
   return html`<p class="eyebrow"><a href=${address("study")}>Study</a></p><h1>Cards</h1>
-    ${error && html`<${Failure} error=${error} />`}${!told && !error && html`<${Spinner} label="Reading" />`}
-    ${told && html`<p class="hint due-line"><span role="status">${told.cards.length} to go</span><${IconButton} icon="retry" label="Take the last one back (u)" disabled=${!seen} onClick=${undo} /></p>`}
+    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Reading" />`}
+    ${data && html`<p class="hint due-line"><span role="status">${data.cards.length} to go</span><${IconButton} icon="retry" label="Take the last one back (u)" disabled=${!seen} onClick=${undo} /></p>`}
     ${card && html`<${Card} key=${`${card.id} ${seen}`} card=${card} onRate=${rate} />`}
-    ${told && !card && html`<p class="refusal-title">${seen > 0 ? "That was all for now." : "No card is due."}</p>`}`;
+    ${data && !card && html`<p class="refusal-title">${seen > 0 ? "That was all for now." : "No card is due."}</p>`}`;
 }
 
 function Card({ card: { body, sources, intervals }, onRate }) {

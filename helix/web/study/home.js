@@ -4,14 +4,14 @@ import { Button, Icon, Spinner, toast } from "../components.js";
 import { storedScope } from "../conversations/turn.js";
 import { html, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
-import { Failure, useTold } from "../told.js";
+import { Failure, useData } from "../data.js";
 import { study } from "./api.js";
 import { KINDS } from "./parts.js";
 
 export function Home({ route }) {
-  const due = useTold((signal) => study.due(signal), []);
+  const due = useData((signal) => study.due(signal), []);
   return html`<h1>Study</h1>
-    ${due.told && html`<${Due} due=${due.told} />`}
+    ${due.data && html`<${Due} due=${due.data} />`}
     <${Make} route=${route} />
     <${Sets} />`;
 }
@@ -55,7 +55,7 @@ function Make({ route }) {
 }
 
 function Sets() {
-  const { told, error, reload } = useTold((signal) => study.sets({ limit: 100 }, signal), []);
+  const { data, error, reload } = useData((signal) => study.sets({ limit: 100 }, signal), []);
   const chooser = useRef(null);
   const bringIn = async ({ target }) => {
     const form = new FormData();
@@ -69,9 +69,9 @@ function Sets() {
     }
   };
   return html`<section aria-labelledby="made"><h2 id="made">What was made</h2>
-    ${error && html`<${Failure} error=${error} />`}${!told && !error && html`<${Spinner} label="Reading" />`}
-    ${told && !told.sets.length && html`<p class="hint">Nothing yet.</p>`}
-    <ul class="sets">${told?.sets.map((one) => html`<li key=${one.id}><${Icon} name=${KINDS[one.kind].icon} />
+    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Reading" />`}
+    ${data && !data.sets.length && html`<p class="hint">Nothing yet.</p>`}
+    <ul class="sets">${data?.sets.map((one) => html`<li key=${one.id}><${Icon} name=${KINDS[one.kind].icon} />
       <a href=${address("study", [one.id])}>${one.title}</a><span class="hint">${saidOf(one)}</span></li>`)}</ul>
     <p><${Button} icon="add" onClick=${() => chooser.current.click()}>Bring in cards</>
       <input ref=${chooser} class="unseen" type="file" accept=".csv,.apkg" tabindex="-1" aria-label="A file of cards" onChange=${bringIn} /> <span class="hint">an Anki package, or CSV with front and back</span></p></section>`;

@@ -3,15 +3,15 @@
 import { Icon, announce, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { useKeys } from "../shell/keys.js";
-import { useTold } from "../told.js";
+import { useData } from "../data.js";
 import { study } from "./api.js";
 import { Proof, beginHere } from "./parts.js";
 
 export function Quiz({ set }) {
   const [attempt, setAttempt] = useState(null);
   const [result, setResult] = useState(null);
-  const { told, reload } = useTold((signal) => study.attempts(set.id, signal), [set.id]);
-  const open = told?.attempts.find((one) => !one.finished_at);
+  const { data, reload } = useData((signal) => study.attempts(set.id, signal), [set.id]);
+  const open = data?.attempts.find((one) => !one.finished_at);
   const act = (work) => work.catch((error) => toast(error.message));
   const start = () => act(study.attempt(set.id).then(setAttempt));
   const finish = () => act(study.finish(attempt.id).then((end) => {
@@ -21,8 +21,8 @@ export function Quiz({ set }) {
   }));
   if (attempt) return html`<${Questions} items=${set.items} attempt=${attempt} onEnd=${finish} />`;
   return html`${result && html`<${Result} set=${set} result=${result} />`}
-    <p><button type="button" class="button main" ref=${beginHere} onClick=${start}>${open ? "Go on" : told?.attempts.length ? "Once more" : "Start"}</button></p>
-    ${told?.attempts.some((one) => one.finished_at) && html`<h2>Before</h2><ul>${told.attempts.filter((one) => one.finished_at).map((one) => html`<li key=${one.id}>${one.right} of ${one.of} right <span class="hint">${new Date(one.finished_at).toLocaleString()}</span></li>`)}</ul>`}`;
+    <p><button type="button" class="button main" ref=${beginHere} onClick=${start}>${open ? "Go on" : data?.attempts.length ? "Once more" : "Start"}</button></p>
+    ${data?.attempts.some((one) => one.finished_at) && html`<h2>Before</h2><ul>${data.attempts.filter((one) => one.finished_at).map((one) => html`<li key=${one.id}>${one.right} of ${one.of} right <span class="hint">${new Date(one.finished_at).toLocaleString()}</span></li>`)}</ul>`}`;
 }
 
 function Questions({ items, attempt, onEnd }) {
@@ -41,36 +41,36 @@ const placeOfKey = ({ kind }, key) => (kind === "true_false" ? Number(!key) : ke
 
 export function Question({ item, attempt, place, next, onNext }) {
   const [chosen, setChosen] = useState(null);
-  const [told, setTold] = useState(null);
+  const [reply, setReply] = useState(null);
   const form = useRef(null);
   useEffect(() => form.current.querySelector("input").focus({ preventScroll: true }), []);
   const answer = async (event) => {
     event?.preventDefault();
-    if (told) return onNext();
+    if (reply) return onNext();
     if (chosen === null) return undefined;
     try {
       const now = await study.answer(attempt.id, item.id, valueOf(item, chosen));
-      setTold(now);
+      setReply(now);
       announce(now.right ? "Right." : `Not right: ${optionsOf(item)[placeOfKey(item, now.key)]}`);
     } catch (error) {
       toast(error.message);
     }
     return undefined;
   };
-  const letters = optionsOf(item).map((_, n) => [String(n + 1), () => told || setChosen(n)]);
+  const letters = optionsOf(item).map((_, n) => [String(n + 1), () => reply || setChosen(n)]);
   useKeys({ ...Object.fromEntries(letters) });
   return html`<form class="quiz" ref=${form} onSubmit=${answer}><p class="eyebrow">${place}</p>
-    <fieldset disabled=${Boolean(told)}><legend class="question">${askedOf(item)}</legend>
-      ${optionsOf(item).map((option, n) => html`<label key=${n} class=${markOf(item, n, chosen, told)}>
+    <fieldset disabled=${Boolean(reply)}><legend class="question">${askedOf(item)}</legend>
+      ${optionsOf(item).map((option, n) => html`<label key=${n} class=${markOf(item, n, chosen, reply)}>
         <input type="radio" name="option" checked=${chosen === n} onChange=${() => setChosen(n)} /><span>${option}</span>
-        ${told && n === placeOfKey(item, told.key) && html`<${Icon} name="check" />`}</label>`)}</fieldset>
-    ${told && html`<div class="told"><p><strong>${told.right ? "Right." : "Not right."}</strong> ${told.explanation}</p><${Proof} sources=${told.sources} /></div>`}
-    <button class="button main" ref=${(button) => told && button?.focus({ preventScroll: true })} disabled=${chosen === null}><span>${told ? next : "Answer"}</span></button></form>`;
+        ${reply && n === placeOfKey(item, reply.key) && html`<${Icon} name="check" />`}</label>`)}</fieldset>
+    ${reply && html`<div class="reply"><p><strong>${reply.right ? "Right." : "Not right."}</strong> ${reply.explanation}</p><${Proof} sources=${reply.sources} /></div>`}
+    <button class="button main" ref=${(button) => reply && button?.focus({ preventScroll: true })} disabled=${chosen === null}><span>${reply ? next : "Answer"}</span></button></form>`;
 }
 
-function markOf(item, n, chosen, told) {
-  if (!told) return "option";
-  if (n === placeOfKey(item, told.key)) return "option right";
+function markOf(item, n, chosen, reply) {
+  if (!reply) return "option";
+  if (n === placeOfKey(item, reply.key)) return "option right";
   return n === chosen ? "option wrong" : "option";
 }
 

@@ -3,7 +3,7 @@ import { Button, Dialog, IconButton, Notice, Spinner, toast } from "../component
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
 import { useTitle } from "../shell/title.js";
-import { Failure, useTold } from "../told.js";
+import { Failure, useData } from "../data.js";
 import { save, study } from "./api.js";
 import { Cards } from "./cards.js";
 import { saidOf } from "./home.js";
@@ -16,7 +16,7 @@ const SHOWN = { quiz: Quiz, cards: Cards, workshop: Workshop, map: MindMap };
 const isMaking = ({ status }) => status === "queued" || status === "running";
 
 export function Set({ id }) {
-  const { told: set, error, reload, put } = useTold((signal) => study.set(id, signal), [id]);
+  const { data: set, error, reload, put } = useData((signal) => study.set(id, signal), [id]);
   useTitle(set?.title ?? "Study");
   if (error) return html`<h1 class="unseen">Study</h1><${Failure} error=${error} />`;
   if (!set) return html`<${Spinner} label="Reading" />`;

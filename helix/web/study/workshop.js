@@ -5,14 +5,14 @@ import { panelOf, passageOf } from "../ask/cited.js";
 import { Button, Icon, Spinner, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Prose } from "../markdown.js";
-import { useTold } from "../told.js";
+import { useData } from "../data.js";
 import { study } from "./api.js";
 import { Proof, beginHere } from "./parts.js";
 import { Question } from "./quiz.js";
 
 export function Workshop({ set, onChange }) {
-  const { told, reload } = useTold((signal) => study.attempts(set.id, signal), [set.id]);
-  const done = Object.assign({}, ...(told?.attempts ?? []).map(({ answers }) => answers)); // by the lesson's id
+  const { data, reload } = useData((signal) => study.attempts(set.id, signal), [set.id]);
+  const done = Object.assign({}, ...(data?.attempts ?? []).map(({ answers }) => answers)); // by the lesson's id
   const [at, setAt] = useState(-1);
   const [written, setWritten] = useState({}); // lesson id -> it as it was written
   const lessons = set.items.filter(({ kind }) => kind === "lesson");

@@ -123,10 +123,10 @@ function useBoxHeight() {
   const box = useRef(null);
   useEffect(() => {
     const root = document.documentElement;
-    const told = new ResizeObserver(() => root.style.setProperty("--box", `${box.current?.offsetHeight ?? 0}px`));
-    told.observe(box.current);
+    const observer = new ResizeObserver(() => root.style.setProperty("--box", `${box.current?.offsetHeight ?? 0}px`));
+    observer.observe(box.current);
     return () => {
-      told.disconnect();
+      observer.disconnect();
       root.style.removeProperty("--box");
     };
   }, []);

@@ -2,7 +2,7 @@
 import { call } from "../api.js";
 import { Button, Dialog, Icon, Notice, Spinner, toast } from "../components.js";
 import { html, useRef, useState } from "../html.js";
-import { Failure, useTold } from "../told.js";
+import { Failure, useData } from "../data.js";
 
 const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const LEVELS = ["nothing", "under 15 minutes", "15 to 60 minutes", "1 to 3 hours", "over 3 hours"];
@@ -13,14 +13,14 @@ const lasted = (minutes) => (minutes < 60 ? counted(minutes, "minute") : `${Math
 const worded = (actions) => Object.entries(actions).filter(([, n]) => n).map(([name, n]) => `${name.replaceAll("_", " ")}: ${n.toLocaleString("en")}`);
 
 export default function Progress() {
-  const { told, error, reload } = useTold((signal) => call("GET /v1/progress", { query: { time_zone }, signal }), []);
+  const { data, error, reload } = useData((signal) => call("GET /v1/progress", { query: { time_zone }, signal }), []);
   return html`<div class="page progress"><h1>Progress</h1>
     ${error?.status === 404 ? html`<${Notice} title="Nothing is counted here."><p>Whoever runs this server has switched it off (HELIX_PROGRESS=off).</p></>` : error && html`<${Failure} error=${error} />`}
-    ${!told && !error && html`<${Spinner} label="Counting" />`}
-    ${told && html`<${Totals} told=${told} /><${Days} days=${told.days} /><${Badges} badges=${told.badges} /><${Forget} onForgotten=${reload} />`}</div>`;
+    ${!data && !error && html`<${Spinner} label="Counting" />`}
+    ${data && html`<${Totals} data=${data} /><${Days} days=${data.days} /><${Badges} badges=${data.badges} /><${Forget} onForgotten=${reload} />`}</div>`;
 }
 
-function Totals({ told: { totals, streak } }) {
+function Totals({ data: { totals, streak } }) {
   const rows = [
     ["Days in a row", `${streak.current}${streak.longest > streak.current ? `, at most ${streak.longest}` : ""}`],
     ["Time", lasted(totals.minutes)], ["Sessions", totals.sessions.toLocaleString("en")], ["Days", totals.days_active.toLocaleString("en")],
@@ -52,11 +52,11 @@ function Days({ days }) {
 }
 
 function Day({ date }) {
-  const { told, error } = useTold((signal) => call("GET /v1/progress/days/{day}", { path: { day: date }, query: { time_zone }, signal }), [date]);
+  const { data, error } = useData((signal) => call("GET /v1/progress/days/{day}", { path: { day: date }, query: { time_zone }, signal }), [date]);
   const at = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", timeZone: time_zone });
-  return html`<div class="day-told" role="status"><h3>${dated(date)}</h3>${error && html`<${Failure} error=${error} />`}
-    ${told && !told.sessions.length && html`<p class="hint">Nothing.</p>`}
-    ${told && html`<ul>${told.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(told.actions).join(" · ")}</p>`}</div>`;
+  return html`<div class="day-data" role="status"><h3>${dated(date)}</h3>${error && html`<${Failure} error=${error} />`}
+    ${data && !data.sessions.length && html`<p class="hint">Nothing.</p>`}
+    ${data && html`<ul>${data.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(data.actions).join(" · ")}</p>`}</div>`;
 }
 
 function Badges({ badges }) {

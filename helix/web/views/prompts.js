@@ -4,7 +4,7 @@ import { call } from "../api.js";
 import { Button, Notice, Spinner, toast } from "../components.js";
 import { html, useState } from "../html.js";
 import { address } from "../router.js";
-import { Failure, useTold } from "../told.js";
+import { Failure, useData } from "../data.js";
 
 export default function Prompts({ route }) {
   const [name] = route.rest;
@@ -12,21 +12,21 @@ export default function Prompts({ route }) {
 }
 
 function List() {
-  const { told, error } = useTold((signal) => call("GET /v1/prompts", { signal }), []);
+  const { data, error } = useData((signal) => call("GET /v1/prompts", { signal }), []);
   return html`<h1>Prompts</h1><p class="lead">What models are told. What keeps an answer to its sources cannot be changed; the rest can, and counts from the next question on.</p>
-    ${error && html`<${Failure} error=${error} />`}${!told && !error && html`<${Spinner} label="Reading" />`}
-    <ul class="sets">${told?.prompts.map(({ name, title, use, version, broken }) => html`<li key=${name}><a href=${address("prompts", [name])}>${title}</a>
+    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Reading" />`}
+    <ul class="sets">${data?.prompts.map(({ name, title, use, version, broken }) => html`<li key=${name}><a href=${address("prompts", [name])}>${title}</a>
       <span class="hint">${use}</span>${version !== null && html`<span class="state">${broken ? "broken, not used" : `your own, version ${version}`}</span>`}</li>`)}</ul>`;
 }
 
 function Prompt({ name }) {
   const path = { name };
-  const { told, error, put } = useTold((signal) => call("GET /v1/prompts/{name}", { path, signal }), [name]);
+  const { data, error, put } = useData((signal) => call("GET /v1/prompts/{name}", { path, signal }), [name]);
   const [draft, setDraft] = useState(null); // null: as it is
   const [problem, setProblem] = useState("");
   if (error) return html`<${Failure} error=${error} />`;
-  if (!told) return html`<${Spinner} label="Reading" />`;
-  const text = draft ?? told.text;
+  if (!data) return html`<${Spinner} label="Reading" />`;
+  const text = draft ?? data.text;
   const act = async (work, done) => {
     setProblem("");
     try {
@@ -39,23 +39,23 @@ function Prompt({ name }) {
   };
   const save = (event) => {
     event.preventDefault();
-    act(call("POST /v1/prompts/{name}", { path, body: { text, last_version: told.last_version } }), "Kept: it counts from the next question on");
+    act(call("POST /v1/prompts/{name}", { path, body: { text, last_version: data.last_version } }), "Kept: it counts from the next question on");
   };
-  return html`<p class="eyebrow"><a href=${address("prompts")}>Prompts</a></p><h1>${told.title}</h1><p class="lead">${told.use}</p>
-    ${told.broken && html`<${Notice} kind="warn" title="Your text is not used: the shipped one is."><p>${told.broken}</p></>`}
+  return html`<p class="eyebrow"><a href=${address("prompts")}>Prompts</a></p><h1>${data.title}</h1><p class="lead">${data.use}</p>
+    ${data.broken && html`<${Notice} kind="warn" title="Your text is not used: the shipped one is."><p>${data.broken}</p></>`}
     <form class="form" onSubmit=${save}>
-      <${Fixed} text=${told.before} />
-      <label class="field">Text${told.placeholders.length > 0 && html` <span class="hint">with ${told.placeholders.map((one) => `{{${one}}}`).join(", ")}</span>`}
+      <${Fixed} text=${data.before} />
+      <label class="field">Text${data.placeholders.length > 0 && html` <span class="hint">with ${data.placeholders.map((one) => `{{${one}}}`).join(", ")}</span>`}
         <textarea class="prompt-text" rows=${Math.min(24, text.split("\n").length + 2)} spellcheck=${false} value=${text} data-focus onInput=${(event) => setDraft(event.target.value)}></textarea></label>
-      <${Fixed} text=${told.after} />
+      <${Fixed} text=${data.after} />
       ${problem && html`<${Notice} kind="error">${problem}</>`}
-      <div class="form-end">${told.version !== null && html`<${Button} onClick=${() => act(call("DELETE /v1/prompts/{name}", { path }), "The shipped text is used again")}>Use the shipped text</>`}
-        <button class="button main" disabled=${draft === null || draft === told.text}><span>Keep</span></button></div></form>
+      <div class="form-end">${data.version !== null && html`<${Button} onClick=${() => act(call("DELETE /v1/prompts/{name}", { path }), "The shipped text is used again")}>Use the shipped text</>`}
+        <button class="button main" disabled=${draft === null || draft === data.text}><span>Keep</span></button></div></form>
     <${Trial} path=${path} text=${text} />
-    ${told.diff.length > 0 && html`<details><summary>Against the shipped text</summary><pre class="diff">${told.diff.slice(2).map((line, n) => html`<span key=${n} class=${{ "+": "added", "-": "left" }[line[0]] ?? ""}>${line}${"\n"}</span>`)}</pre></details>`}
-    ${told.versions.length > 0 && html`<h2>Versions</h2><ul class="sets">${told.versions.map(({ version, text: own, author, created_at: at }) => html`<li key=${version}>
+    ${data.diff.length > 0 && html`<details><summary>Against the shipped text</summary><pre class="diff">${data.diff.slice(2).map((line, n) => html`<span key=${n} class=${{ "+": "added", "-": "left" }[line[0]] ?? ""}>${line}${"\n"}</span>`)}</pre></details>`}
+    ${data.versions.length > 0 && html`<h2>Versions</h2><ul class="sets">${data.versions.map(({ version, text: own, author, created_at: at }) => html`<li key=${version}>
       <span>${version}. ${own === null ? "the shipped text" : "your own"}</span><span class="hint">${[new Date(at).toLocaleString(), author].filter(Boolean).join(", ")}</span>
-      ${version !== told.last_version && html`<button type="button" class="text-button" onClick=${() => act(call("POST /v1/prompts/{name}/rollback", { path, body: { version } }), `As in version ${version} again`)}>Go back to it</button>`}</li>`)}</ul>`}`;
+      ${version !== data.last_version && html`<button type="button" class="text-button" onClick=${() => act(call("POST /v1/prompts/{name}/rollback", { path, body: { version } }), `As in version ${version} again`)}>Go back to it</button>`}</li>`)}</ul>`}`;
 }
 
 const Fixed = ({ text }) => text && html`<details class="hint"><summary>What stays as it is</summary><pre>${text}</pre></details>`;

@@ -104,7 +104,8 @@ class PageCharacters:
         if not 0 < size <= _LONGEST_FONT_NAME:
             return False
         name = self._name.value
-        if name not in self._bold:
-            is_heavy = _FONT_WEIGHT(self._page, number) >= _BOLD_WEIGHT
-            self._bold[name] = is_heavy or _BOLD_NAME.search(name) is not None
-        return self._bold[name]
+        if (known := self._bold.get(name)) is not None:
+            return known
+        is_heavy = _FONT_WEIGHT(self._page, number) >= _BOLD_WEIGHT
+        self._bold[name] = is_bold = is_heavy or _BOLD_NAME.search(name) is not None
+        return is_bold

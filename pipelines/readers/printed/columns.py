@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import ceil, floor
-from statistics import fmean, median
+from statistics import median
 from typing import Generic, TypeVar
 
 from pipelines.readers.printed.lines import Line
@@ -96,9 +96,13 @@ def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
         if fewer < least:
             continue
         left = [line for line in lines if line.right <= place]
+        if not _is_text(left):
+            continue
         right = [line for line in lines if line.left >= place]
+        if not _is_text(right):
+            continue
         beside = min(_are_beside(left, right), _are_beside(right, left))
-        if beside >= least and _is_text(left) and _is_text(right):
+        if beside >= least:
             best, most = place, beside
     return best
 
@@ -143,6 +147,7 @@ def _are_beside(
 
 def _is_text(lines: Sequence[Line]) -> bool:
     """Whether these are lines of prose, not labels or numbers, and fill their column."""
-    width = max(line.right for line in lines) - min(line.left for line in lines)
-    filled = median(line.right - line.left for line in lines) >= _LEAST_FILLED * width
-    return filled and fmean(len(line.numbers) for line in lines) >= _LEAST_WORDS
+    if sum([len(line.numbers) for line in lines]) < _LEAST_WORDS * len(lines):
+        return False
+    width = max([line.right for line in lines]) - min([line.left for line in lines])
+    return median([line.right - line.left for line in lines]) >= _LEAST_FILLED * width

@@ -6,12 +6,14 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress, count, repeat
+from itertools import compress, count, pairwise, repeat
 from operator import itemgetter, sub
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 Column: TypeAlias = "array[float]"
 """float32, which every sum is rounded to as pdfium's own are."""
+
+_MOST_JUMPS = 4  # words for each place where numbers do not go on: with fewer, word by word
 
 T = TypeVar("T")
 
@@ -43,7 +45,14 @@ class Boxes:
         first, end = numbers[0], numbers[-1] + 1
         if end - first == len(numbers) and list(numbers) == list(range(first, end)):
             return Boxes(*(column[first:end] for column in self.columns))
-        return Boxes(*(array("f", picked(column, numbers)) for column in self.columns))
+        jumps = [at for at, step in enumerate(map(sub, numbers[1:], numbers), 1) if step != 1]
+        if _MOST_JUMPS * len(jumps) > len(numbers):
+            return Boxes(*(array("f", picked(column, numbers)) for column in self.columns))
+        runs = [
+            slice(numbers[first], numbers[end - 1] + 1)
+            for first, end in pairwise([0, *jumps, len(numbers)])
+        ]
+        return Boxes(*(_joined([column[run] for run in runs]) for column in self.columns))
 
     def are_within(self, width: float, height: float) -> bool:
         """Whether none is beyond a page of that size."""
@@ -71,20 +80,39 @@ def picked(column: Sequence[T], numbers: Sequence[int]) -> Sequence[T]:
     return found
 
 
-def lanes(column: Column) -> int:
-    """All numbers of a column as one whole number, 32 bits each: one step for all of them."""
-    return int.from_bytes(column.tobytes(), sys.byteorder)
+def lanes(column: Column, order: Literal["little", "big"] = sys.byteorder) -> int:
+    """All numbers of a column as one whole number, 32 bits each: one step for all of them.
+
+    The first is in the lowest bits where ``order`` is "little".
+    """
+    return int.from_bytes(column.tobytes(), order)
 
 
 def differing(*pairs: tuple[Column, Column]) -> list[int]:
     """The places where the two columns of a pair, all of one length, have other numbers."""
     differ = 0
     for one, other in pairs:
-        differ |= lanes(one) ^ lanes(other)
+        differ |= lanes(one, "little") ^ lanes(other, "little")
+    return list(compress(count(), _flags(differ, len(pairs[0][0]))))
+
+
+def changes(*columns: Column) -> list[int]:
+    """The places, from 1, where one of the columns, all of one length, has another number than at
+    the place before."""
+    differ = 0
+    for column in columns:
+        numbers = lanes(column, "little")
+        differ |= numbers ^ numbers >> 32
+    length = len(columns[0])
+    return list(compress(range(1, length), _flags(differ, length)))
+
+
+def _flags(bits: int, length: int) -> array[int]:
+    """``length`` lanes; none where all would be 0."""
     flags = array("I")
-    if differ:
-        flags.frombytes(differ.to_bytes(4 * len(pairs[0][0]), sys.byteorder))
-    return list(compress(count(), flags))
+    if bits:
+        flags.frombytes(bits.to_bytes(4 * length, "little"))
+    return flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +148,13 @@ class Frame:
             _cut(left, self.width), _cut(top, self.height),
             _cut(right, self.width), _cut(bottom, self.height),
         )  # fmt: skip
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    whole = columns[0]
+    for column in columns[1:]:
+        whole.extend(column)
+    return whole
 
 
 def _cut(column: Column, most: float) -> Column:

@@ -79,8 +79,9 @@ class Furniture:
 def edge_rows(page: PageWords, number: int) -> tuple[EdgeRow, ...]:
     """The first and the last rows of a page from its edges inwards; ``number`` is the page's."""
     feet = page.boxes.bottom.tolist()
-    down = range(len(feet))
-    order = list(down) if feet == sorted(feet) else sorted(down, key=feet.__getitem__)
+    order: Sequence[int] = range(len(feet))
+    if feet != sorted(feet):
+        order = sorted(order, key=feet.__getitem__)
     if 1 in page.aside:
         order = [word for word in order if not page.aside[word]]
     first, last = order[:_MOST_WORDS_LOOKED_AT], order[: -_MOST_WORDS_LOOKED_AT - 1 : -1]
@@ -102,7 +103,11 @@ def _described(
         foot, size = feet[numbers[0]], page.sizes[numbers[len(row) // 2]]
         # where nothing follows, there is nothing that it could be set apart from
         gap = abs(feet[following[0]] - foot) / size if following else 0.0
-        words = tuple([text[starts[n] : ends[n]] for n in numbers[:_LONGEST]])
+        first, end = numbers[0], numbers[0] + len(numbers)
+        if page.is_plain and len(numbers) <= _LONGEST and numbers == list(range(first, end)):
+            words = tuple(text[starts[first] : ends[end - 1]].split())
+        else:
+            words = tuple([text[starts[n] : ends[n]] for n in numbers[:_LONGEST]])
         right = max([rights[word] for word in numbers])
         yield EdgeRow(
             number, at_top, numbers, words, " ".join(words),

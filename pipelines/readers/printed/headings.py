@@ -18,20 +18,20 @@ _LONGEST = 200  # characters of a heading in a path
 _DEEPEST = 8
 _SAME_SIZE = 1.04
 
-_PART = re.compile(
-    r"(?:part|chapter|teil|kapitel|section|article|appendix|annex)\s+[\dIVXLA-Z]{1,5}\b[.:–—-]?",
-    re.I,
-)
-_ITEM = re.compile(r"(?:item|note|exhibit|schedule)\s+\d{1,3}[A-Z]?(?:\.\d{1,2})?\s?[.:–—-]?", re.I)
+_PARTS = ("part", "chapter", "teil", "kapitel", "section", "article", "appendix", "annex")
+_ITEMS = ("item", "note", "exhibit", "schedule")
+_NUMBERED = frozenset(_PARTS + _ITEMS)
+_PART = re.compile(rf"(?:{'|'.join(_PARTS)})\s+[\dIVXLA-Z]{{1,5}}\b[.:–—-]?", re.I)
+_ITEM = re.compile(rf"(?:{'|'.join(_ITEMS)})\s+\d{{1,3}}[A-Z]?(?:\.\d{{1,2}})?\s?[.:–—-]?", re.I)
 _DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_]")
 _ROMAN = re.compile(r"(?:[IVX]{1,5}|[A-Z])\.\s+\w")
 _LETTERS = re.compile(r"[^\W\d_]")
 _NO_HEADING = re.compile(
-    r"\(?(?:un)?audited\)?|\(.*\)|.*[,;]|[^\W\d_]{0,2}|.*\.{4,}.*|.*\b\d{4,}"
-    r"|(?:continued|page \d+)",
-    re.I | re.S,
+    r"\(?(?:un)?audited\)?|\(.*\)|[^\W\d_]{0,2}|(?:continued|page \d+)", re.I | re.S
 )
-_SENTENCE = re.compile(r".*[a-z)\"”]\.\s+[A-Z].*|.*[a-z]{2}[.;,]", re.S)
+_YEAR_LAST = re.compile(r"\b\d{4,}\Z")
+_TWO_SENTENCES = re.compile(r"[a-z)\"”]\.\s+[A-Z]")
+_SENTENCE_END = re.compile(r"[a-z]{2}\.\Z")
 
 
 class Rank(NamedTuple):
@@ -59,27 +59,38 @@ def heading_of(block: Block, words: WordColumns, body_size: float) -> Heading | 
     """The heading that a block is, by the size of the document's text; None for any other block."""
     if len(block.lines) > _MOST_LINES:
         return None
-    count = sum(len(line.numbers) for line in block.lines)
     larger = block.size > _LARGER * body_size
     bold = block.is_bold
-    if count > _MOST_WORDS or not (larger or bold or _may_be_plain(block, words, body_size)):
+    if not (larger or bold or _may_be_plain(block, words, body_size)):
+        return None
+    if sum([len(line.numbers) for line in block.lines]) > _MOST_WORDS:
         return None
     text = block.text(words)
-    letters = _LETTERS.findall(text)
     numbering = _numbering(text)
-    is_capital = len(letters) >= _LEAST_CAPITALS and all(map(str.isupper, letters))
-    if (
-        _NO_HEADING.fullmatch(text)
-        or _SENTENCE.fullmatch(text)
-        or 2 * len(letters) < len(text.replace(" ", ""))
-    ):
-        return None
-    if not larger and not bold and (numbering is None or numbering > 1) and not is_capital:
-        return None
     is_split = any(line.is_split for line in block.lines)
     if (block.kind is BlockKind.ITEM or is_split) and numbering is None:
         return None
+    letters = list(filter(str.isalpha, text)) if text.isascii() else _LETTERS.findall(text)
+    if 2 * len(letters) < len(text) - text.count(" "):
+        return None
+    if _is_sentence(text) or _NO_HEADING.fullmatch(text):
+        return None
+    is_capital = len(letters) >= _LEAST_CAPITALS and all(map(str.isupper, letters))
+    if not larger and not bold and (numbering is None or numbering > 1) and not is_capital:
+        return None
     return Heading(text[:_LONGEST], Rank(numbering, block.size, bold, is_capital))
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text ends or goes on as sentences, lines with leaders and rows with years do."""
+    last = text[-1:]
+    return (
+        last in ",;"
+        or "...." in text
+        or (last.isdecimal() and _YEAR_LAST.search(text.rsplit(" ", 1)[-1]) is not None)
+        or (last == "." and _SENTENCE_END.search(text[-3:]) is not None)
+        or (". " in text and _TWO_SENTENCES.search(text) is not None)
+    )
 
 
 def _may_be_plain(block: Block, words: WordColumns, body_size: float) -> bool:
@@ -87,11 +98,7 @@ def _may_be_plain(block: Block, words: WordColumns, body_size: float) -> bool:
     if len(block.lines) > 1 or block.size < _SMALLER * body_size:
         return False
     first = words.texts[block.lines[0].numbers[0]]
-    return (
-        first.isupper()
-        or _ITEM.match(f"{first} 1") is not None
-        or _PART.match(f"{first} 1") is not None
-    )
+    return first.isupper() or first.casefold() in _NUMBERED
 
 
 def _numbering(text: str) -> int | None:

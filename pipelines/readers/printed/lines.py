@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress, count, pairwise
-from operator import ne, sub
+from itertools import count, pairwise
 
 from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.words import WordColumns
@@ -63,20 +62,24 @@ def _breaks(words: WordColumns, numbers: list[int]) -> list[int]:
     # of most pairs this tells at once, as what is compared then only allows for more
     least = min(sizes)
     near, back = _SPACE * least, _BACK * least
-    gaps = list(map(sub, lefts[1:], rights))
-    may_be = {place for place, gap in enumerate(gaps, 1) if not back < gap < near}
-    may_be.update(compress(count(1), map(ne, tops[1:], tops)))
+    pairs = zip(count(1), lefts[1:], rights, tops[1:], tops, strict=False)
+    may_be: Iterable[int] = [
+        place
+        for place, left, right, top, above in pairs
+        if top != above or not back < left - right < near
+    ]
     if least <= 1:  # the smallest size that a word has, whatever its height
-        may_be = set(range(1, len(numbers)))
+        may_be = range(1, len(numbers))
     found = []
-    for place in sorted(may_be):
-        larger = max(sizes[place], sizes[place - 1])
-        if not _BACK * larger < gaps[place - 1] < _SPACE * larger:
-            found.append(place)
-            continue
-        shared = min(bottoms[place], bottoms[place - 1]) - max(tops[place], tops[place - 1])
-        if not shared > _SHARED * min(sizes[place], sizes[place - 1]):
-            found.append(place)
+    for place in may_be:
+        smaller, larger = sizes[place - 1], sizes[place]
+        if larger < smaller:
+            smaller, larger = larger, smaller
+        if _BACK * larger < lefts[place] - rights[place - 1] < _SPACE * larger:
+            shared = min(bottoms[place], bottoms[place - 1]) - max(tops[place], tops[place - 1])
+            if shared > _SHARED * smaller:
+                continue
+        found.append(place)
     return found
 
 
@@ -101,10 +104,11 @@ def merged(words: WordColumns, row: Sequence[Line]) -> Line:
     if len(row) == 1:
         return row[0]
     numbers = [number for piece in row for number in piece.numbers]
-    if any(left.right > right.left for left, right in pairwise(row)):  # a raised mark in a line
+    gaps = [right.left - left.right for left, right in pairwise(row)]
+    if min(gaps) < 0:  # a raised mark in a line
         numbers.sort(key=words.lefts.__getitem__)
     line = _line(words, numbers)
-    line.is_split = any(b.left - a.right > _WIDE * line.size for a, b in pairwise(row))
+    line.is_split = max(gaps) > _WIDE * line.size
     return line
 
 
@@ -115,8 +119,12 @@ def shares_height(one: Line, other: Line) -> bool:
 
 
 def _line(words: WordColumns, numbers: list[int]) -> Line:
-    first, middle, last = numbers[0], numbers[len(numbers) // 2], numbers[-1]
     tops, bottoms, bold = words.tops, words.bottoms, words.bold
+    if len(numbers) == 1:  # as cells of tables have it
+        (one,) = numbers
+        left, right, size = words.lefts[one], words.rights[one], words.sizes[one]
+        return Line(numbers, left, tops[one], right, bottoms[one], size, bold[one])
+    first, middle, last = numbers[0], numbers[len(numbers) // 2], numbers[-1]
     is_level = tops[first] == tops[middle] == tops[last]
     if is_level and bottoms[first] == bottoms[middle] == bottoms[last]:  # nearly every line
         left, right = words.lefts[first], words.rights[last]

@@ -203,15 +203,14 @@ class DocumentWriter:
         if passage is None:
             return
         start = self.draft.add(
-            passage.text,
+            passage.text(),
             heading_path=passage.heading_path,
             page=passage.page,
             label=self._label(passage.page),
         )
         self._note_start(passage.page, start)
-        for number, offset in passage.begins:
-            self._note_start(number, start + offset)
-        for written in passage.written:
+        for written in passage.written():
+            self._note_start(written.page, start + written.offset)
             page = self._pages[written.page - 1]
             page.place(written.spans, page.shown.chosen(written.numbers))
 

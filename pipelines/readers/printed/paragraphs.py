@@ -85,15 +85,17 @@ def blocks_of(lines: Sequence[Line], words: WordColumns, edges: Edges) -> list[B
     if not lines:
         return []
     region = _Region(lines, words, edges)
-    blocks = [region.begun(lines[0])]
+    block = Block(region.kind(lines[0]), [lines[0]])
+    blocks = [block]
     for before, line in pairwise(lines):
-        if region.goes_on(blocks[-1], before, line):
-            blocks[-1].lines.append(line)
+        kind, is_far = region.kind(line), region.is_far(before, line)
+        if kind is BlockKind.PARAGRAPH and not is_far and region.goes_on(block, before, line):
+            block.lines.append(line)
         else:
-            blocks[-1].is_open = region.is_open(blocks[-1])
-            blocks.append(region.begun(line))
-            blocks[-1].is_tight = not region.is_far(before, line)
-    blocks[-1].is_open = region.is_open(blocks[-1])
+            block.is_open = region.is_open(block)
+            block = Block(kind, [line], is_tight=not is_far)
+            blocks.append(block)
+    block.is_open = region.is_open(block)
     return blocks
 
 
@@ -106,9 +108,9 @@ class _Region:
         self._rights = sorted(line.right for line in lines)
         self._pitch = min(_WIDEST_PITCH, _pitch(lines, *edges))
 
-    def begun(self, line: Line) -> Block:
-        """A block that begins with ``line``."""
-        return Block(BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH, [line])
+    def kind(self, line: Line) -> BlockKind:
+        """What a block that begins with ``line`` is."""
+        return BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH
 
     def is_open(self, block: Block) -> bool:
         """Whether its last line is full, and ends within a sentence."""
@@ -122,7 +124,7 @@ class _Region:
         return line.bottom - before.bottom > _FAR * self._pitch * size
 
     def goes_on(self, block: Block, before: Line, line: Line) -> bool:
-        """Whether ``line`` belongs to the block that ``before`` is the last line of."""
+        """Whether ``line``, near and no item, goes on with the block that ``before`` ends."""
         if line.bold != before.bold:
             return False
         if line.size != before.size and max(line.size, before.size) > _SIZE_CHANGE * min(
@@ -130,8 +132,6 @@ class _Region:
         ):
             return False
         if before.is_split or self._has_leader(before):
-            return False
-        if self.is_far(before, line) or self._is_item(line):
             return False
         if self._ends_early(before, line):
             return False

@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, compress, pairwise
+from itertools import accumulate, chain, compress
 from operator import add
+from typing import NamedTuple
 
 from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.hyphens import Vocabulary
@@ -36,46 +37,36 @@ class Spans:
         self.ends.extend(others.ends)
 
 
-@dataclass(slots=True)
-class Written:
-    """Words of one page in the document's text: their numbers on the page and their spans."""
+class Written(NamedTuple):
+    """Words of one page in the document's text: their numbers on the page and their spans.
+
+    ``offset`` is where in the passage the first of them is.
+    """
 
     page: int
-    numbers: array[int] = field(default_factory=_whole_numbers)
-    spans: Spans = field(default_factory=Spans)
-
-    def add(self, numbers: list[int], starts: list[int], lengths: list[int]) -> None:
-        """Words of these lengths that begin at ``starts``, of which there may be one more.
-
-        One of which nothing is printed has no place.
-        """
-        if 0 in lengths:
-            numbers = list(compress(numbers, lengths))
-            starts, lengths = list(compress(starts, lengths)), list(filter(None, lengths))
-        self.numbers.fromlist(numbers)
-        self.spans.starts.fromlist(starts[: len(lengths)])
-        self.spans.ends.fromlist(list(map(add, starts, lengths)))
+    offset: int
+    numbers: Sequence[int]
+    spans: Spans
 
 
 @dataclass(slots=True)
 class Passage:
-    """The text of a section in the making, which begins at ``start`` of the document.
+    """The words of a section in the making, which begins at ``start`` of the document.
 
-    ``begins`` says where in it the first text of a page is, for the pages that begin in it.
+    Its text and the spans of all its words are made at once, when it is whole.
     """
 
     heading_path: tuple[str, ...]
     page: int
     start: int
-    parts: list[str] = field(default_factory=list)
-    length: int = 0
-    written: list[Written] = field(default_factory=list)
-    begins: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """What is written so far."""
-        return "".join(self.parts)
+    _texts: list[str] = field(default_factory=list)
+    _numbers: list[int] = field(default_factory=list)
+    _gaps: dict[int, str] = field(default_factory=dict)
+    """What stands behind the words, by their places, where it is not one space."""
+    _pages: list[tuple[int, int]] = field(default_factory=list)
+    """Each page, and the place of the first of its words."""
+    _last_block: int = 0
+    """The place of the first word of the block that was written last."""
 
     def write(
         self, block: Block, words: WordColumns, page: int, gap: str, vocabulary: Vocabulary
@@ -85,53 +76,67 @@ class Passage:
         Without a gap the block goes on with the paragraph that is there: a word cut at the end of
         that is put together, other words have a space between them.
         """
-        if self.parts and not gap:
-            gap = self._joint(words.texts[block.lines[0].numbers[0]], vocabulary)
-        if self.parts:
-            self._append(gap)
-        if not self.written or self.written[-1].page != page:
-            if page != self.page:
-                self.begins.append((page, self.length))
-            self.written.append(Written(page))
-        self._write_words(block, words, vocabulary)
-
-    def _write_words(self, block: Block, words: WordColumns, vocabulary: Vocabulary) -> None:
+        place = len(self._texts)
+        if place:
+            gap = gap or self._joint(words.texts[block.lines[0].numbers[0]], vocabulary)
+            if gap != " ":
+                self._gaps[place - 1] = gap
+        if not self._pages or self._pages[-1][0] != page:
+            self._pages.append((page, place))
         numbers = list(chain.from_iterable([line.numbers for line in block.lines]))
-        texts = list(picked(words.texts, numbers))
-        lengths = list(map(len, texts))
+        self._last_block = place
+        self._numbers += numbers
+        self._texts += picked(words.texts, numbers)
+        if words.joined and not words.joined.isdisjoint(numbers):
+            texts = self._texts[place:]
+            for at, written, behind in _special(block, words, numbers, texts, vocabulary):
+                self._texts[place + at] = written
+                if behind != " ":
+                    self._gaps[place + at] = behind
+
+    def text(self) -> str:
+        """All of it."""
+        pieces, begin = [], 0
+        for place, gap in self._gaps.items():  # in the order of the text
+            pieces += [" ".join(self._texts[begin : place + 1]), gap]
+            begin = place + 1
+        return "".join([*pieces, " ".join(self._texts[begin:])])
+
+    def written(self) -> Iterator[Written]:
+        """Its words by page. One of which nothing is printed has no place."""
+        lengths = list(map(len, self._texts))
         steps = [length + 1 for length in lengths]
-        if not words.joined or words.joined.isdisjoint(numbers):
-            text = " ".join(texts)
-        else:
-            bounds = [0]
-            for place, written, gap in _special(block, words, numbers, texts, vocabulary):
-                texts[place] = written
-                lengths[place], steps[place] = len(written), len(written) + len(gap)
-                if not gap:
-                    bounds.append(place + 1)
-            bounds.append(len(texts))
-            text = "".join([" ".join(texts[first:end]) for first, end in pairwise(bounds)])
-        starts = list(accumulate(steps, initial=self.start + self.length))
-        self.written[-1].add(numbers, starts, lengths)
-        self._append(text)
+        for place, gap in self._gaps.items():
+            steps[place] += len(gap) - 1
+        starts = list(accumulate(steps, initial=self.start))[:-1]
+        ends, numbers = list(map(add, starts, lengths)), self._numbers
+        bounds = [*(first for _, first in self._pages), len(lengths)]
+        for (page, first), end in zip(self._pages, bounds[1:], strict=True):
+            printed = lengths[first:end]
+            columns = [column[first:end] for column in (numbers, starts, ends)]
+            if 0 in printed:
+                columns = [list(compress(column, printed)) for column in columns]
+            spans = Spans(array("I", columns[1]), array("I", columns[2]))
+            yield Written(page, starts[first] - self.start, columns[0], spans)
 
     def _joint(self, following: str, vocabulary: Vocabulary) -> str:
         """What stands between the end of the text and the rest of its paragraph."""
-        last = self.parts[-1]
-        if last[-1:] not in _CUT:
+        if self._texts[-1][-1:] not in _CUT:
             return " "
+        last = self._last_word()
         joined = vocabulary.joined(last, following)
         if joined is None:
             return " "
         if len(joined) < len(last):  # the hyphen goes
-            self.parts[-1] = joined
-            self.length -= 1
-            self.written[-1].spans.ends[-1] -= 1
+            self._texts[-1] = self._texts[-1][:-1]
         return ""
 
-    def _append(self, text: str) -> None:
-        self.parts.append(text)
-        self.length += len(text)
+    def _last_word(self) -> str:
+        """The end of the last block, as far as nothing stands between its words."""
+        first = len(self._texts) - 1
+        while first > self._last_block and self._gaps.get(first - 1) == "":
+            first -= 1
+        return "".join(self._texts[first:])
 
 
 def _special(

@@ -17,6 +17,7 @@ from helix.pdfium.document import Page
 from pipelines.readers.printed.frame import (
     Boxes,
     Column,
+    changes,
     differing,
     from_edge,
     lanes,
@@ -31,14 +32,16 @@ _LEAST_SIZE = 1.0  # points
 class Placed:
     """Words as they are read, after ``turn`` quarter turns of the page (see ``Frame``).
 
-    ``sizes`` are the heights of their fonts' lines in points; ``aside`` has 1 for each word of
-    another direction than most. ``inside`` are the numbers of the words that are on the page as it
+    ``sizes`` are the heights of their fonts' lines in points; ``steps`` are the places of words
+    whose size may be another than that of the word before. ``aside`` has 1 for each word of another
+    direction than most. ``inside`` are the numbers of the words that are on the page as it
     is shown, which the others are those of; None where all are. ``is_whole`` is whether none goes
     beyond its edges.
     """
 
     boxes: Boxes
     sizes: Column
+    steps: list[int]
     turn: int
     aside: bytes
     inside: list[int] | None = None
@@ -77,8 +80,8 @@ def _level(page: Page, first: _Edges, last: _Edges) -> Placed | None:
     if not _run_right(first, last, left, left + width):
         return None
     upper, lower = first.upper, first.lower
-    steps = differing((upper[:-1], upper[1:]), (lower[:-1], lower[1:]))
-    starts = [0, *[step + 1 for step in steps]]
+    steps = changes(upper, lower)
+    starts = [0, *steps]
     counts = list(map(sub, [*starts[1:], len(upper)], starts))
     tops = from_edge(top, picked(upper, starts)).tolist()
     bottoms = from_edge(top, picked(lower, starts)).tolist()
@@ -102,7 +105,7 @@ def _level(page: Page, first: _Edges, last: _Edges) -> Placed | None:
         and min(tops) >= 0 and max(bottoms) <= height
     ):  # fmt: skip
         return None
-    return Placed(boxes, sizes, 0, bytes(len(boxes)), is_whole=True)
+    return Placed(boxes, sizes, steps, 0, bytes(len(boxes)), is_whole=True)
 
 
 def _run_right(first: _Edges, last: _Edges, left: float, right: float) -> bool:
@@ -110,16 +113,17 @@ def _run_right(first: _Edges, last: _Edges, left: float, right: float) -> bool:
 
     False too where an edge is negative: floats that are not are in the order of their bits, so that
     one subtraction compares all of them. A lane keeps the bit put before it where it is no less.
+    What is no number has the bits of a larger one than any.
     """
     begins, begun, ends, ended = map(lanes, (first.left, first.right, last.left, last.right))
-    signs = lanes(array("f", [-0.0]) * len(first.left))
+    signs, most = (lanes(array("f", [edge]) * len(first.left)) for edge in (-0.0, right))
     if (begins | begun | ends | ended) & signs:
         return False
-    pairs = (begins, begun), (begun, ended), (begins, ends), (ends, ended)
+    pairs = (begins, begun), (begun, ended), (begins, ends), (ends, ended), (ended, most)
     if not all(((more | signs) - less) & signs == signs for less, more in pairs):
         return False
-    # what is no number has the bits of a larger one than any, and so would be among the last
-    return isfinite(sum(last.right)) and left <= min(first.left) and max(last.right) <= right
+    # the right edge is rounded where the left one is not 0
+    return left == 0 or (left <= min(first.left) and max(last.right) <= right)
 
 
 def _repeated(column: Column, counts: Sequence[int]) -> Column:
@@ -153,7 +157,8 @@ def _any(page: Page, first_edges: _Edges, last_edges: _Edges) -> Placed:
         first, last, boxes = (given.chosen(inside) for given in (first, last, boxes))
     turn, aside = _directions(first, last)
     boxes, first = (turned(given, turn, width, height) for given in (boxes, first))
-    return Placed(boxes, _sizes(_heights(first)), turn, aside, None if are_all else inside)
+    sizes = _sizes(_heights(first))
+    return Placed(boxes, sizes, changes(sizes), turn, aside, None if are_all else inside)
 
 
 def _without_number(first: _Edges, last: _Edges) -> set[int]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, compress, count, pairwise
-from operator import add, gt, sub
-from typing import Any, NamedTuple, overload
+from itertools import accumulate, compress, pairwise
+from operator import add, gt
+from typing import Any, AnyStr, NamedTuple, overload
 
 from helix.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
-from pipelines.readers.printed.frame import Boxes, Column, Frame, differing
+from pipelines.readers.printed.frame import Boxes, Column, Frame
 from pipelines.readers.printed.placing import placed
 
 CUT_MARKS = "\x02\ufffe\xad"
@@ -33,7 +33,9 @@ _UNSPACED = re.compile("[\u3040-\udfff\uf900-\ufaff\U00010000-\U0010ffff]")
 _CUT = f"-{CUT_MARKS}"
 _LAST_HYPHEN = re.compile(r"-(?!\S)")
 _LINE_END = re.compile("\n")
-_LEADERS = ("..", "__", "._", "_.", "·", "…")
+_LEADERS = ("..", "·", "…")
+_LEADERS_BELOW = ("__", "._", "_.")
+_MOST_MARKS = 1_000  # of a page of print; each may cut a word in the list of all
 _LEAST_TABLE = 4  # words of a page with a table
 _LEAST_APART = 2
 _BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
@@ -74,6 +76,7 @@ class PageWords:
     the margin), and ``joined`` which may have no space before or behind them: those at a hyphen,
     and all of scripts without spaces. ``is_plain`` is whether the words are all of the text, with
     white space between them; ``is_whole`` whether no box goes beyond the edges of the page.
+    ``letters`` is how many characters the words of each size have.
     """
 
     frame: Frame
@@ -87,6 +90,7 @@ class PageWords:
     joined: bytes
     is_plain: bool
     is_whole: bool
+    letters: Mapping[float, int]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -129,7 +133,9 @@ class WordColumns(Sequence[Word]):
         )
         self.sizes = page.sizes.tolist()
         self.bold = list(map(bool, page.bold)) if 1 in page.bold else [False] * len(page)
-        self.has_leaders = any(marks in page.text for marks in _LEADERS)
+        self.has_leaders = any(marks in page.text for marks in _LEADERS) or (
+            "_" in page.text and any(marks in page.text for marks in _LEADERS_BELOW)
+        )
         self._page = page
         self.joined = set(numbers_of(page.joined))
 
@@ -170,10 +176,14 @@ class WordColumns(Sequence[Word]):
 
 def numbers_of(flags: bytes) -> Iterator[int]:
     """The places of those that are 1."""
-    place = flags.find(1)
+    return _places(flags, b"\1")
+
+
+def _places(text: AnyStr, part: AnyStr) -> Iterator[int]:
+    place = text.find(part)
     while place >= 0:
         yield place
-        place = flags.find(1, place + 1)
+        place = text.find(part, place + 1)
 
 
 def words_of(page: Page, text: PageText) -> list[Word]:
@@ -196,11 +206,25 @@ def page_words(page: Page, text: PageText) -> PageWords:
     if at.inside is not None:
         starts, ends, firsts = ([given[n] for n in at.inside] for given in (starts, ends, firsts))
         joined, is_plain = bytes([joined[n] for n in at.inside]), False
-    bold = _bold(characters, firsts, starts, at.sizes)
+    sizes = at.sizes
+    steps = [step for step in at.steps if sizes[step] != sizes[step - 1]]
+    bold = _bold(characters, firsts, _line_bounds(characters.text, starts, sizes, steps))
     return PageWords(
         Frame(*page.size, at.turn), characters.text, array("i", starts), array("i", ends),
-        at.boxes, at.sizes, bold, at.aside, joined, is_plain, at.is_whole,
+        at.boxes, sizes, bold, at.aside, joined, is_plain, at.is_whole,
+        _letters(starts, ends, sizes, steps),
     )  # fmt: skip
+
+
+def _letters(
+    starts: Sequence[int], ends: Sequence[int], sizes: Column, steps: Sequence[int]
+) -> Mapping[float, int]:
+    """The letters of each size, of words whose size changes at the places ``steps``."""
+    letters: dict[float, int] = {}
+    for first, end in pairwise([0, *steps, len(starts)]) if starts else ():
+        size = sizes[first]
+        letters[size] = letters.get(size, 0) + sum(ends[first:end]) - sum(starts[first:end])
+    return letters
 
 
 class _Found(NamedTuple):
@@ -218,16 +242,26 @@ def _words_in(characters: PageCharacters) -> _Found:
         starts, ends = _spans(_WORD, text)
         return _Found(starts, ends, b"\1" * len(starts), False)
     spaced = text.replace("\r\n", "  ")
-    if spaced.isprintable():  # so that there is no other white space
+    marks: list[int] = []
+    if not spaced.isprintable():
+        spaced = spaced.replace("\xa0", " ")
+        for mark in CUT_MARKS:
+            marks += _places(spaced, mark)
+            spaced = spaced.replace(mark, "-")
+    if len(marks) <= _MOST_MARKS and spaced.isprintable():  # there is no other white space
         starts, ends = _spaced_spans(spaced)
-        return _Found(starts, ends, _joined_by_hyphens(text, ends), True)
+        cut = _cut_at(marks, starts, ends)
+        joined = _joined_by_hyphens(spaced, ends)
+        for number in cut:
+            joined[number] = 1
+        return _Found(starts, ends, bytes(joined), not cut)
     if not UNPRINTED.search(text):
         starts, ends = _spans(_SPACED_WORD, text)
-        return _Found(starts, ends, _joined_by_hyphens(text, ends), True)
+        return _Found(starts, ends, bytes(_joined_by_hyphens(text, ends)), True)
     starts, ends = _spans(_WORD, text)
     befores = [-1, *ends[:-1]]
-    joined = zip(starts, ends, befores, strict=True)
-    flags = [text[end - 1] in _CUT or start == before for start, end, before in joined]
+    spans = zip(starts, ends, befores, strict=True)
+    flags = [text[end - 1] in _CUT or start == before for start, end, before in spans]
     return _Found(starts, ends, bytes(flags), False)
 
 
@@ -235,8 +269,8 @@ def _spaced_spans(text: str) -> tuple[list[int], list[int]]:
     """Starts and ends of the words of a text whose only white space are spaces."""
     words = text.split(" ")  # with an empty one between two spaces
     lengths = list(map(len, words))
-    ends = list(map(add, accumulate(lengths), count()))
-    return list(compress(map(sub, ends, lengths), words)), list(compress(ends, words))
+    starts = list(accumulate([length + 1 for length in lengths], initial=0))
+    return list(compress(starts, words)), list(compress(map(add, starts, lengths), words))
 
 
 def _spans(word: re.Pattern[str], text: str) -> tuple[list[int], list[int]]:
@@ -244,12 +278,23 @@ def _spans(word: re.Pattern[str], text: str) -> tuple[list[int], list[int]]:
     return [start for start, _ in spans], [end for _, end in spans]
 
 
-def _joined_by_hyphens(text: str, ends: list[int]) -> bytes:
+def _cut_at(marks: list[int], starts: list[int], ends: list[int]) -> set[int]:
+    """Cuts words in two behind these marks within them; the numbers of the parts."""
+    within = [mark for mark in sorted(marks) if ends[bisect_right(ends, mark)] > mark + 1]
+    for mark in within:
+        number = bisect_right(ends, mark)
+        ends.insert(number, mark + 1)
+        starts.insert(number + 1, mark + 1)
+    firsts = [bisect_right(ends, mark) for mark in within]
+    return {number + part for number in firsts for part in (0, 1)}
+
+
+def _joined_by_hyphens(text: str, ends: list[int]) -> bytearray:
     joined = bytearray(len(ends))
     if "-" in text:
         for match in _LAST_HYPHEN.finditer(text):
             joined[bisect_left(ends, match.end())] = 1
-    return bytes(joined)
+    return joined
 
 
 def may_have_tables(page: PageWords) -> bool:
@@ -273,17 +318,15 @@ def may_have_tables(page: PageWords) -> bool:
     return False
 
 
-def _bold(
-    characters: PageCharacters, numbers: Sequence[int], starts: Sequence[int], sizes: Column
-) -> bytes:
+def _bold(characters: PageCharacters, numbers: Sequence[int], bounds: Sequence[int]) -> bytes:
     """Whether each word is bold: asked where a line begins and, if that is bold, where it ends.
 
     Where only the beginning is bold, every word is asked; in a line that does not begin bold none.
-    ``numbers`` are those of the words' first characters.
+    ``numbers`` are those of the words' first characters, ``bounds`` the lines' first words.
     """
-    bold = bytearray(len(starts))
+    bold = bytearray(len(numbers))
     is_bold = characters.is_bold
-    for first, end in pairwise(_line_bounds(characters.text, starts, sizes)):
+    for first, end in pairwise(bounds):
         if is_bold(numbers[first]):
             if is_bold(numbers[end - 1]):
                 bold[first:end] = b"\1" * (end - first)
@@ -292,13 +335,18 @@ def _bold(
     return bytes(bold)
 
 
-def _line_bounds(text: str, starts: Sequence[int], sizes: Column) -> list[int]:
-    """The first word of each line of pdfium's, or of a part of it in one size; and the end."""
+def _line_bounds(
+    text: str, starts: Sequence[int], sizes: Column, steps: Sequence[int]
+) -> list[int]:
+    """The first word of each line of pdfium's, or of a part of it in one size; and the end.
+
+    ``steps`` are the places of words of another size than the one before.
+    """
     if not starts:
         return []
     begins = {bisect_right(starts, match.start()) for match in _LINE_END.finditer(text)}
-    for number in differing((sizes[:-1], sizes[1:])):
-        one, other = sizes[number], sizes[number + 1]
+    for step in steps:
+        one, other = sizes[step - 1], sizes[step]
         if max(one, other) > _SAME_SIZE * min(one, other):
-            begins.add(number + 1)
+            begins.add(step)
     return [0, *sorted(begins - {0, len(starts)}), len(starts)]

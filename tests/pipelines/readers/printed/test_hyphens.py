@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipelines.readers.printed.hyphens import Vocabulary
 
@@ -32,6 +36,26 @@ def test_a_word_s_own_cut_parts_are_no_words_of_the_document() -> None:
     assert Vocabulary(["the infor-\r\nmation of re\x02\r\nports"]).joined("infor-", "mation") == (
         "infor"
     )
+
+
+pieces = st.sampled_from(["a", "b", "ab", "a" * 64, "-", "\x02", " ", "-\r\n", "- \n", "."])
+text = st.lists(pieces, max_size=24).map("".join)
+
+
+@given(st.lists(text, max_size=3), st.sampled_from(["a", "b", "ab", "a-b", "b-ab"]))
+def test_a_word_of_the_document_stands_somewhere_whole_and_uncut(
+    texts: list[str], word: str
+) -> None:
+    cut = r"(?<!\w)\w{0,64}(?:\x02|-[ \t]{0,9}\r?\n)\s{0,9}\w{0,64}"
+    uncut = [re.sub(cut, " ", text) for text in texts]
+    assert (word in Vocabulary(texts)) == any(
+        word in re.findall(r"\w+(?:-\w+)*", text) for text in uncut
+    )
+
+
+def test_a_word_that_is_part_of_very_many_others_is_none_of_the_document() -> None:
+    assert "a" not in Vocabulary(["ab " * 2_000])
+    assert "a" in Vocabulary(["ab " * 2_000 + "a"])
 
 
 def test_a_very_long_word_costs_no_more_than_its_length() -> None:

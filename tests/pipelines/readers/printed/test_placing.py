@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.readers.printed.frame import Boxes
 from pipelines.readers.printed.landings import Landed
 from pipelines.readers.printed.placing import Placed, placed
 from tests.support.printed_pages import HEIGHT, WIDTH, drawn, opened, put
@@ -73,6 +74,18 @@ def test_words_of_any_order_have_the_box_around_both_ends(ends: list[Box]) -> No
         sides = [sorted((right - left, lower - upper)) for left, upper, right, lower in around]
         read = [sorted((right - left, lower - upper)) for left, upper, right, lower in rows(found)]
         assert read == sides
+
+
+@given(st.lists(st.integers(0, 40)), st.lists(st.integers(0, 30), max_size=4))
+def test_boxes_are_chosen_by_number_whether_they_follow_each_other_or_not(
+    numbers: list[int], begins: list[int]
+) -> None:
+    numbers += [number for begin in begins for number in range(begin, begin + 10)]
+    columns = [array("f", range(edge, edge + 41)) for edge in range(4)]
+    chosen = Boxes(*columns).chosen(numbers)
+    assert [list(column) for column in chosen.columns] == [
+        [column[number] for number in numbers] for column in columns
+    ]
 
 
 def test_a_table_none_of_whose_words_are_in_its_text_has_no_boxes() -> None:

@@ -1,4 +1,4 @@
-"""A connection for reads: several statements in one round trip, prepared, their results binary.
+"""Connections that send several statements in one round trip: prepared, their results binary.
 
 psycopg's own pipeline does the same, and takes 0.23 ms of processor time more for two statements: a
 cursor for each, a queue of what is still to come, a look at each text for its placeholders (and one
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from psycopg import AsyncConnection, errors
+from psycopg import AsyncConnection, BaseConnection, Connection, Error, errors
 from psycopg.abc import Buffer, PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import fetch_many, send
@@ -28,6 +29,7 @@ Statement = tuple[str, Mapping[str, Any]]
 
 _Key = tuple[bytes, tuple[int, ...]]
 """A statement's text, and the types of its values."""
+_BEGIN: Statement = ("BEGIN", {})
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)([sbt])|%)")
 _MOST_PREPARED = 100  # as psycopg: the one that was not asked for the longest is forgotten
 
@@ -57,11 +59,8 @@ class _Command(NamedTuple):
     prepares: bool
 
 
-class ReadingConnection(AsyncConnection[TupleRow]):
-    """An AsyncConnection that reads in pipelines too; in autocommit, or its reads would not end.
-
-    Where ``prepare_threshold`` is None, as behind a pooler, nothing is prepared.
-    """
+class _Pipelined(BaseConnection[TupleRow]):
+    """What sends statements in a pipeline, and takes their rows."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -69,17 +68,10 @@ class ReadingConnection(AsyncConnection[TupleRow]):
         self._prepared_ever = 0
         self._adapting = Transformer(self)
 
-    async def read(self, *statements: Statement) -> list[list[Row]]:
-        """The rows of each of ``statements``, which are one implicit transaction.
-
-        Raises:
-            psycopg.Error: of the first that failed. The connection can be used again, unless it is
-                broken.
-        """
-        batch = [self._bound(*statement) for statement in statements]
-        async with self.lock:
-            results = await self.wait(self._run(batch))
-        return [self._rows(result) for result in results]
+    @property
+    def keeps_prepared(self) -> bool:
+        """Whether statements are prepared: behind a pooler nothing is."""
+        return self.prepare_threshold is not None
 
     def _bound(self, statement: str, values: Mapping[str, Any]) -> _Bound:
         text, names, formats = _numbered(statement)
@@ -115,7 +107,7 @@ class ReadingConnection(AsyncConnection[TupleRow]):
     def _send(self, one: _Bound) -> Iterator[_Command | None]:
         """Put a statement into the pipeline; its commands, None for the one that gives its rows."""
         pgconn, text = self.pgconn, one.text
-        if self.prepare_threshold is None:
+        if not self.keeps_prepared:
             pgconn.send_query_params(text, one.values, one.types, one.formats, Format.BINARY)
             yield None
             return
@@ -141,6 +133,67 @@ class ReadingConnection(AsyncConnection[TupleRow]):
         return self._adapting.load_rows(
             0, result.ntuples, lambda values: dict(zip(names, values, strict=True))
         )
+
+
+class ReadingConnection(_Pipelined, AsyncConnection[TupleRow]):
+    """An AsyncConnection that reads in pipelines too; in autocommit, or its reads would not end."""
+
+    async def read(self, *statements: Statement) -> list[list[Row]]:
+        """The rows of each of ``statements``, which are one implicit transaction.
+
+        Raises:
+            psycopg.Error: of the first that failed. The connection can be used again, unless it is
+                broken.
+        """
+        batch = [self._bound(*statement) for statement in statements]
+        async with self.lock:
+            results = await self.wait(self._run(batch))
+        return [self._rows(result) for result in results]
+
+
+class WritingConnection(_Pipelined, Connection[TupleRow]):
+    """A blocking Connection that sends statements in pipelines too; in autocommit, as the other.
+
+    psycopg drops all that is prepared when it rolls back, so of one that keeps what is prepared
+    here psycopg must prepare nothing: see ``keep_prepared``.
+    """
+
+    _keeps = False
+
+    def keep_prepared(self) -> None:
+        """Prepare what is sent in pipelines, and nothing else."""
+        self._keeps, self.prepare_threshold = True, None
+
+    @property
+    def keeps_prepared(self) -> bool:
+        """Whether statements of pipelines are prepared."""
+        return self._keeps
+
+    def read(self, *statements: Statement) -> list[list[Row]]:
+        """The rows of each of ``statements``: one implicit transaction, or part of the open one.
+
+        Raises:
+            psycopg.Error: of the first that failed.
+        """
+        batch = [self._bound(*statement) for statement in statements]
+        with self.lock:
+            results = self.wait(self._run(batch))
+        return [self._rows(result) for result in results]
+
+    @contextmanager
+    def beginning(self, *statements: Statement) -> Iterator[None]:
+        """A transaction that ``statements`` begin, in BEGIN's own round trip.
+
+        It ends with the block; an error rolls it back.
+        """
+        try:
+            self.read(_BEGIN, *statements)
+            yield
+        except BaseException:
+            with suppress(Error):  # of a connection that is lost: the pool drops it
+                self.rollback()
+            raise
+        self.commit()
 
 
 @lru_cache(maxsize=512)

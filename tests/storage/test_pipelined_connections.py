@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from pgvector import Vector
 from pgvector.psycopg import register_vector_async
 from psycopg.rows import dict_row
 
-from helix.storage.reading_connection import ReadingConnection, Statement
+from helix.storage.pipelined_connections import ReadingConnection, Statement, WritingConnection
 
 _ALL = """
 SELECT %(text)s::text AS text, %(number)s::bigint AS number, %(nothing)s::text AS nothing,
@@ -116,3 +117,29 @@ async def test_no_more_than_a_hundred_statements_stay_prepared(
     )
     assert counted["n"] <= 101
     assert often[0] in names["all"] and "SELECT 0 AS n" not in names["all"]
+
+
+def test_what_a_writer_prepared_outlasts_an_error(database_url: str) -> None:
+    """psycopg forgets all that is prepared when a transaction fails."""
+    often: Statement = ("SELECT 'often' AS text", {})
+    with WritingConnection.connect(database_url, autocommit=True) as connection:
+        connection.keep_prepared()
+        for _ in range(8):  # more than psycopg waits for before it prepares
+            connection.execute("SELECT 1")
+            with pytest.raises(psycopg.errors.DivisionByZero), connection.beginning(often):
+                connection.execute("SELECT 1 / 0")
+            with suppress(psycopg.errors.DivisionByZero), connection.transaction():
+                connection.execute("SELECT 1 / 0")
+            assert connection.read(often) == [[{"text": "often"}]]
+        ((counted,),) = connection.read((_PREPARED, _OF_PREPARED))
+    assert counted["n"] == 3, "BEGIN, the statement and this one"
+
+
+def test_a_transaction_that_cannot_begin_leaves_a_connection_that_works(database_url: str) -> None:
+    with WritingConnection.connect(database_url, autocommit=True) as connection:
+        failing: Statement = ("SELECT 1 / %(number)s AS n", {"number": 0})
+        with pytest.raises(psycopg.errors.DivisionByZero), connection.beginning(failing):
+            pytest.fail("it began")
+        with connection.beginning(("CREATE TEMP TABLE kept AS SELECT 1 AS n", {})):
+            pass
+        assert connection.read(("SELECT n FROM kept", {})) == [[{"n": 1}]]

@@ -1,0 +1,85 @@
+"""A conversation's own row: created, locked, changed and deleted.
+
+Each function works inside the caller's transaction, as the caller's tenant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from helix.conversations.errors import no_conversation
+from helix.storage.connections import Connected
+from helix.storage.storable import storable
+
+_CREATE = """
+INSERT INTO conversations (tenant_id, id, title, scope)
+VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+_HOLD = """
+SELECT scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s FOR UPDATE
+"""
+_CHANGE = """
+UPDATE conversations SET title = coalesce(%(title)s::text, title),
+    scope = coalesce(%(scope)s::jsonb, scope),
+    updated_at = now()
+WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
+"""
+_DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
+
+
+def create(
+    connection: Connected, tenant: str, conversation_id: str, title: str, scope: dict[str, Any]
+) -> bool:
+    """Make an empty conversation; False where there is one of this id already."""
+    values = {"tenant": tenant, "id": conversation_id, "title": storable(title),
+              "scope": Jsonb(scope)}  # fmt: skip
+    return connection.execute(_CREATE, values).fetchone() is not None
+
+
+def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, Any]:
+    """Lock the conversation until the transaction ends; returns its scope.
+
+    Raises:
+        NotFound: there is none.
+    """
+    values = {"tenant": tenant, "id": conversation_id}
+    held = connection.cursor(row_factory=dict_row).execute(_HOLD, values).fetchone()
+    if held is None:
+        raise no_conversation(conversation_id)
+    return dict(held["scope"])
+
+
+def change(
+    connection: Connected,
+    tenant: str,
+    conversation_id: str,
+    title: str | None,
+    scope: dict[str, Any] | None,
+) -> None:
+    """Change what is not None of a conversation.
+
+    Raises:
+        NotFound: there is none.
+    """
+    values = {
+        "tenant": tenant, "id": conversation_id,
+        "title": None if title is None else storable(title),
+        "scope": None if scope is None else Jsonb(scope),
+    }  # fmt: skip
+    if connection.execute(_CHANGE, values).fetchone() is None:
+        raise no_conversation(conversation_id)
+
+
+def delete(connection: Connected, tenant: str, conversation_id: str) -> None:
+    """Delete a conversation with all its messages and their events.
+
+    Raises:
+        NotFound: there is none.
+    """
+    values = {"tenant": tenant, "id": conversation_id}
+    if connection.execute(_DELETE, values).fetchone() is None:
+        raise no_conversation(conversation_id)

@@ -1,0 +1,58 @@
+"""The history that a question of a conversation is asked with: the turns on its path."""
+
+from __future__ import annotations
+
+from psycopg.rows import dict_row
+
+from helix.domain.history import EarlierTurn, History
+from helix.storage.connections import Connected, Row
+from helix.storage.storable import restored, restored_json
+
+HISTORY_TURNS = 50
+"""The most turns of a question's history; older ones are in the summary."""
+
+# OFFSET 0: as in reading.py.
+# The words of a deleted document are left out, whether or not they are removed from the row yet.
+_HISTORY = """
+WITH RECURSIVE path AS (
+    SELECT id, parent_id, 1 AS n FROM messages
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(parent)s
+    UNION ALL
+    SELECT m.id, m.parent_id, p.n + 1 FROM path p, LATERAL (
+        SELECT id, parent_id FROM messages
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.parent_id
+        OFFSET 0) m
+    WHERE p.n < %(most)s)
+SELECT m.question, m.response, m.status, m.summary, m.summarised FROM path p, LATERAL (
+    SELECT * FROM messages
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.id OFFSET 0) m
+WHERE m.status = 'done' AND NOT EXISTS (
+    SELECT unnest(m.document_ids) EXCEPT
+    SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
+ORDER BY p.n DESC
+"""
+
+
+def history_of(
+    connection: Connected, tenant: str, conversation_id: str, leaf: int | None
+) -> History:
+    """The last answered turns of the path that ends in ``leaf``, and the latest summary on it."""
+    if leaf is None:
+        return History()
+    values = {"tenant": tenant, "id": conversation_id, "parent": leaf, "most": HISTORY_TURNS}
+    rows = connection.cursor(row_factory=dict_row).execute(_HISTORY, values).fetchall()
+    turns = tuple(_earlier_turn(row) for row in rows)
+    latest = max(rows, key=lambda row: row["summarised"], default=None)
+    if latest is None:
+        return History()
+    return History(turns, restored(latest["summary"]), latest["summarised"])
+
+
+def _earlier_turn(row: Row) -> EarlierTurn:
+    response = restored_json(row["response"])
+    return EarlierTurn(
+        restored(row["question"]),
+        response.get("answer") or "",
+        tuple(response.get("citations") or ()),
+        bool(response.get("abstained")),
+    )
