@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from psycopg.rows import dict_row
 
+from helix.conversations.paths import PATH
 from helix.domain.history import EarlierTurn, History
+from helix.library.access import compose
 from helix.storage.connections import Connected, Row
 from helix.storage.storable import restored, restored_json
 
 HISTORY_TURNS = 50
 """The most turns of a question's history; older ones are in the summary."""
 
-# OFFSET 0: as in reading.py.
 # The words of a deleted document are left out, whether or not they are removed from the row yet.
-_HISTORY = """
-WITH RECURSIVE path AS (
-    SELECT id, parent_id, 1 AS n FROM messages
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(parent)s
-    UNION ALL
-    SELECT m.id, m.parent_id, p.n + 1 FROM path p, LATERAL (
-        SELECT id, parent_id FROM messages
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.parent_id
-        OFFSET 0) m
-    WHERE p.n < %(most)s)
-SELECT m.question, m.response, m.status, m.summary, m.summarised FROM path p, LATERAL (
-    SELECT * FROM messages
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.id OFFSET 0) m
+_HISTORY = compose(
+    """
+{path}
+SELECT m.question, m.response, m.status, m.summary, m.summarised FROM messages_of_path m
 WHERE m.status = 'done' AND NOT EXISTS (
     SELECT unnest(m.document_ids) EXCEPT
     SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
-ORDER BY p.n DESC
-"""
+ORDER BY m.n DESC
+""",
+    path=PATH,
+)
 
 
 def history_of(
@@ -39,7 +33,7 @@ def history_of(
     """The last answered turns of the path that ends in ``leaf``, and the latest summary on it."""
     if leaf is None:
         return History()
-    values = {"tenant": tenant, "id": conversation_id, "parent": leaf, "most": HISTORY_TURNS}
+    values = {"tenant": tenant, "id": conversation_id, "leaf": leaf, "most": HISTORY_TURNS}
     rows = connection.cursor(row_factory=dict_row).execute(_HISTORY, values).fetchall()
     turns = tuple(_earlier_turn(row) for row in rows)
     latest = max(rows, key=lambda row: row["summarised"], default=None)

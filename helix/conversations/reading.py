@@ -7,6 +7,7 @@ from typing import Any
 
 from helix.conversations.errors import no_conversation, no_message
 from helix.conversations.names import title_of
+from helix.conversations.paths import PATH
 from helix.library.access import Library, Row, compose
 from helix.library.paging import check_text, decode_cursor, encode_cursor, like_pattern
 from helix.storage.storable import restored, restored_json
@@ -77,25 +78,9 @@ _HIDDEN = """
 LATERAL (SELECT array(SELECT unnest(m.document_ids) EXCEPT
     SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
 """
-# OFFSET 0: each message is looked up by its key. Where most conversations are short, a join would
-# read all messages of a long one (1.1 ms of 1,000 turns, and 0.4 so).
 _PATH = compose(
-    """
-WITH RECURSIVE path AS (
-    SELECT id, parent_id, 1 AS n FROM messages
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(leaf)s
-    UNION ALL
-    SELECT m.id, m.parent_id, p.n + 1 FROM path p, LATERAL (
-        SELECT id, parent_id FROM messages
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.parent_id
-        OFFSET 0) m
-    WHERE p.n < %(limit)s)
-SELECT {message} FROM path p, LATERAL (
-    SELECT * FROM messages
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = p.id OFFSET 0) m, {hidden}
-ORDER BY p.n DESC
-""",
-    message=_MESSAGE, hidden=_HIDDEN,
+    "{path} SELECT {message} FROM messages_of_path m, {hidden} ORDER BY m.n DESC",
+    path=PATH, message=_MESSAGE, hidden=_HIDDEN,
 )  # fmt: skip
 _ONE = compose(
     "SELECT {message} FROM messages m, {hidden} WHERE m.tenant_id = %(tenant)s"
@@ -175,7 +160,7 @@ async def get_path(
     leaf = conversation["active"]
     if before is not None:
         leaf = (await get_message(library, conversation_id, before))["parent_id"]
-    found = await library.all_data(_PATH, {"id": conversation_id, "leaf": leaf, "limit": limit})
+    found = await library.all_data(_PATH, {"id": conversation_id, "leaf": leaf, "most": limit})
     path = [_message(row) for row in found]
     earlier = path[0]["id"] if path and path[0]["parent_id"] is not None else None
     return conversation | {"path": path, "earlier": earlier}

@@ -11,6 +11,7 @@ from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.run_files import cancel_document
 from helix.storage.connections import Connected
+from helix.storage.document_deletes import delete_one
 from helix.storage.objects import read_part
 
 DELETED = "its document was deleted"
@@ -162,8 +163,6 @@ def remove_document(connection: Connected, document_id: int, tenant: str) -> Non
     Raises:
         NotFound: there is none of this id.
     """
-    from helix.storage.document_writes import delete_one  # it loads LlamaIndex, a list need not
-
     row = connection.execute(
         "SELECT source_uri FROM documents WHERE tenant_id = %s AND id = %s", (tenant, document_id)
     ).fetchone()

@@ -7,7 +7,7 @@ from helix.domain.scope import tenant_name
 from helix.errors import HelixError
 from helix.library.access import compose
 from helix.storage.connections import Connected
-from helix.storage.document_writes import delete_everything
+from helix.storage.document_deletes import delete_everything
 
 _OPEN_RUN = compose(
     "SELECT id FROM runs WHERE tenant_id = %s AND status IN {open} ORDER BY id LIMIT 1",

@@ -8,6 +8,11 @@ from helix.storage.pipelined_connections import Statement
 UPLOADED = "upload:"
 """How the source_uri of an upload begins whose client did not ask for one."""
 
+LOCK_SOURCE = """
+SELECT pg_advisory_xact_lock(hashtextextended(%(source_uri)s, hashtextextended(%(tenant)s, 0)))
+"""
+"""One writer of a source at a time: two that race a delete would both insert its old id."""
+
 _OWN = "SELECT FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s"
 _OF_SAME_BYTES = """
 SELECT d.id, d.source_uri FROM documents d

@@ -18,19 +18,14 @@ from helix.domain.file_kinds import name_of_source
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
 from helix.language.terms import ENGLISH, SIMPLE, language_of
-from helix.storage.cache_rows import purge_unused
 from helix.storage.chunk_rows import (
     ChunkChanges,
-    ChunkRow,
-    chunk_row,
-    copy_chunks,
     replace_chunks,
-    reserve_ids,
     reserving,
 )
 from helix.storage.connections import Connected, Connections, WritingConnection
 from helix.storage.document_names import naming
-from helix.storage.document_sources import settling
+from helix.storage.document_sources import LOCK_SOURCE, settling
 from helix.storage.layout_rows import replace_layout
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of
 from helix.storage.stored_bytes import drop_bytes
@@ -40,9 +35,6 @@ _CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTH
 _SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
 _LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
 _RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
-_LOCK = """
-SELECT pg_advisory_xact_lock(hashtextextended(%(source_uri)s, hashtextextended(%(tenant)s, 0)))
-"""
 _STORED = """
 SELECT id, file_hash, language, edits FROM documents
 WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
@@ -63,21 +55,10 @@ SET title = excluded.title, content_hash = excluded.content_hash, recipe = exclu
     tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
 RETURNING id, xmax = 0 AS is_new
 """
-# All of a document at once, or the cascade would count each chunk in a statement of its own.
-_DROP_TERMS = """
-DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s AND chunk_id IN (
-    SELECT id FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s)
-"""
 _RESERVE = """
 SELECT coalesce(
     (SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s),
     nextval(pg_get_serial_sequence('documents', 'id'))) AS id
-"""
-_ADOPT_DOCUMENT = """
-INSERT INTO documents (tenant_id, source_uri, title, content_hash)
-VALUES (%(tenant)s, %(source_uri)s, %(title)s, '')
-ON CONFLICT (tenant_id, source_uri) DO UPDATE SET updated_at = now()
-RETURNING id
 """
 
 
@@ -175,28 +156,15 @@ def replace_document(
         StaleChunks: a node without vector is not stored any more, or under another key.
         DocumentGone: it was expected and somebody has deleted it.
     """
-    for node in nodes:
-        start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
-        if record.text[start:end] != node.get_content(MetadataMode.NONE):
-            raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
+    _check_slices(record.text, nodes)
     source = {"tenant": tenant, "source_uri": record.source_uri}
-    _, found = connection.read((_LOCK, source), (_STORED, source))
+    _, found = connection.read((LOCK_SOURCE, source), (_STORED, source))
     stored = found[0] if found else None
     if expected and (stored is None or reserved_id not in (None, stored["id"])):
         raise DocumentGone("the document was deleted while it was being read")
     kept = edited(record, stored["edits"] if stored else {})
-    columns = {
-        **vars(record),
-        **kept,
-        FACTS: Jsonb(kept[FACTS]),
-        "tenant": tenant,
-        "id": reserved_id,
-        "tags": None if record.tags is None else list(record.tags),
-        "outline": Jsonb([section.outline() for section in record.sections]),
-        "warnings": Jsonb(list(record.warnings)),
-        "origin": Jsonb(dict(record.origin)),
-        "language": _language(record.text, nodes, tenant, terms),
-    }
+    language = _language(record.text, nodes, tenant, terms)
+    columns = _columns(record, kept) | {"tenant": tenant, "id": reserved_id, "language": language}
     (written,), *_, ids = connection.read(
         (_UPSERT_DOCUMENT, columns),
         *naming(tenant, record.source_uri, **kept),
@@ -207,13 +175,33 @@ def replace_document(
     replace_layout(connection, tenant, document_id, record.pages, record.tables, is_new=is_new)
     reserved = [row["id"] for row in ids] if is_new else None
     counts = replace_chunks(
-        connection, tenant, document_id, nodes, columns["language"], terms, reserved=reserved
+        connection, tenant, document_id, nodes, language, terms, reserved=reserved
     )
-    if stored and stored["language"] != columns["language"]:
-        write_terms(connection, nodes, tenant, columns["language"])
+    if stored and stored["language"] != language:
+        write_terms(connection, nodes, tenant, language)
     if stored and stored["file_hash"] not in (None, record.file_hash):
         drop_bytes(connection, [(tenant, stored["file_hash"])])
     return Written(**counts.__dict__, document_id=document_id)
+
+
+def _check_slices(text: str, nodes: Sequence[BaseNode]) -> None:
+    for node in nodes:
+        start, end = node.metadata[START_CHAR], node.metadata[END_CHAR]
+        if text[start:end] != node.get_content(MetadataMode.NONE):
+            raise ValueError(f"chunk {node.metadata[ORDINAL]} is not a slice of its document")
+
+
+def _columns(record: DocumentRecord, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of ``_UPSERT_DOCUMENT`` that come from ``record``, with ``kept`` of ``edited``."""
+    return {
+        **vars(record),
+        **kept,
+        FACTS: Jsonb(kept[FACTS]),
+        "tags": None if record.tags is None else list(record.tags),
+        "outline": Jsonb([section.outline() for section in record.sections]),
+        "warnings": Jsonb(list(record.warnings)),
+        "origin": Jsonb(dict(record.origin)),
+    }
 
 
 def _language(text: str, nodes: Sequence[BaseNode], tenant: str, terms: PackedTerms) -> str:
@@ -241,121 +229,3 @@ def edits_of(connection: Connected, tenant: str, source_uri: str) -> dict[str, A
         "SELECT edits FROM documents WHERE tenant_id = %s AND source_uri = %s", (tenant, source_uri)
     ).fetchone()
     return dict(found[0]) if found else {}
-
-
-def delete_document(connection: Connected, tenant: str, reference: str) -> int:
-    """Delete a tenant's document by documents.id or source_uri inside the caller's transaction.
-
-    With it go its chunks and their vectors, the cached vectors that no other chunk has, and the
-    stored file that no other document and no run needs.
-
-    Returns:
-        how many documents there were: 0 or 1 (2 where a source is named as another's id).
-    """
-    rows = connection.execute(
-        "SELECT id, source_uri FROM documents"
-        " WHERE tenant_id = %(tenant)s"
-        " AND (source_uri = %(reference)s OR id::text = %(reference)s) ORDER BY source_uri",
-        {"tenant": tenant, "reference": reference},
-    ).fetchall()
-    return sum(delete_one(connection, tenant, number, source) for number, source in rows)
-
-
-def delete_everything(connection: Connected, tenant: str) -> None:
-    """Delete every document of a tenant inside the caller's transaction, unneeded files too."""
-    whose = {"tenant": tenant}
-    # the document's row first, as a write does, or the two would deadlock
-    connection.execute(
-        "SELECT FROM documents WHERE tenant_id = %(tenant)s ORDER BY id FOR UPDATE", whose
-    )
-    connection.execute("DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s", whose)
-    chunks = connection.execute(
-        "DELETE FROM chunks WHERE tenant_id = %(tenant)s RETURNING metadata_ ->> 'embedding_key'",
-        whose,
-    ).fetchall()
-    gone = connection.execute(
-        "DELETE FROM documents WHERE tenant_id = %(tenant)s RETURNING tenant_id, file_hash", whose
-    ).fetchall()
-    purge_unused(connection, [key for (key,) in chunks if key])
-    drop_bytes(connection, gone)
-
-
-def delete_one(connection: Connected, tenant: str, document_id: int, source_uri: str) -> int:
-    """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
-    _lock(connection, tenant, source_uri)
-    which = {"tenant": tenant, "id": document_id}
-    connection.execute(_DROP_TERMS, which)
-    chunks = connection.execute(
-        "DELETE FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s"
-        " RETURNING metadata_ ->> 'embedding_key'",
-        which,
-    ).fetchall()
-    row = connection.execute(
-        "DELETE FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING file_hash",
-        which,
-    ).fetchone()
-    purge_unused(connection, [key for (key,) in chunks if key])
-    if row:
-        drop_bytes(connection, [(tenant, row[0])])
-    return int(row is not None)
-
-
-def _lock(connection: Connected, tenant: str, source_uri: str) -> None:
-    """One writer a source at a time: two that race a delete would both insert its old id."""
-    connection.execute(_LOCK, {"tenant": tenant, "source_uri": source_uri})
-
-
-def adopt_nodes(
-    connection: Connected, tenant: str, reference: str, nodes: Sequence[BaseNode]
-) -> int:
-    """Write a tenant's nodes from LlamaIndex code that knows no ``documents``; ids are upserted.
-
-    ``reference`` is the nodes' ref_doc_id: a stored documents.id, else the source_uri of a document
-    made here, whose text is its chunks, so that every citation still resolves.
-    """
-    named = (str(nodes[0].metadata.get(key) or "").strip() for key in ("title", "file_name"))
-    title = next(filter(None, named), reference)
-    document_id = _known_document(connection, tenant, reference) or _returned_id(
-        connection, _ADOPT_DOCUMENT, {"tenant": tenant, "source_uri": reference, "title": title}
-    )
-    # The lock comes first, in a statement of its own: what follows sees what others have added.
-    connection.execute("SELECT 1 FROM documents WHERE id = %s FOR UPDATE", (document_id,))
-    ids = [node.node_id for node in nodes]
-    connection.execute(
-        "DELETE FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)", (tenant, ids)
-    )
-    row = connection.execute(
-        "SELECT text, (SELECT coalesce(max(ordinal) + 1, 0) FROM chunks WHERE document_id = d.id)"
-        " FROM documents d WHERE id = %s",
-        (document_id,),
-    ).fetchone()
-    assert row is not None
-    text, ordinal = row
-    marked: list[ChunkRow] = []
-    for offset, node in enumerate(nodes):
-        content = node.get_content(MetadataMode.NONE)
-        start = text.find(content)
-        if start < 0:
-            text = f"{text}\n\n{content}" if text else content
-            start = len(text) - len(content)
-        marks = {ORDINAL: ordinal + offset, START_CHAR: start, END_CHAR: start + len(content)}
-        marked.append(chunk_row(node, tenant, document_id, marks))
-    connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
-    copy_chunks(connection, reserve_ids(connection, len(marked)), marked)
-    write_terms(connection, nodes, tenant)
-    return document_id
-
-
-def _known_document(connection: Connected, tenant: str, reference: str) -> int | None:
-    if not (reference.isascii() and reference.isdigit() and len(reference) < 19):
-        return None
-    row = connection.execute(
-        "SELECT id FROM documents WHERE tenant_id = %s AND id = %s", (tenant, int(reference))
-    ).fetchone()
-    return int(row[0]) if row else None
-
-
-def _returned_id(connection: Connected, statement: str, values: dict[str, Any]) -> int:
-    row = connection.execute(statement, values).fetchone()
-    assert row is not None
-    return int(row[0])

@@ -56,7 +56,7 @@ class NameLookups:
         Raises:
             socket.gaierror: nobody knows the name, or no name server answered in time.
         """
-        answer = self._begun((host, port, family, type, proto, flags))
+        answer = self._look_up_or_join((host, port, family, type, proto, flags))
         try:
             async with asyncio.timeout(self._patience):
                 return await asyncio.wrap_future(answer)
@@ -64,8 +64,8 @@ class NameLookups:
             problem = f"no name server answered within {self._patience:g} s"
             raise socket.gaierror(socket.EAI_AGAIN, problem) from None
 
-    def _begun(self, query: _Query) -> Future[list[Any]]:
-        """The answer to ``query``, of a look-up that is under way or begins."""
+    def _look_up_or_join(self, query: _Query) -> Future[list[Any]]:
+        """The answer to ``query``: of a recent look-up that is under way, or of a new one."""
         began, answer = self._under_way.get(query, (0.0, None))
         if answer is not None and not answer.done() and time.monotonic() - began < JOINED_SECONDS:
             return answer

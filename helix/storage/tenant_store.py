@@ -17,13 +17,12 @@ from helix.storage import indexes as index
 from helix.storage.cache_rows import CacheRows
 from helix.storage.connections import Connected, Connections, Row
 from helix.storage.dense_search import dense_search
+from helix.storage.document_deletes import delete_document, delete_everything
 from helix.storage.document_writes import (
     Settled,
     StagedDocument,
     Written,
     claim_embedder,
-    delete_document,
-    delete_everything,
     edits_of,
     mismatch_message,
     reserved_id_of,

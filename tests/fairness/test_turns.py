@@ -98,14 +98,16 @@ async def test_whoever_leaves_at_any_moment_holds_up_nobody(seed: int) -> None:
 
 
 def test_a_loop_that_was_closed_in_the_midst_holds_up_no_later_one() -> None:
-    turns = LoopTurns()
+    turns, used = LoopTurns(), list[int]()
 
-    async def use() -> None:
+    async def use(loop: int) -> None:
         await turns.next("a")
+        used.append(loop)
         asyncio.get_running_loop().create_task(turns.next("a"))
 
-    for _ in range(3):
-        asyncio.run(use())
+    for loop in range(3):
+        asyncio.run(use(loop))
+    assert used == [0, 1, 2]
 
 
 async def test_another_loop_is_not_paced_meanwhile() -> None:

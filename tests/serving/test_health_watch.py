@@ -36,6 +36,12 @@ async def _all_threads_held(until: threading.Event) -> list[asyncio.Future[bool]
     return held + [loop.run_in_executor(None, until.wait, 60) for _ in range(most)]
 
 
+async def _hold_connections(store: ChunkStore, held: AsyncExitStack, count: int) -> None:
+    """Take ``count`` of the reading connections until ``held`` is closed."""
+    for _ in range(count):
+        await held.enter_async_context(store._connections._reading.connection())
+
+
 async def test_stuck_threads_are_told_and_left_behind(store: ChunkStore) -> None:
     watched, until = HealthWatch(store, patience=PATIENCE), threading.Event()
     held = await _all_threads_held(until)
@@ -57,8 +63,7 @@ async def test_stuck_connections_are_told_and_left_behind(
     monkeypatch.setattr(store._connections._reading, "timeout", PATIENCE)
     watched = HealthWatch(store)
     async with AsyncExitStack() as held:
-        for _ in range(CONNECTIONS):
-            await held.enter_async_context(store._connections._reading.connection())
+        await _hold_connections(store, held, CONNECTIONS)
         await watched.look()
         assert watched.stuck == "connections"
         assert await store.fetch("SELECT 1 AS one", {}) == [{"one": 1}]
@@ -77,9 +82,8 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
         return False
 
     async with AsyncExitStack() as first, AsyncExitStack() as others:
-        await first.enter_async_context(pool.connection())
-        for _ in range(CONNECTIONS - 1):
-            await others.enter_async_context(pool.connection())
+        await _hold_connections(store, first, 1)
+        await _hold_connections(store, others, CONNECTIONS - 1)
         with monkeypatch.context() as patch:
             patch.setattr(ChunkStore, "ping", no)
             await watched.look()
@@ -103,8 +107,7 @@ async def test_a_database_that_is_back_is_given_time_to_connect(
     pool, watched = store._connections._reading, HealthWatch(store)
     monkeypatch.setattr(pool, "timeout", PATIENCE)
     async with AsyncExitStack() as away:
-        for _ in range(CONNECTIONS):
-            await away.enter_async_context(pool.connection())
+        await _hold_connections(store, away, CONNECTIONS)
 
         async def is_back(_: ChunkStore) -> bool:
             await away.aclose()

@@ -14,7 +14,7 @@ from helix.library.suggestions import list_suggestions
 from helix.services import Services
 from helix.serving import suggesting
 from helix.serving.suggesting import renew, suggest
-from helix.storage.document_writes import delete_one
+from helix.storage.document_deletes import delete_one
 from tests.support.fake_embedder import record
 from tests.support.live_server import live
 from tests.support.receipt_corpus import bring_in, services
