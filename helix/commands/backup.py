@@ -15,6 +15,7 @@ from helix.errors import HelixError
 
 if TYPE_CHECKING:
     from db.backup.archive import Manifest
+    from helix.storage.connections import Connected
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup, a zip.")]
 _COUNTED = ("documents", "chunks", "answers")
@@ -36,10 +37,13 @@ def backup(
     and workers go on meanwhile. FILE is whole or not there, and only its owner may read it.
     Settings are not in it, nor the objects of HELIX_FILES' bucket.
     """
+    import psycopg
+
     from db.backup.archive import checked
     from db.backup.saving import save
     from db.migrate import migrate
     from db.url import is_embedded
+    from helix.library.audit import NOBODY
 
     with database_errors_as_helix():
         if check:
@@ -49,6 +53,8 @@ def backup(
             if is_embedded(configured):  # it has nobody else to bring it up to date
                 migrate(url)
             manifest = save(url, file, f"Helix {__version__}")
+            with psycopg.connect(url, autocommit=True) as connection:
+                record_copy(connection, "helix backup", NOBODY)
         size = f"{file.stat().st_size / 1e6:,.1f} MB"
         typer.echo(f"{file} is written ({size}): {_described(manifest)}")
 
@@ -80,6 +86,22 @@ def restore(
             with psycopg.connect(url) as connection:  # the log of before went with all else
                 record_command(connection, "helix restore", NOBODY, f"made {manifest.made_at}")
         typer.echo(f"{file} is restored: {_described(manifest)}")
+
+
+def record_copy(connection: Connected, action: str, tenant: str) -> None:
+    """Record that a command has copied data out; ``connection`` is in autocommit.
+
+    A standby takes no writes, and some of its owners back up from there: the copy holds all the
+    same, and a line says that the log does not have it.
+    """
+    import psycopg
+
+    from helix.library.audit import record_command
+
+    try:
+        record_command(connection, action, tenant)
+    except psycopg.Error as error:
+        typer.echo(f"helix: not in the audit log ({type(error).__name__})", err=True)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from helix.commands.backup import configured_database, database_errors_as_helix
+from helix.commands.backup import configured_database, database_errors_as_helix, record_copy
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest
 
@@ -43,7 +43,13 @@ def export(
     from helix.transfer.exporting import export_tenant
 
     whose = tenant_name(tenant)
-    manifest = _in_database(lambda connection: export_tenant(connection, whose, folder))
+
+    def exported(connection: Connected) -> Manifest:
+        manifest = export_tenant(connection, whose, folder)
+        record_copy(connection, "helix export", whose)
+        return manifest
+
+    manifest = _in_database(exported)
     typer.echo(f"{folder} is written: {_described(manifest)}")
 
 
@@ -126,6 +132,7 @@ def _import_texts(url: str, program: str, collection: str | None, tenant: str) -
         BadRequest: no such program is known.
         TransferFailed: as read_texts does.
     """
+    from helix.library.audit import record_command
     from helix.library.uploads import store_uploads
     from helix.transfer.vector_tables import PROGRAMS, read_texts
 
@@ -139,6 +146,7 @@ def _import_texts(url: str, program: str, collection: str | None, tenant: str) -
             with connection.transaction():
                 store_uploads(connection, batch, tenant)
             queued += len(batch)
+        record_command(connection, "helix import", tenant, f"{queued} texts of {program}")
         return queued
 
     count = _in_database(queue)

@@ -15,6 +15,7 @@ from helix.domain.scope import DEFAULT_TENANT
 from helix.library.uploads import Upload, store_uploads
 from helix.receipts.replay import replay
 from helix.services import Services
+from tests.support.audit_log import last_command
 from tests.support.cli_runner import helix
 from tests.support.embedded_servers import a_place
 from tests.support.receipt_corpus import (
@@ -53,14 +54,13 @@ async def _restored(url: str, target: str, target_url: str, file: Path, count: i
         found = await _found(before, count)
         made = helix("backup", str(file), DATABASE_URL=url)  # beside the services, as they are
     assert made.returncode == 0, made.stderr
+    assert last_command(url) == "helix backup"
     assert f"documents {count}, " in made.stdout and f"answers {count};" in made.stdout
     whole = helix("backup", "--check", str(file))
     assert whole.returncode == 0 and f"{file} is whole: documents {count}," in whole.stdout
     put_back = helix("restore", str(file), DATABASE_URL=target)
     assert put_back.returncode == 0, put_back.stderr
-    with psycopg.connect(target_url) as connection:
-        logged = connection.execute("SELECT action FROM audit_events ORDER BY id DESC LIMIT 1")
-        assert logged.fetchone() == ("helix restore",)
+    assert last_command(target_url) == "helix restore"
     async with services(target_url) as after:
         assert await _found(after, count) == found
         for answer in answers:

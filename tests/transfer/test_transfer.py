@@ -18,6 +18,7 @@ from helix.receipts.stored_sources import rebuild_prompt, verify_citations
 from helix.services import Services
 from helix.storage.stored_bytes import keep_bytes, stored_file
 from helix.transfer.tables import TABLES
+from tests.support.audit_log import last_command
 from tests.support.catalog import all_rows
 from tests.support.cli_runner import helix
 from tests.support.receipt_corpus import ask, bring_in, document, embedder_of, question, services
@@ -131,6 +132,7 @@ async def _moved(url: str, target: str, folder: Path, count: int) -> None:
         found = await _found(before, count)
         made = helix("export", str(folder), DATABASE_URL=url, **_OFFLINE)
     assert made.returncode == 0, made.stderr
+    assert last_command(url) == "helix export"
     assert f"documents {count + 1}, " in made.stdout and "files 1, " in made.stdout
     assert (folder / "files" / DIGEST).read_bytes() == BYTES
     _imported(folder, target)
