@@ -14,19 +14,17 @@ from helix.contract import DEFAULT_TOP_K
 from helix.domain.context import sources_of
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision, decide
-from helix.domain.records import Candidate, Hit, SearchResult
+from helix.domain.records import Hit, SearchResult
 from helix.domain.retrieval import Reason, Retrieval, Trace
 from helix.domain.scope import Scope
-from helix.errors import EmbedderMismatch, HelixError
+from helix.errors import EmbedderMismatch
 from helix.retrieval.calibration import Calibration
-from helix.retrieval.named_documents import Named, named_documents, preferring, scope_of
-from helix.retrieval.question_vectors import question_vector
-from helix.retrieval.rank_fusion import fuse
+from helix.retrieval.named_documents import Named, named_documents
+from helix.retrieval.question_vectors import EmbeddedQuestion, embed_question
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.rewriting import Rewriter
+from helix.retrieval.searches import Searches
 from helix.retrieval.vector_space import Space
-from helix.storage.hybrid_search import SCORED
-from helix.storage.search_scope import LISTED
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.tracing import set_attributes, span
 
@@ -111,10 +109,13 @@ class GatedRetriever(BaseRetriever):
             elif self._rewriter:
                 trace.terms = await self._rewriter.terms(question)
         mismatches: list[EmbedderMismatch] = []
-        named = await self._named(asked, scope)
+        known: Named | None = None
         for space, store in self._spaces:
+            embedded, named = await self._prepared(space, asked, scope, trace, known)
+            known = named
+            searches = Searches(space, store, *embedded, scope, trace)
             try:
-                result = await self._find(space, store, asked, scope, depth, trace, deep, named)
+                result = await searches.find(named, depth, deep=deep)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
             else:
@@ -124,6 +125,19 @@ class GatedRetriever(BaseRetriever):
                 return replace(judged, named=named.suggestion(scope))
         raise mismatches[0]
 
+    async def _prepared(
+        self, space: Space, asked: FollowUp, scope: Scope, trace: Trace, known: Named | None
+    ) -> tuple[tuple[EmbeddedQuestion, EmbeddedQuestion | None], Named]:
+        """What ``embed_question`` gives, and what the question names, looked up meanwhile."""
+
+        async def embedded() -> tuple[EmbeddedQuestion, EmbeddedQuestion | None]:
+            with trace.stage("embed"):
+                return await embed_question(space.embedder, asked, trace.terms)
+
+        if known is not None:
+            return await embedded(), known
+        return await asyncio.gather(embedded(), self._named(asked, scope))
+
     async def _named(self, asked: FollowUp, scope: Scope) -> Named:
         """The documents that the question names, or else the one that it follows."""
         store = self.store.of(scope.tenant)
@@ -131,35 +145,6 @@ class GatedRetriever(BaseRetriever):
         if not named.groups and asked.earlier:
             named = await named_documents(store, asked.earlier[0][0], scope)
         return named
-
-    async def _find(
-        self, space: Space, store: TenantStore, asked: FollowUp, scope: Scope, depth: int,
-        trace: Trace, deep: bool, named: Named,
-    ) -> SearchResult:  # fmt: skip
-        """What the question finds, and the rewriter's terms beside it where there are any.
-
-        A deep search reads further candidates and uses none of them: the first ``depth`` are those
-        of a search that reads no more.
-        """
-        most = max(depth, SCORED if space.fusion else min(LISTED, store.ef_search))
-        limit = most if deep else depth
-        searches = [
-            _search_named(space, store, asked, scope, (limit, most), trace, named)
-            if named.groups
-            else _search(space, store, asked, scope, limit, trace)
-        ]
-        if trace.terms is not None:
-            searches.append(_search_terms(space, store, trace.terms, scope, limit))
-        results = [result for result in await asyncio.gather(*searches) if result]
-        used = fuse([result.first(depth) for result in results])
-        if scope.attached:
-            used = await _with_attached(used, space, store, asked, scope.attached, depth)
-        known = {candidate.hit.chunk_id for candidate in used.candidates}
-        further = fuse(results).candidates if deep else []
-        trace.candidates = used.candidates + [
-            candidate for candidate in further if candidate.hit.chunk_id not in known
-        ]
-        return used
 
     async def _decide(
         self, space: Space, store: TenantStore, question: str, result: SearchResult, scope: Scope,
@@ -218,70 +203,6 @@ class GatedRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self.store.run_blocking(self._aretrieve, query_bundle)
-
-
-async def _search(
-    space: Space, store: TenantStore, asked: FollowUp, scope: Scope, limit: int, trace: Trace
-) -> SearchResult | None:
-    with trace.stage("embed"):
-        vector = await question_vector(space.embedder, asked)
-    with trace.stage("search"):
-        if space.fusion:
-            return await store.search_hybrid(
-                asked.question, vector, limit, scope, space.fusion, asked.terms
-            )
-        hits = await store.search(vector, limit, scope)
-    candidates = [Candidate(hit, 1 - hit.distance, rank) for rank, hit in enumerate(hits, 1)]
-    return SearchResult(candidates, hits[0].distance if hits else None)
-
-
-async def _search_named(
-    space: Space, store: TenantStore, asked: FollowUp, scope: Scope, limits: tuple[int, int],
-    trace: Trace, named: Named,
-) -> SearchResult | None:  # fmt: skip
-    """What is found in all of ``scope``, with the named documents' own ahead.
-
-    ``limits`` are how many are wanted, and how many the search of the named documents brings: its
-    own order is another, for its best score is, so that it brings all.
-    """
-    limit, most = limits
-    everything, theirs = await asyncio.gather(
-        _search(space, store, asked, scope, limit, trace),
-        _search(space, store, asked, scope_of(named, scope), most, Trace()),
-    )
-    if everything is None or theirs is None:
-        return everything
-    return preferring(named, everything, theirs, space.fusion, limit)
-
-
-async def _with_attached(
-    own: SearchResult, space: Space, store: TenantStore, asked: FollowUp, attached: str, limit: int
-) -> SearchResult:
-    """``own`` and what the documents of the conversation have, each hit of them marked as theirs.
-
-    In the order of what either search ordered by: the same sum of nearness and words.
-    """
-    theirs = await _search(space, store, asked, Scope(attached), limit, Trace())
-    if theirs is None:
-        return own
-    marked = [
-        replace(candidate, hit=replace(candidate.hit, attached=True))
-        for candidate in theirs.candidates
-    ]
-    joined = sorted([*marked, *own.candidates], key=lambda candidate: -candidate.fused)
-    distances = [each.nearest for each in (own, theirs) if each.nearest is not None]
-    return replace(own, candidates=joined[:limit], nearest=min(distances, default=None))
-
-
-async def _search_terms(
-    space: Space, store: TenantStore, terms: str, scope: Scope, limit: int
-) -> SearchResult | None:
-    """What terms made of the question find; None where that fails, which costs no answer."""
-    try:
-        return await _search(space, store, FollowUp(terms), scope, limit, Trace())
-    except HelixError as error:
-        _logger.warning("search terms were not searched: %s", type(error).__name__)
-        return None
 
 
 def _log_refusal(decision: GateDecision, space: Space) -> None:

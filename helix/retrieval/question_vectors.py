@@ -1,14 +1,54 @@
-"""The vector that a question is searched by: its own, and a little of the questions before it."""
+"""The vectors that a question is searched by: its own, with a little of the questions before it."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from dataclasses import dataclass
 
 import numpy as np
 
 from helix.domain.followups import FollowUp
+from helix.errors import HelixError
 from helix.providers.base import Embedder
 from helix.providers.failures import embedding_failures
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EmbeddedQuestion:
+    """A question with its ``vector``, as ``question_vector`` makes it."""
+
+    asked: FollowUp
+    vector: list[float]
+
+
+async def embed_question(
+    embedder: Embedder, asked: FollowUp, terms: str | None
+) -> tuple[EmbeddedQuestion, EmbeddedQuestion | None]:
+    """``asked``, and the rewriter's ``terms`` as a question beside it; both at the same time.
+
+    None for terms that could not be embedded, which costs no answer.
+
+    Raises:
+        UpstreamError: the embedding service failed.
+    """
+    vector, beside = await asyncio.gather(
+        question_vector(embedder, asked), _embed_terms(embedder, terms)
+    )
+    return EmbeddedQuestion(asked, vector), beside
+
+
+async def _embed_terms(embedder: Embedder, terms: str | None) -> EmbeddedQuestion | None:
+    if terms is None:
+        return None
+    asked = FollowUp(terms)
+    try:
+        return EmbeddedQuestion(asked, await question_vector(embedder, asked))
+    except HelixError as error:
+        _logger.warning("search terms were not embedded: %s", type(error).__name__)
+        return None
 
 
 async def question_vector(embedder: Embedder, asked: FollowUp) -> list[float]:

@@ -1,4 +1,7 @@
-"""Frames that are ready at the same moment, as one: to send each costs as much as to make it."""
+"""Frames that are ready at the same moment, as one: to send each costs as much as to make it.
+
+The first goes by itself, so that a reader sees it before the others are made.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _CLOSE_SECONDS = 2
 
 
 async def joined(frames: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """``frames`` in their order, those of one turn of the event loop together.
+    """``frames`` in their order: the first, then those of one turn of the event loop together.
 
     Raises:
         Exception: what ``frames`` raise, once all before it is sent.
@@ -22,11 +25,13 @@ async def joined(frames: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
     came, taken = asyncio.Event(), asyncio.Event()
 
     async def read() -> None:
+        is_first = True
         async with aclosing(frames):
             async for frame in frames:
                 ready.extend(frame)
                 came.set()
-                if len(ready) >= _MOST_BYTES:
+                if is_first or len(ready) >= _MOST_BYTES:
+                    is_first = False
                     taken.clear()
                     await taken.wait()
 

@@ -1,0 +1,112 @@
+"""The searches of one question in one space, and what they find together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+from helix.domain.records import Candidate, SearchResult
+from helix.domain.retrieval import Trace
+from helix.domain.scope import Scope
+from helix.errors import HelixError
+from helix.retrieval.named_documents import Named, preferring, scope_of
+from helix.retrieval.question_vectors import EmbeddedQuestion
+from helix.retrieval.rank_fusion import fuse
+from helix.retrieval.vector_space import Space
+from helix.storage.hybrid_search import SCORED
+from helix.storage.search_scope import LISTED
+from helix.storage.tenant_store import TenantStore
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Searches:
+    """What a question is searched by: its vector is made once, for all of its searches.
+
+    ``terms`` are the rewriter's, searched beside the question; None where there are none. ``trace``
+    takes the times of the search of ``scope``; those beside it are under way meanwhile.
+    """
+
+    space: Space
+    store: TenantStore
+    question: EmbeddedQuestion
+    terms: EmbeddedQuestion | None
+    scope: Scope
+    trace: Trace
+
+    async def find(self, named: Named, depth: int, *, deep: bool = False) -> SearchResult:
+        """What the question finds, and the rewriter's terms beside it where there are any.
+
+        A deep search reads further candidates and uses none of them: the first ``depth`` are those
+        of a search that reads no more.
+
+        Raises:
+            StoreUnavailable, EmbedderMismatch: a search failed.
+        """
+        most = max(depth, SCORED if self.space.fusion else min(LISTED, self.store.ef_search))
+        limit = most if deep else depth
+        searches: list[Coroutine[Any, Any, SearchResult | None]] = [
+            self._preferring(named, limit, most) if named.groups else self._timed(limit),
+            *([self._by_terms(self.terms, limit)] if self.terms else []),
+        ]
+        results = [result for result in await asyncio.gather(*searches) if result]
+        used = fuse([result.first(depth) for result in results])
+        if self.scope.attached:
+            used = await self._with_attached(used, self.scope.attached, depth)
+        known = {candidate.hit.chunk_id for candidate in used.candidates}
+        further = fuse(results).candidates if deep else []
+        self.trace.candidates = used.candidates + [
+            candidate for candidate in further if candidate.hit.chunk_id not in known
+        ]
+        return used
+
+    async def _timed(self, limit: int) -> SearchResult:
+        with self.trace.stage("search"):
+            return await self._search(self.question, self.scope, limit)
+
+    async def _search(self, question: EmbeddedQuestion, scope: Scope, limit: int) -> SearchResult:
+        asked, vector = question.asked, question.vector
+        if fusion := self.space.fusion:
+            return await self.store.search_hybrid(
+                asked.question, vector, limit, scope, fusion, asked.terms
+            )
+        hits = await self.store.search(vector, limit, scope)
+        candidates = [Candidate(hit, 1 - hit.distance, rank) for rank, hit in enumerate(hits, 1)]
+        return SearchResult(candidates, hits[0].distance if hits else None)
+
+    async def _preferring(self, named: Named, limit: int, most: int) -> SearchResult:
+        """What is found in all of ``scope``, with the named documents' own ahead.
+
+        The search of the named documents brings ``most``: its own order is another, for its best
+        score is, so that it brings all.
+        """
+        everything, theirs = await asyncio.gather(
+            self._timed(limit), self._search(self.question, scope_of(named, self.scope), most)
+        )
+        return preferring(named, everything, theirs, self.space.fusion, limit)
+
+    async def _with_attached(self, own: SearchResult, attached: str, limit: int) -> SearchResult:
+        """``own`` and what the conversation's documents have, each hit of them marked as theirs.
+
+        In the order of what either search ordered by: the same sum of nearness and words.
+        """
+        theirs = await self._search(self.question, Scope(attached), limit)
+        marked = [
+            replace(candidate, hit=replace(candidate.hit, attached=True))
+            for candidate in theirs.candidates
+        ]
+        joined = sorted([*marked, *own.candidates], key=lambda candidate: -candidate.fused)
+        distances = [each.nearest for each in (own, theirs) if each.nearest is not None]
+        return replace(own, candidates=joined[:limit], nearest=min(distances, default=None))
+
+    async def _by_terms(self, terms: EmbeddedQuestion, limit: int) -> SearchResult | None:
+        """What ``terms`` find; None where that fails, which costs no answer."""
+        try:
+            return await self._search(terms, self.scope, limit)
+        except HelixError as error:
+            _logger.warning("search terms were not searched: %s", type(error).__name__)
+            return None
