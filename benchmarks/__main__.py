@@ -9,7 +9,7 @@ from benchmarks.harness import main
 NAMES = (
     "ingest", "search", "hybrid", "serving", "overload", "receipts", "page", "reading", "formats",
     "costs", "workers", "memory", "library", "start", "conversations", "progress", "protocols",
-    "agent",
+    "agent", "queries",
 )  # fmt: skip
 
 if __name__ == "__main__":
