@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,9 @@ from helix.library.document_edits import edit_document
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.named_documents import named_documents
 from helix.retrieval.vector_space import Space
+from helix.storage.connections import Row
 from helix.store import ChunkStore
-from tests.support.fake_embedder import opened, record, word_embedder, write
+from tests.support.fake_embedder import WordEmbedding, opened, record, word_embedder, write
 
 COMPANIES = ("Meridian Harbor, Inc.", "Nordvik Shipping ASA", "Boreal Heating Ltd.")
 ENDS = ("quarter ended April 1, 2023", "quarter ended July 1, 2023")
@@ -104,6 +106,31 @@ async def test_of_two_companies_both_are_among_the_first(library: ChunkStore) ->
     retriever = GatedRetriever(library, Space(word_embedder(), 2.0, fusion=Fusion(0.2)), top_k=2)
     found = await retriever.search("Compare the pumps of Boreal Heating and Nordvik Shipping")
     assert {hit.facts["company"] for hit in found.hits} == {COMPANIES[1], COMPANIES[2]}
+
+
+async def test_a_question_that_names_a_document_is_embedded_once_while_the_names_are_looked_up(
+    library: ChunkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+    embed, read = WordEmbedding._aget_query_embedding, ChunkStore.read
+    looked_up = asyncio.Event()
+
+    async def embedding(self: WordEmbedding, query: str) -> list[float]:
+        events.append("embed")
+        async with asyncio.timeout(5):  # the names do not wait for the vector
+            await looked_up.wait()
+        return await embed(self, query)
+
+    async def reading(self: ChunkStore, statement: str, values: dict[str, Any]) -> list[Row]:
+        looked_up.set()
+        return await read(self, statement, values)
+
+    monkeypatch.setattr(WordEmbedding, "_aget_query_embedding", embedding)
+    monkeypatch.setattr(ChunkStore, "read", reading)
+    retriever = GatedRetriever(library, Space(word_embedder(), 2.0, None))
+    found = await retriever.search("What was Boreal Heating's revenue?")
+    assert found.named, "their documents are searched beside all others"
+    assert events == ["embed"]
 
 
 async def test_a_scope_of_the_named_documents_is_not_suggested_again(library: ChunkStore) -> None:
