@@ -336,7 +336,7 @@ async def test_a_host_that_cannot_start_is_no_files_fault(
 
 
 _WORKER = """
-import asyncio
+import asyncio, signal
 from pipelines.sandbox import ReadLimits, Sandbox
 from tests.support.unruly_readers import READERS
 
@@ -344,6 +344,8 @@ async def main():
     sandbox = Sandbox(ReadLimits(seconds=600), readers=READERS)
     await sandbox.read("spin", b"", lambda pid, total: print(pid, flush=True))
 
+# a shell's background job, as a run of all tests may be one, ignores it, and so would this
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asyncio.run(main())
 """
 
