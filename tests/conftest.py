@@ -44,6 +44,9 @@ _LONG = (
     "test_served_uploads.py", "test_crawl_end_to_end.py", "test_ingest.py",
     "test_interrupted.py", "test_run_faults.py", "test_ingest_faults.py",
     "test_rewriting.py", "test_tenants.py", "test_every_format.py", "test_cli.py",
+    "test_sandbox.py", "test_chunk_store.py", "test_pdf.py", "test_reembed.py", "test_matrix.py",
+    "test_same_bytes.py", "test_hybrid_search.py", "test_replicas.py", "test_backup_command.py",
+    "test_file_moves.py",
 )  # fmt: skip
 
 
