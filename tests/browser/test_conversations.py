@@ -185,6 +185,7 @@ def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the
         expect(page.locator(".sheet .box.quote").first).to_be_visible()
         page.get_by_label("Close the source").click()
         page.get_by_role("button", name="New conversation").click()
+        expect(page.locator(".welcome h1")).to_be_visible()
         expect(own).to_have_count(0)
         answered(page, question)
         expect(page.locator(".refusal")).to_be_visible()

@@ -171,8 +171,8 @@ def test_a_page_of_the_web_fails_with_its_reason_and_then_comes(page: Page, web:
     expect(page.locator(".run .reason")).to_contain_text("404", timeout=SLOW)
     web.routes["/bees"] = web_page("Beekeeping", "<h2>Feeding</h2>Sugar dough in winter.")
     page.locator(".run").get_by_text("Try again").click()
-    expect(page.locator(".run")).to_contain_text("1 page read", timeout=SLOW)
-    expect(page.locator(".run")).to_have_count(1)
+    # for a moment the second attempt's card is there beside the first's
+    expect(page.locator(".run")).to_have_text([re.compile("1 page read")], timeout=SLOW)
     bees = row(page, "Beekeeping")
     expect(bees.get_by_label("Open the original")).to_have_attribute(
         "href", re.compile(web.host + "/bees")
@@ -243,7 +243,6 @@ def test_a_text_is_pasted_and_kept(page: Page) -> None:
 
 def test_what_ended_well_folds_away_by_itself(page: Page) -> None:
     add(page, file("fold.txt", b"This card will not stay for long."))
-    expect(page.locator(".runs > .run")).to_contain_text("1 file read", timeout=SLOW)
     finished = page.locator(".finished")
     expect(finished).to_contain_text("1 finished: 1 file read", timeout=SLOW)
     expect(page.locator(".runs > .run")).to_have_count(0)

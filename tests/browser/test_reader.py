@@ -133,12 +133,13 @@ def test_a_citation_opens_the_printed_page_at_its_box(page: Page, shelf: str) ->
     expect(sheet.locator(".box.quote").first).to_be_in_viewport()
     expect(sheet.locator("mark.quote")).to_have_text(QUOTE)
     expect(page.locator(".jump")).to_contain_text(f"of {PAGES} (printed {QUOTE_PAGE - FRONT})")
-    box = sheet.locator(".box.quote").first.bounding_box()
-    whole = sheet.bounding_box()
-    assert box is not None and whole is not None
-    # it is drawn 130 points from the top of the page
-    top = (box["y"] - whole["y"]) / whole["height"] * HEIGHT
-    assert 120 < top < 140
+    # it is drawn 130 points from the top of the page; both at once, for the page may scroll
+    share: float = sheet.evaluate(
+        """(sheet) => { const whole = sheet.getBoundingClientRect();
+        const box = sheet.querySelector(".box.quote").getBoundingClientRect();
+        return (box.y - whole.y) / whole.height; }"""
+    )
+    assert 120 < share * HEIGHT < 140
     page.screenshot(path=screenshots() / "reader.png")
     assert serious(page) == []
 
@@ -177,7 +178,7 @@ def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
     expect(page.get_by_role("figure", name="Page 101 ").locator("img")).to_be_in_viewport()
     # the others are empty places of the right size
     expect(page.locator(".sheets .leaf")).to_have_count(PAGES)
-    assert page.locator(".sheet").count() < 12
+    page.wait_for_function("document.querySelectorAll('.sheet').length < 12")
     page.get_by_label("Back to the marked passage").click()
     expect(page.locator(".box.quote").first).to_be_in_viewport()
     page.get_by_label("Larger").click()

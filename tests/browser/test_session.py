@@ -79,7 +79,9 @@ def test_a_vote_and_its_note_are_stored_with_the_answer(page: Page, site: str) -
     expect(note.get_by_label("Note")).to_be_focused()
     page.keyboard.type("It is 31 days.")
     assert serious(page) == []
-    note.get_by_role("button", name="Send").click()
+    with page.expect_response("**/feedback") as sent:
+        note.get_by_role("button", name="Send").click()
+    sent.value.finished()
     expect(note).to_be_hidden()
     kept = httpx.get(f"{site}/v1/answers/{answer.value.headers['x-answer-id']}").json()["feedback"]
     assert (kept[-1]["rating"], kept[-1]["note"]) == ("down", "It is 31 days.")

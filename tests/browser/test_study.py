@@ -113,7 +113,7 @@ def test_a_deck_is_brought_in_and_a_card_of_the_library_gets_its_passage(study: 
     study.get_by_role("link", name="Study").last.click()
     bad = FilePayload(name="empty.csv", mimeType="text/csv", buffer=b"\n")
     study.get_by_label("A file of cards").set_input_files(bad)
-    expect(study.locator(".toast")).to_contain_text("has no card")
+    expect(study.locator("#announced")).to_contain_text("has no card")  # the toast goes in 2.4 s
     assert serious(study) == []
 
 
