@@ -39,6 +39,7 @@ from helix.providers.offline.explanations import (
 from helix.providers.offline.extremes import compared_cells
 from helix.providers.offline.gates import may_answer
 from helix.providers.offline.leads import lead_sentences
+from helix.providers.offline.mentions import unnamed
 from helix.providers.offline.passages import Floats, kind_words
 from helix.providers.offline.people import holder
 from helix.providers.offline.reading import PromptSource
@@ -170,7 +171,26 @@ def choose_sentences(
         best = int(scores.argmax())
     if scores[best] - _penalty(question, evidence, sources, best) < ENOUGH:
         return []
-    return [best, *_additional_sentences(question, evidence, scores, best, may)]
+    adds = _adding(question, evidence, sources, best)
+    return [
+        best,
+        *_additional_sentences(question, evidence, scores, best, lambda at: adds(at) and may(at)),
+    ]
+
+
+def _adding(
+    question: AskedQuestion, evidence: Evidence, sources: Sequence[PromptSource], best: int
+) -> Callable[[int], bool]:
+    """Whether the sentence at a place may add to the best: to one value no other document does."""
+    wants_one = question.kind is not AnswerKind.OPEN or question.asks_for_value
+    titles = [source.place.title for source in sources]
+    own = titles[evidence.sentences[best].source]
+
+    def adds(at: int) -> bool:
+        is_own = titles[evidence.sentences[at].source] == own
+        return is_own or question.asks_for_several or not wants_one
+
+    return adds
 
 
 def _cause_behind(question: AskedQuestion, sentences: Sequence[Sentence], place: int) -> int | None:
@@ -269,6 +289,8 @@ def _penalty(
     sentence = evidence.sentences[best]
     source, told = sources[sentence.source].text, sources[sentence.source].place.text
     if is_of_another(question, sources[sentence.source].place, companies_of(sources)):
+        return np.inf
+    if unnamed(question, evidence, best, sources[sentence.source].place):
         return np.inf
     if question.negated and not _NEGATION.search(sentence.text):
         return np.inf

@@ -25,6 +25,8 @@ _PRICE = re.compile(
     r"|\bhow much (?:is|are|was|were) (?:the|your|our|my|its|a|an) (?:[\w-]+ )?"
     rf"(?:{any_of('sums')})\b"
     rf"|\bhow much (?:(?!d(?:id|o|oes)\b)\w+ )?(?:{any_of('sums')})\b|\bwhat (?:price|fine|sum)\b"
+    r"|\bwhat (?:deposit|fee|penalty|rent|salary|dividend)"
+    r" (?:did|do|does|must|has|have|is|was|were|are)\b"
     r"|\bwhat (?:did|does|do|will|would|has|have|had)\b.*\b(?:pay|paid|spend|spent|cost|charge)\b"
     r"|\bwhat (?:is|are|was|were)\b.*\b(?:paying|spending|charging)\b",
     re.IGNORECASE,

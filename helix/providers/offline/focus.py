@@ -32,6 +32,8 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 """What tells of another amount than the one that is asked for, or of a part of it."""
+_ITEM = re.compile(r"(?:[-*•‣◦▪]\s*)?[a-z][^.;]*;(?: and| or)?", re.DOTALL)
+"""An item of a list, which is no sentence: `potential issuances of debt to finance purchases;`."""
 _CAME = re.compile(r"^\W*(?:why|how) did\b|^\W*what (?:caused|led|drove|made)\b", re.IGNORECASE)
 _FORESEES = re.compile(
     r"^\W*(?:we|it|they|the company) (?:currently )?(?:expects?|anticipates?|intends?|plans?)\b",
@@ -119,6 +121,8 @@ def tells_fact(question: AskedQuestion, text: str) -> bool:
     if question.asks_for_value and not _SUPPOSING.search(asked) and _INSTEAD.search(text):
         return False
     is_open = question.kind is AnswerKind.OPEN and _YES_OR_NO.search(asked)
+    if is_open and _ITEM.fullmatch(text):
+        return False
     return not (is_open and not _SUPPOSING.search(asked) and _POSSIBLE.search(text))
 
 

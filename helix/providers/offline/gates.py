@@ -13,6 +13,12 @@ from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.rows import BESIDE, INWARDS, amount, read_row
 from helix.language.word_lists import word_lists
+from helix.providers.offline.contraries import (
+    tells_limit,
+    tells_of_party,
+    tells_same_side,
+)
+from helix.providers.offline.dimensions import tells_dimension
 from helix.providers.offline.evidence import Evidence
 from helix.providers.offline.explanations import Explanation, announces_table, wanted
 from helix.providers.offline.figures import counts_alike, has_figure
@@ -26,7 +32,7 @@ from helix.providers.offline.focus import (
     tells_rate,
 )
 from helix.providers.offline.measures import points_back, tells_measure
-from helix.providers.offline.mentions import names_thing, names_whom
+from helix.providers.offline.mentions import names_end, names_thing, names_whom
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
 from helix.providers.offline.roles import tells_role
@@ -67,7 +73,7 @@ def _tells_rate(question: AskedQuestion, text: str) -> bool:
 
 _TELLS = (
     tells_fact, tells_day, tells_count, tells_one, tells_length, tells_purpose, tells_role,
-    _tells_rate,
+    tells_dimension, tells_same_side, tells_of_party, tells_limit, _tells_rate,
 )  # fmt: skip
 
 
@@ -105,6 +111,7 @@ def may_answer(
         and names_whom(question, evidence, place, source)
         and tells_what_is_asked(question, text, before)
         and tells_verb(question, evidence, place)
+        and names_end(question, evidence, place)
         and all(tells(question, text) for tells in _TELLS)
     ):
         return False
@@ -126,7 +133,8 @@ def _is_fit_row(question: AskedQuestion, text: str, source: SourcePlace) -> bool
     """Whether a text is no row of a table whose cells are to be told apart, or one that fits."""
     if INWARDS in text and read_row(text, (0, len(text))):
         return False
-    return not question.asks_for_value or not (
+    wants_value = question.asks_for_value or question.kind is AnswerKind.NUMBER
+    return not wants_value or not (
         (question.kind is not AnswerKind.NAME and _TITLE.fullmatch(text))
         or _has_many_cells(text)
         or announces_table(text)
@@ -156,12 +164,22 @@ def _has_many_cells(text: str) -> bool:
 
 
 def _is_other_row(question: AskedQuestion, text: str, source: SourcePlace) -> bool:
-    """Whether a text is a row without columns whose label says more than is asked for."""
+    """Whether a text is a row of a part, or without columns of more than is asked for."""
     label, beside, rest = text.partition(BESIDE)
+    if ": " in rest and ": " not in label:
+        return _is_of_a_part(question, label, rest, source)
     if not beside or ": " in text or amount(rest) is None:
         return False
     told = source.company.union(question.subject, _GENERIC)
     return not told.issuperset(meanings(without_periods(label)))
+
+
+def _is_of_a_part(question: AskedQuestion, label: str, rest: str, source: SourcePlace) -> bool:
+    """Whether a row of amounts has a label of its own: one segment's, where all is asked for."""
+    own = frozenset(meanings(without_periods(label))) - _GENERIC - source.company
+    if not own or not all(amount(cell.rpartition(": ")[2]) for cell in rest.split(BESIDE)):
+        return False
+    return own.isdisjoint(question.subject)
 
 
 def is_garbled(text: str) -> bool:

@@ -7,6 +7,9 @@ tenants is not one for landlords.
 from __future__ import annotations
 
 import re
+import unicodedata
+
+import numpy as np
 
 from helix.domain.asked import STOP_WORDS, AnswerKind, AskedQuestion, any_of
 from helix.domain.source_place import SourcePlace
@@ -50,6 +53,21 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 """What a question for a cause has that no thing is."""
+_KIND = re.compile(
+    r"\b(?i:what|which)(?: other)? (?:[A-Z][\w-]*\s)+(?=[a-z])"
+    r"|\b(?i:what|which)(?: [a-z]+){1,2} (?:[A-Z][\w-]*\s)+(?=[a-z])"
+)
+_OF_COMPANIES = word_lists("tables")["of_companies"]
+_AND = re.compile(r"\b[A-Z][\w'’-]* and (?:(?:in|of|for|at|by|to) )?(?:the )?[A-Z]")
+_COMPASS = frozenset(meanings("north south east west northern southern eastern western"))
+_COUNTRIES = dict(pair.split("/") for pair in any_of("peoples").split("|"))
+_YES_OR_NO = re.compile(
+    r"\W*(?:do|does|did|is|are|was|were|has|have|had|can|may|must|should|will)\b", re.IGNORECASE
+)
+_LAST_MET = 0.2
+_NAME_MET = 0.55  # one that another name of its kind does not reach
+_START = 4  # letters that a name has in common with what is made of it
+_BACK = 3  # sentences before one that say what it is about
 _MET = 0.4  # a coverage that a word of another thing does not reach
 _SAME = 0.7  # nor one of another of its kind: interns and employees
 
@@ -106,6 +124,62 @@ def names_whom(
             if whom and whom.isdisjoint(told):
                 return False
     return True
+
+
+def names_end(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
+    """Whether it has the last word of a question for yes or no: `Is it insured against theft?`."""
+    if question.kind is not AnswerKind.OPEN or not _YES_OR_NO.match(question.text):
+        return True
+    if re.search(r"\bor\b", question.text):
+        return True
+    bare = words(without_periods(question.text))
+    at = max((n for n, term in enumerate(question.terms) if term in bare), default=None)
+    return at is None or float(evidence.told(place, before=True)[at]) >= _LAST_MET
+
+
+def unnamed(
+    question: AskedQuestion, evidence: Evidence, place: int, source: SourcePlace
+) -> frozenset[str]:
+    """The names of a question that neither a sentence, its heading nor one shortly before it has.
+
+    `In Berlin they built two quarters` tells nothing of Hamburg, though its source names Hamburg
+    elsewhere. Of a row the whole source counts. A name may be inflected (`Canadian`), and one that
+    only tells the kind of the answer (`which American company`) need not be told.
+    """
+    own = evidence.sentences[place]
+    if BESIDE in own.text:
+        return frozenset()
+    near = [
+        at for at in range(max(0, place - _BACK), place + 1)
+        if evidence.sentences[at].source == own.source
+    ]  # fmt: skip
+    starts = _starts(" ".join(evidence.sentences[at].text for at in near))
+    covered = evidence.headings[place].copy()
+    for at in near:
+        covered = np.maximum(covered, evidence.coverage[at])
+    bare = without_periods(_KIND.sub(" ", question.text))
+    apart = source.about | source.company | _GENERIC | _OF_COMPANIES | _COMPASS
+    apart |= abbreviated(question, " ".join(evidence.sentences[at].text for at in near))
+    asked = {word.removesuffix("'s") for word in words(bare)}
+    missing, met = set[str](), 0
+    for at in question.names:
+        name = question.terms[at].removesuffix("'s")
+        is_name = len(name) >= _START and name.isalpha() and name in asked
+        if not is_name or apart.issuperset(meanings(name)):
+            continue
+        if covered[at] < _NAME_MET and starts.isdisjoint(_starts(name)):
+            missing.add(name)
+        else:
+            met += 1
+    one_of_several = met and _AND.search(question.text)  # `in France and in Switzerland`
+    return frozenset() if one_of_several else frozenset(missing)
+
+
+def _starts(text: str) -> frozenset[str]:
+    """The first letters of words, without accents; the country's of its people's name."""
+    plain = unicodedata.normalize("NFD", text).encode("ascii", "ignore").decode()
+    found = {word[:_START] for word in words(plain)}
+    return frozenset(_COUNTRIES.get(start, start) for start in found)
 
 
 def _told(

@@ -22,6 +22,11 @@ _COUNTED_VERB = re.compile(
     r" (?P<verb>[a-z]+)\W*$",
     re.IGNORECASE,
 )
+_ROLE = re.compile(
+    r"\bwho (?:is|are|was|were) (?:the |an? )(?:[a-z-]+ ){0,2}?"
+    r"(?!ahead|instead|front|one|first|last|only)(?P<role>[a-z-]+) (?:of|to|for|behind)\b",
+    re.IGNORECASE,
+)
 _LIGHT = word_lists("questions")["light_verbs"]
 _BEFORE_SUBJECT = frozenset("is are was were am do does did".split())
 _BOUGHT = re.compile(
@@ -49,6 +54,9 @@ def _verb_of(question: AskedQuestion) -> str | None:
         asked = counted["verb"].lower()
         return asked if asked in question.terms and asked not in _LIGHT else None
     found = _AGENT.search(question.text) if question.kind is AnswerKind.NAME else None
+    if found and (role := _ROLE.search(question.text)):
+        asked = role["role"].lower()
+        return asked if asked in question.terms else None
     words = found[1].lower().split() if found else []
     if not words or words[0] in _BEFORE_SUBJECT:
         return None
