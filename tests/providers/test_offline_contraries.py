@@ -131,6 +131,15 @@ def test_a_sentence_tells_the_role_and_what_a_question_ends_in(question: str, qu
     assert quoted in answer(question, f"{emperor} The workshop is insured against fire and water.")
 
 
+def test_a_case_is_named_by_both_parties() -> None:
+    asked = read_question("Where is Horanic v. Huang pending?")
+    text = "The suit is pending in Delaware, captioned Horanic v.\nHuang, et al."
+    sources = [PromptSource(1, text)]
+    evidence = weigh_evidence(asked, sources)
+    assert evidence.sentences[0].text.endswith(" v.")
+    assert not unnamed(asked, evidence, 0, SourcePlace())
+
+
 def test_another_document_adds_nothing_to_one_value() -> None:
     minutes = "The rent reserve stood at €412,300 on 31 December 2024."
     lease = "The rent of the last two months of 2024 was late at the end of the year."

@@ -153,6 +153,8 @@ def unnamed(
         at for at in range(max(0, place - _BACK), place + 1)
         if evidence.sentences[at].source == own.source
     ]  # fmt: skip
+    if own.text.endswith(" v."):  # `Doe v. Roe` is cut there
+        near.append(min(place + 1, len(evidence.sentences) - 1))
     starts = _starts(" ".join(evidence.sentences[at].text for at in near))
     covered = evidence.headings[place].copy()
     for at in near:
@@ -165,9 +167,10 @@ def unnamed(
     for at in question.names:
         name = question.terms[at].removesuffix("'s")
         is_name = len(name) >= _START and name.isalpha() and name in asked
-        if not is_name or apart.issuperset(meanings(name)):
+        if not is_name:
             continue
-        if covered[at] < _NAME_MET and starts.isdisjoint(_starts(name)):
+        is_about = apart.issuperset(meanings(name))
+        if not is_about and covered[at] < _NAME_MET and starts.isdisjoint(_starts(name)):
             missing.add(name)
         else:
             met += 1
