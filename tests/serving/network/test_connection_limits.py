@@ -23,7 +23,10 @@ HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Read the body, then answer with its length; /slow takes a second, /large is long."""
+    """Read the body, then answer with its length; /slow takes a second, /large is long.
+
+    /ends answers with the addresses that the application hears of.
+    """
     assert scope["type"] == "http"
     received, more = 0, True
     while more:
@@ -35,6 +38,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["path"] == "/slow":
         await asyncio.sleep(1)
     body = b"x" * LARGE if scope["path"] == "/large" else str(received).encode()
+    if scope["path"] == "/ends":
+        body = repr((scope["server"], scope["client"], scope["scheme"])).encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
 
@@ -150,6 +155,14 @@ def test_a_body_may_take_its_time(port: int) -> None:
         answer = client.recv(4096)
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert answer.endswith(str(length).encode()) or str(length).encode() in answer
+
+
+def test_the_application_hears_whom_each_request_is_of(port: int) -> None:
+    with closing(connect(port)) as client:
+        ends = repr((("127.0.0.1", port), client.getsockname(), "http")).encode()
+        ask = b"GET /ends HTTP/1.1\r\nHost: a\r\n"
+        client.sendall(ask + b"\r\n" + ask + b"Connection: close\r\n\r\n")
+        assert rest(client).count(ends) == 2
 
 
 def test_an_answer_is_not_cut_for_a_byte_behind_its_request(port: int) -> None:
