@@ -29,6 +29,8 @@ MOST_UNKNOWN = 8
 """Questions in the application at once, on a full server, that the door knows no tenant of."""
 QUIET_SECONDS = 0.01
 """How long nobody was refused when a question begins."""
+MANY_CONNECTIONS = 4
+"""Connections since the last look, mostly a turn ago, behind which more wait to be accepted."""
 PATIENCE_SECONDS = 0.3
 """Longest that a question waits for that."""
 REFUSED_STATUS = Overloaded().status_code
@@ -72,6 +74,7 @@ class Door:
         self._tenants: OrderedDict[bytes, str] = OrderedDict()
         self._starts: deque[tuple[float, Callable[[], None]]] = deque()
         self._refused_at = -math.inf
+        self._connected = 0  # since the last look whether a question may begin
         self.undecided: Counter[str | None] = Counter()
         """By tenant, None where it is not known: the questions with an open ticket."""
 
@@ -82,6 +85,10 @@ class Door:
         self._tenants.move_to_end(digest)
         if len(self._tenants) > _MOST_KEYS:
             self._tenants.popitem(last=False)
+
+    def connected(self) -> None:
+        """A client has connected."""
+        self._connected += 1
 
     def look(self, method: bytes, url: bytes, headers: Headers) -> Ticket | bytes | None:
         """A ticket for a question that may enter, the head and body of its refusal, or None.
@@ -104,6 +111,8 @@ class Door:
         A turn in which all of them began would hold up whoever is to be refused, or asks for
         /healthz. And as long as others are being refused none begins, for PATIENCE_SECONDS at most:
         whoever is refused has waited for nothing, and answers would take the processor from that.
+        While many connect in a turn of the loop, more of them wait to be accepted, and may have to
+        be refused.
         """
         self._starts.append((time.monotonic() + PATIENCE_SECONDS, start))
         if len(self._starts) == 1:
@@ -111,13 +120,18 @@ class Door:
 
     def _begin_next(self) -> None:
         now, (latest, start) = time.monotonic(), self._starts[0]
+        loop = asyncio.get_running_loop()
+        more_connect, self._connected = self._connected >= MANY_CONNECTIONS, 0
+        if more_connect and now < latest:
+            loop.call_soon(self._begin_next)
+            return
         pause = min(self._refused_at + QUIET_SECONDS, latest) - now
         if pause > 0:
-            asyncio.get_running_loop().call_later(pause, self._begin_next)
+            loop.call_later(pause, self._begin_next)
             return
         self._starts.popleft()
         if self._starts:
-            asyncio.get_running_loop().call_soon(self._begin_next)
+            loop.call_soon(self._begin_next)
         start()
 
     def _may_enter(self, tenant: str | None) -> bool:

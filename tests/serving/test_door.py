@@ -168,6 +168,33 @@ async def test_none_begins_while_others_are_refused_unless_that_lasts(
     assert begun == [1, 2]
 
 
+async def test_none_begins_while_many_connect_unless_that_lasts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, begun = [100.0], list[int]()
+    monkeypatch.setattr("helix.serving.door.time.monotonic", lambda: now[0])
+    door = _door(most=3)
+
+    async def turn(connections: int) -> None:
+        for _ in range(connections):
+            door.connected()
+        await asyncio.sleep(0)
+
+    for number in range(3):
+        door.begin(partial(begun.append, number))
+    for _ in range(3):
+        await turn(module.MANY_CONNECTIONS)
+    assert not begun
+    await turn(module.MANY_CONNECTIONS - 1)
+    assert begun == [0]
+    await turn(module.MANY_CONNECTIONS)
+    assert begun == [0]
+    now[0] += module.PATIENCE_SECONDS
+    for _ in range(2):
+        await turn(module.MANY_CONNECTIONS)
+    assert begun == [0, 1, 2]
+
+
 @pytest.fixture
 def full(module_database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """A client of a server whose one place is taken, and has no room to wait for it."""

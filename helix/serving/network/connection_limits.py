@@ -94,6 +94,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._watch: asyncio.TimerHandle | None = None
         shared = self._shared_by_server()
         self._idle = shared.idle
+        if self.app_state.get("door") is not None:
+            self.app_state["door"].connected()
         if len(self.connections) > shared.most:
             if not self._idle:
                 self._refuse(503, "too many connections; try again")
