@@ -95,14 +95,14 @@ def asked_of_cells(question: AskedQuestion) -> AskedCells:
 def candidates(asked: AskedCells, place: int, source: PromptSource) -> Iterator[Candidate]:
     company = source.place.company & set(asked.subject)
     subject = [word for word in asked.subject if word not in company] or list(asked.subject)
-    about = _told(meanings(source.place.text), subject)
+    about = _stated(meanings(source.place.text), subject)
     table, heading = (0, 0), ""
     for row, above in rows_of(source.text):
         if above != table:
             table, heading = above, ""
         if row.label and not any(amount(cell.value) for cell in row.cells):
             heading = row.label  # `Revenue by country | 2019: $M`: a heading inside the table
-        caption = _told(meanings(f"{source.text[slice(*above)]} {heading}"), subject)
+        caption = _stated(meanings(f"{source.text[slice(*above)]} {heading}"), subject)
         path = frozenset(meanings(" ".join(row.path[:-1])))
         label = label_match(asked.text, subject, company, row)
         if label is None:
@@ -115,13 +115,13 @@ def candidates(asked: AskedCells, place: int, source: PromptSource) -> Iterator[
             if period is None:
                 continue
             header = frozenset(meanings(without_periods(cell.header))) - _OF_TIME
-            told = (
+            stated = (
                 label.meanings,
                 path,
                 caption | header | frozenset(meanings(row.corner)),
                 about,
             )
-            asked_for = _share_asked(subject, told, row, cell)
+            asked_for = _share_asked(subject, stated, row, cell)
             if asked_for < _ENOUGH_ASKED or not (set(subject) & (label.meanings | path | header)):
                 continue
             extra = header - set(subject) - GENERIC - caption
@@ -135,30 +135,30 @@ def _is_negative(cell: Named) -> bool:
     return value is not None and value.digits.startswith("-")
 
 
-def _told(told: Sequence[str], subject: Sequence[str]) -> frozenset[str]:
+def _stated(stated: Sequence[str], subject: Sequence[str]) -> frozenset[str]:
     """What words say, but for a measure that is another by the word before it.
 
     `Unearned revenue by segment` says nothing of revenue, unless unearned revenue is asked for.
     """
-    before = ("", *told)
+    before = ("", *stated)
     return frozenset(
         word
-        for word, previous in zip(told, before, strict=False)
+        for word, previous in zip(stated, before, strict=False)
         if previous not in _QUALIFYING or previous in subject
     )
 
 
 def _share_asked(
     subject: Sequence[str],
-    told: Sequence[frozenset[str]],
+    stated: Sequence[frozenset[str]],
     row: TableRow,
     cell: Named,
 ) -> float:
     """How much of what is asked about the cell's row, table and document say, 0 to 1.
 
-    ``told``: what the label, the groups, the caption with the headers, and the document say.
+    ``stated``: what the label, the groups, the caption with the headers, and the document say.
     """
-    label, group, outer, about = told
+    label, group, outer, about = stated
     beside = frozenset(
         word for other in row.cells if other is not cell for word in meanings(other.value)
     )
@@ -186,8 +186,9 @@ def _is_of_kind(asked: AskedCells, row: TableRow, cell: Named) -> bool:
     if asked.kind is AnswerKind.NAME:
         return value is None and cell.value[:1].isupper()
     if value is None:
-        told = any(map(str.isalnum, cell.value)) and len(cell.value.split()) <= 30
-        return asked.kind is AnswerKind.OPEN and bool(cell.header) and told  # a dash tells nothing
+        stated = any(map(str.isalnum, cell.value)) and len(cell.value.split()) <= 30
+        # a dash says nothing
+        return asked.kind is AnswerKind.OPEN and bool(cell.header) and stated
     if not (asked.change or _SHARE_ASKED.search(asked.text)) and _OF_SHARES.search(
         f"{row.group} {cell.header}"
     ):
@@ -209,17 +210,17 @@ def period_score(
     asked: AskedCells, row: TableRow, cell: Named, source: PromptSource, above: slice
 ) -> float | None:
     """How well the cell's period is the one asked for, 0 to 1; None: it is another."""
-    told = f"{cell.header.replace(INWARDS, ' ')} {' '.join(row.path)}"
-    own = _keys_of(told, source)
+    stated = f"{cell.header.replace(INWARDS, ' ')} {' '.join(row.path)}"
+    own = _keys_of(stated, source)
     if not own:
         own = _keys_of(source.text[above], source)
-        if asked.named and not own and months_in(told):
+        if asked.named and not own and months_in(stated):
             return None  # `Three Months Ended` of no day, above rows of this year and the last
-        own, told = own or source.place.period_keys, ""
-    months = months_in(told) or months_in(source.text[above])
+        own, stated = own or source.place.period_keys, ""
+    months = months_in(stated) or months_in(source.text[above])
     if asked.months and asked.months != months and (months or any(dates(cell.header))):
         return None  # a column that names its last day alone may be of any length
-    if asked.is_quarter and months not in (None, 3) and "quarter" not in told.casefold():
+    if asked.is_quarter and months not in (None, 3) and "quarter" not in stated.casefold():
         return None
     order = 0.1 * (1 - row.cells.index(cell) / (len(row.cells) + 1))  # the newest stands first
     if not asked.named:
@@ -227,20 +228,20 @@ def period_score(
         return 0.3 + 0.2 * current + order
     if not own:
         return 0.2 + order
-    scores = [_agreement(period, own, told) for period in asked.named]
+    scores = [_agreement(period, own, stated) for period in asked.named]
     best = max(scores)
     return None if not best else best + order + 0.2 * (asked.months == months)
 
 
-def _agreement(period: Period, keys: frozenset[str], told: str) -> float:
-    """How well the ``keys`` of a cell are those of a period, 0 to 1; ``told``: its header and row.
+def _agreement(period: Period, keys: frozenset[str], stated: str) -> float:
+    """How well the ``keys`` of a cell are a period's, 0 to 1; ``stated``: its header and row.
 
     A year is best agreed with by the cell that prints it: one that ends in March has two.
     """
     first, *further = period.keys
     if first in keys:
         kind, _, year = first.partition(":")
-        is_other = kind == "annual" and bool(_YEAR.search(told)) and year not in told
+        is_other = kind == "annual" and bool(_YEAR.search(stated)) and year not in stated
         return _OTHER_YEAR if is_other else 1.0
     if first.startswith("day:"):
         return 0.5 if not any(key.startswith("day:") for key in keys) and set(further) & keys else 0

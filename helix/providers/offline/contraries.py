@@ -56,9 +56,9 @@ def tells_same_side(question: AskedQuestion, text: str) -> bool:
     """Whether a sentence has no contrary of a word of the question in that word's stead."""
     if _EITHER.search(question.text):
         return True
-    asked, told = _words(without_periods(question.text)), _words(text)
+    asked, stated = _words(without_periods(question.text)), _words(text)
     for own, contrary in _SIDES:
-        if asked & own and not asked & contrary and told & contrary and not told & own:
+        if asked & own and not asked & contrary and stated & contrary and not stated & own:
             return False
     return True
 
@@ -79,7 +79,7 @@ def tells_of_party(question: AskedQuestion, text: str) -> bool:
 def tells_limit(question: AskedQuestion, text: str) -> bool:
     """Whether a sentence tells an end where it is asked for, and what came after a period.
 
-    `When does it expire?` is not told by when it was agreed on.
+    `When does it expire?` is not answered by when it was agreed on.
     """
     asked = question.text
     if _UNTIL.search(asked) and not _TELLS_UNTIL.search(text):

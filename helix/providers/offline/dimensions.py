@@ -22,5 +22,5 @@ def tells_dimension(question: AskedQuestion, text: str) -> bool:
 
     True where it asks for none: `how large` may be a sum, a number or an area.
     """
-    wanted = [told for asked, told in _DIMENSIONS if asked.search(question.text)]
-    return not wanted or any(told.search(text) for told in wanted)
+    wanted = [stated for asked, stated in _DIMENSIONS if asked.search(question.text)]
+    return not wanted or any(stated.search(text) for stated in wanted)

@@ -66,7 +66,7 @@ class Evidence:
     weights: Floats
     headings: Floats
 
-    def told(self, place: int, before: bool) -> Floats:
+    def stated(self, place: int, before: bool) -> Floats:
         """What a sentence covers with its heading, and with the sentence ``before`` it."""
         own: Floats = np.maximum(self.coverage[place], self.headings[place])
         if (
@@ -139,27 +139,27 @@ def _weights_by_sentence(
     """
     rows = []
     for source in sources:
-        told = told_by_place(question, source.place)
-        own = np.where([term in told for term in question.terms], np.float32(0), all_)
+        stated = stated_by_place(question, source.place)
+        own = np.where([term in stated for term in question.terms], np.float32(0), all_)
         own = own if own.sum() > 0 else all_
-        light = _period_told(question, source.place)
+        light = _stated_period(question, source.place)
         shares = [_OF_OWN_PERIOD if term in light else 1 for term in question.terms]
         own = own * np.array(shares, dtype=np.float32)
         rows.append(own / max(float(own.sum()), 1e-6))
     return np.stack(rows)[[sentence.source for sentence in sentences]]
 
 
-def told_by_place(question: AskedQuestion, place: SourcePlace) -> frozenset[str]:
+def stated_by_place(question: AskedQuestion, place: SourcePlace) -> frozenset[str]:
     """The terms of a question that name the company whose document a source is of."""
     if not place.company:
         return frozenset()
     return frozenset(t for t in question.terms if place.company.intersection(meanings(t)))
 
 
-def _period_told(question: AskedQuestion, place: SourcePlace) -> frozenset[str]:
+def _stated_period(question: AskedQuestion, place: SourcePlace) -> frozenset[str]:
     """The terms of a question that name the period that a source's document reports on."""
-    told = place.period_keys
-    own = [one for one in question.periods if told.intersection(one.keys[:1])]
+    stated = place.period_keys
+    own = [one for one in question.periods if stated.intersection(one.keys[:1])]
     if not own or len(own) < len(question.periods):
         return frozenset()
     return frozenset(words(question.text)) - frozenset(words(without_periods(question.text)))

@@ -216,21 +216,21 @@ def _is_of_change(question: AskedQuestion, text: str, before: str) -> bool:
     if not meanings(head):
         return not _is_other_way(question.text, text)
     around = f"{before} {head}" if _POINTS_BACK.match(head) else head
-    told = frozenset(meanings(around))
-    if _names_in_cause_only(question, told, head, text[len(head) :]):
+    stated = frozenset(meanings(around))
+    if _names_in_cause_only(question, stated, head, text[len(head) :]):
         return False
-    return measures_of(question) <= told and _is_same_way(question.text, around, head)
+    return measures_of(question) <= stated and _is_same_way(question.text, around, head)
 
 
 def _names_in_cause_only(
-    question: AskedQuestion, told: frozenset[str], head: str, cause: str
+    question: AskedQuestion, stated: frozenset[str], head: str, cause: str
 ) -> bool:
     """Whether the cause names what the question is about, and what it causes does not.
 
     `Windows revenue fell, driven by Windows OEM` tells why the former fell, not the latter.
     """
     changed = frozenset(meanings(" ".join(_CHANGED.findall(question.text))))
-    missing = frozenset(question.subject) - told - changed
+    missing = frozenset(question.subject) - stated - changed
     missing -= abbreviated(question, head)
     return not missing.isdisjoint(meanings(cause))
 
@@ -256,10 +256,10 @@ def _is_slowing(asked: str) -> bool:
     return bool(_RISES.search(asked) and _FALLS.search(asked))
 
 
-def _is_same_way(asked: str, told: str, head: str) -> bool:
-    """Whether what is told changed as it is asked: it rose, or it fell, or it only changed."""
+def _is_same_way(asked: str, stated: str, head: str) -> bool:
+    """Whether what is stated changed as it is asked: it rose, or it fell, or it only changed."""
     directed = _RISES.search(asked) or _FALLS.search(asked)
-    moves = asks_for_change(told) or _RISES.search(head) or _FALLS.search(head)
+    moves = asks_for_change(stated) or _RISES.search(head) or _FALLS.search(head)
     return not _is_other_way(asked, head) and bool(moves or not directed)
 
 
@@ -273,8 +273,8 @@ def _is_other_way(asked: str, text: str) -> bool:
 
 def _has_subject(question: AskedQuestion, text: str, before: str) -> bool:
     """Whether a sentence has a subject, or else the one before it names what is asked about."""
-    told = meanings(f"{before} {text}")
-    return not _WITHOUT_SUBJECT.match(text) or set(question.subject).issubset(told)
+    stated = meanings(f"{before} {text}")
+    return not _WITHOUT_SUBJECT.match(text) or set(question.subject).issubset(stated)
 
 
 def defines(question: AskedQuestion, text: str) -> bool:

@@ -92,11 +92,11 @@ def extract(question: str, sources: Sequence[PromptSource]) -> str:
         return (_answer(question, sources) if len(parts) > 1 else "") or REFUSAL
     if len(parts) == 1:
         return answers[0]
-    told = [
+    stated = [
         answer or f"{NOT_FOUND} {quote(without_periods(part))}"
         for part, answer in zip(parts, answers, strict=True)
     ]
-    return PARAGRAPH.join(dict.fromkeys(told))
+    return PARAGRAPH.join(dict.fromkeys(stated))
 
 
 def extract_parts(parts: Sequence[Part], sources: Sequence[PromptSource]) -> str:
@@ -104,15 +104,15 @@ def extract_parts(parts: Sequence[Part], sources: Sequence[PromptSource]) -> str
 
     A part that nothing answers is named where another is answered.
     """
-    told = []
+    stated = []
     for part in parts:
         found = [source for source in sources if source.number in part.numbers]
-        told.append(_answer(part.question, found) if found else "")
-    if not any(told):
+        stated.append(_answer(part.question, found) if found else "")
+    if not any(stated):
         return ""
     answers = [
         answer or f"{NOT_FOUND} {quote(without_periods(part.question))}"
-        for part, answer in zip(parts, told, strict=True)
+        for part, answer in zip(parts, stated, strict=True)
     ]
     return PARAGRAPH.join(dict.fromkeys(answers))
 
@@ -287,14 +287,14 @@ def _penalty(
 ) -> float:
     """What speaks against the best sentence: infinite when it cannot be the answer."""
     sentence = evidence.sentences[best]
-    source, told = sources[sentence.source].text, sources[sentence.source].place.text
+    source, stated = sources[sentence.source].text, sources[sentence.source].place.text
     if is_of_another(question, sources[sentence.source].place, companies_of(sources)):
         return np.inf
     if unnamed(question, evidence, best, sources[sentence.source].place):
         return np.inf
     if question.negated and not _NEGATION.search(sentence.text):
         return np.inf
-    if question.numbers and not question.numbers <= numbers_in(source) | numbers_in(told):
+    if question.numbers and not question.numbers <= numbers_in(source) | numbers_in(stated):
         return np.inf
     rows = [i for i, each in enumerate(evidence.sentences) if each.source == sentence.source]
     covered = evidence.coverage[rows].max(axis=0)

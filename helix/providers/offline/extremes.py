@@ -64,7 +64,7 @@ _BOUND = re.compile(
 _TIMES = {"": Decimal(1), "thousand": Decimal(10**3), "million": Decimal(10**6),
           "billion": Decimal(10**9)}  # fmt: skip
 _PERIOD_ASKED = 0.15  # what a cell's period may add to a score where it is not asked for
-_MOST_TOLD = 4  # periods above or below a number, told one by one
+_MOST_STATED = 4  # periods above or below a number, stated one by one
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Extreme:
 
     ``about`` is the question without what compares: its row's subject, its periods. ``item`` is
     what the rows are that are compared; empty where periods are. ``bound`` is the number that all
-    told are above or below, with its scale; None where the greatest or the least is asked for.
+    stated are above or below, with its scale; None where the greatest or the least is asked for.
     """
 
     about: str
@@ -136,13 +136,13 @@ def _by_period(asked: Extreme, sources: Sequence[PromptSource]) -> ComparedCells
         return None
     best = max(one.score for one in found)
     answers = {
-        (one.row.path, tuple(told))
+        (one.row.path, tuple(stated))
         for one in found
         if one.score >= best - _PERIOD_ASKED
-        for told in [_told_of_row(asked, one)]
+        for stated in [_stated_of_row(asked, one)]
     }
     firsts = [one for one in found if one.score >= best - _PERIOD_ASKED]
-    if len({told for _, told in answers}) != 1:
+    if len({stated for _, stated in answers}) != 1:
         return None
     texts = next(iter(answers))[1]
     return ComparedCells(firsts[0].source, texts) if texts else None
@@ -162,12 +162,12 @@ def _candidates(about: str, sources: Sequence[PromptSource]) -> Iterator[Candida
 def _names_all(cells: AskedCells, one: Candidate, source: PromptSource) -> bool:
     """Whether the row, its table or its document name all that the question is about."""
     above = next((span for row, span in rows_of(source.text) if row.start == one.row.start), (0, 0))
-    told = (source.text[slice(*above)], one.row.corner, *one.row.path, one.cell.header)
-    known = frozenset(meanings(" ".join(told))) | source.place.about
+    stated = (source.text[slice(*above)], one.row.corner, *one.row.path, one.cell.header)
+    known = frozenset(meanings(" ".join(stated))) | source.place.about
     return known.issuperset(word for word in cells.subject if word not in GENERIC)
 
 
-def _told_of_row(asked: Extreme, one: Candidate) -> list[str]:
+def _stated_of_row(asked: Extreme, one: Candidate) -> list[str]:
     """The statements of the cells of a row that are what is asked for; none where none is."""
     compared = cells_by_period(one.row, one.cell)
     named = {period.keys[0] for period in periods(asked.about)}
@@ -179,13 +179,13 @@ def _told_of_row(asked: Extreme, one: Candidate) -> list[str]:
         first = greatest(compared, least=asked.least)
         if first and len(named) > 1:
             return [cell_as_statement(first.row, first.cell, one.units)]
-        return [_extreme_told(first, one.units, len(compared), "periods", asked)] if first else []
+        return [_stated_extreme(first, one.units, len(compared), "periods", asked)] if first else []
     limit = _in_table(asked.bound, one)
     beyond = [
         each for each in compared
         if limit is not None and (each.value < limit if asked.least else each.value > limit)
     ]  # fmt: skip
-    if not 0 < len(beyond) <= _MOST_TOLD:
+    if not 0 < len(beyond) <= _MOST_STATED:
         return []
     return [cell_as_statement(each.row, each.cell, one.units) for each in beyond]
 
@@ -195,7 +195,9 @@ def _is_of(one: Compared, named: set[str]) -> bool:
     return not keys.isdisjoint(named)
 
 
-def _extreme_told(one: Compared, units: Units | None, count: int, what: str, asked: Extreme) -> str:
+def _stated_extreme(
+    one: Compared, units: Units | None, count: int, what: str, asked: Extreme
+) -> str:
     """`Net sales: $60,584 million, 2023, the highest of 3 periods`."""
     said = cell_as_statement(one.row, one.cell, units)
     return f"{said}, the {'lowest' if asked.least else 'highest'} of {count} {what}"
@@ -220,7 +222,7 @@ def _by_item(asked: Extreme, sources: Sequence[PromptSource]) -> ComparedCells |
     scored: list[tuple[float, int, str]] = []
     for place, source in enumerate(sources):
         if not foreign_names(question, source.place, source.meanings, companies):
-            scored += [(score, place, told) for score, told in _items_of(asked, cells, source)]
+            scored += [(score, place, stated) for score, stated in _items_of(asked, cells, source)]
     if not scored or not cells.subject:
         return None
     best = max(score for score, _, _ in scored)
@@ -256,5 +258,5 @@ def _items_of(
             if not (first := greatest(compared, least=asked.least)):
                 continue
             units = units_in(source.text, above)
-            said = _extreme_told(first, units, len(compared), "rows", asked)
+            said = _stated_extreme(first, units, len(compared), "rows", asked)
             yield period - 0.15 * len(header - subject - caption), said

@@ -104,7 +104,7 @@ def has_figure(question: AskedQuestion, text: str) -> bool:
 
     `How much did it pay?` wants money, `how many` a number that is neither money nor a share, the
     value of a measure (revenue, a rate) any number; none of them a date. A person in an office is
-    told by a name.
+    stated by a name.
     """
     asked = question.text
     if question.kind is AnswerKind.NAME and _ROLE.search(asked):
@@ -172,21 +172,21 @@ def _without_dates(text: str) -> str:
 
 
 def measures_of(question: AskedQuestion) -> frozenset[str]:
-    """The words of the subject that are measures, which are told in a number."""
+    """The words of the subject that are measures, which are stated as numbers."""
     taken = frozenset(meanings(" ".join(_TAKEN_AS.findall(question.text))))
     return frozenset(
         w for w in question.subject if w not in taken and not _MEASURES.isdisjoint(w.split("_"))
     )
 
 
-def counts_alike(question: AskedQuestion, told: Iterable[str]) -> bool:
+def counts_alike(question: AskedQuestion, stated: Iterable[str]) -> bool:
     """Whether a sentence counts as the question does, which asks for `the third case`.
 
-    ``told``: the sentence and those before it, the nearest first: the first of them that counts
+    ``stated``: the sentence and those before it, the nearest first: the first of them that counts
     says which case it is about; where none does, it may be any.
     """
     wanted = _ordinals(question.text)
-    found = (_ordinals(text) for text in told) if wanted else iter(())
+    found = (_ordinals(text) for text in stated) if wanted else iter(())
     nearest = next(filter(None, found), wanted)
     return not wanted or bool(wanted & nearest)
 

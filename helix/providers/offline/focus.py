@@ -97,14 +97,14 @@ def tells_rate(question: AskedQuestion, text: str) -> bool:
     """Whether the amounts of a text are of the rate that is asked for: `monthly` is not a year."""
     if question.kind is AnswerKind.TIME:
         return True
-    asked, told = rates_of(without_document(question.text)), rates_of(text)
-    return not asked or not told or not asked.isdisjoint(told)
+    asked, stated = rates_of(without_document(question.text)), rates_of(text)
+    return not asked or not stated or not asked.isdisjoint(stated)
 
 
 def tells_purpose(question: AskedQuestion, text: str) -> bool:
     """Whether an amount is for what is asked: `4.50 euros for a meal` is not for coffee."""
-    asked, told = _FOR.search(without_periods(question.text)), _FOR_ANOTHER.search(text)
-    if asked is None or told is None:
+    asked, stated = _FOR.search(without_periods(question.text)), _FOR_ANOTHER.search(text)
+    if asked is None or stated is None:
         return True
     wanted = set(meanings(asked["whom"]))
     return not wanted or not wanted.isdisjoint(meanings(text))
@@ -132,7 +132,7 @@ def asks_for_one(question: AskedQuestion) -> bool:
 
 
 def tells_one(question: AskedQuestion, text: str) -> bool:
-    """Whether `which customer` may be told: not by what is said of all customers, or of none."""
+    """Whether `which customer` may be answered: not by what is said of all customers or none."""
     asked = _WHICH_ONE.search(question.text)
     if asked is None or not (word := asked["one"].lower()) or word.endswith("s"):
         return True

@@ -36,7 +36,7 @@ from helix.providers.offline.mentions import names_end, names_thing, names_whom
 from helix.providers.offline.passages import kind_words
 from helix.providers.offline.people import office_of
 from helix.providers.offline.roles import tells_role
-from helix.providers.offline.told import tells_what_is_asked
+from helix.providers.offline.verb_gates import tells_what_is_asked
 from helix.providers.offline.verbs import names_object, tells_verb
 
 _MOST_CELLS = 5  # of a row that a reader takes in at a glance
@@ -93,14 +93,14 @@ def may_answer(
     text = evidence.sentences[place].text
     if (office := office_of(question, company)) and not office.issubset(meanings(text)):
         return False
-    told = list(_told_until(evidence, place))
-    before = told[1] if len(told) > 1 else ""
-    if not counts_alike(question, told):
+    stated = list(_stated_until(evidence, place))
+    before = stated[1] if len(stated) > 1 else ""
+    if not counts_alike(question, stated):
         return False
     asked = wanted(question)
     if asked is None and not _has_value(question, text, before, company):
         return False
-    if not names_object(question, told[: 1 + points_back(text)], source):
+    if not names_object(question, stated[: 1 + points_back(text)], source):
         return False
     if is_of_another_time(question, text, source):
         return False
@@ -170,8 +170,8 @@ def _is_other_row(question: AskedQuestion, text: str, source: SourcePlace) -> bo
         return _is_of_a_part(question, label, rest, source)
     if not beside or ": " in text or amount(rest) is None:
         return False
-    told = source.company.union(question.subject, _GENERIC)
-    return not told.issuperset(meanings(without_periods(label)))
+    stated = source.company.union(question.subject, _GENERIC)
+    return not stated.issuperset(meanings(without_periods(label)))
 
 
 def _is_of_a_part(question: AskedQuestion, label: str, rest: str, source: SourcePlace) -> bool:
@@ -199,7 +199,7 @@ def is_furniture(text: str) -> bool:
     return bool(_FURNITURE.fullmatch(text))
 
 
-def _told_until(evidence: Evidence, place: int) -> Iterator[str]:
+def _stated_until(evidence: Evidence, place: int) -> Iterator[str]:
     """The sentence and at most three before it in the same source, the nearest first."""
     source = evidence.sentences[place].source
     for each in evidence.sentences[max(0, place - 3) : place + 1][::-1]:

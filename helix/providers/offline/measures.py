@@ -14,7 +14,7 @@ from helix.providers.offline.figures import measures_of, tells_money
 
 _LISTS = word_lists("questions")
 _WHOLE = _LISTS["whole"]
-_TOLD_BARE = _LISTS["told_bare"]
+_TOLD_BARE = _LISTS["stated_bare"]
 _QUALIFYING = word_lists("tables")["qualifying"]
 _WORD = re.compile(r"[A-Za-z][\w&’'-]*")
 _ASPECT = re.compile(
@@ -45,8 +45,8 @@ def tells_measure(question: AskedQuestion, text: str, before: str, company: froz
     """
     measures = measures_of(question)
     if wanted(question) is not Explanation.CAUSE:
-        is_told_bare = BESIDE not in text or tells_money(text)  # other rows name their measure
-        bare = _TOLD_BARE if is_told_bare else frozenset[str]()
+        is_stated_bare = BESIDE not in text or tells_money(text)  # other rows name their measure
+        bare = _TOLD_BARE if is_stated_bare else frozenset[str]()
         measures = measures - bare if question.asks_for_value else frozenset()
     if not measures:
         return True

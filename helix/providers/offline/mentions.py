@@ -1,7 +1,7 @@
 """Whether a sentence, or what stands above it, names what a question's value is of.
 
-`Compute & Networking revenue` is not told by a sentence about customers, and a period of notice for
-tenants is not one for landlords.
+`Compute & Networking revenue` is not answered by a sentence about customers, and a period of
+notice for tenants is not one for landlords.
 """
 
 from __future__ import annotations
@@ -89,16 +89,16 @@ def names_thing(
     bare = _ASKING.sub(" ", DENIED.sub(" ", question.text))
     things = frozenset(question.subject).intersection(meanings(bare))
     things -= measures | source.company | _GENERIC
-    told = _told(question, evidence, place, before=True, least=_MET) | source.about
+    stated = _stated(question, evidence, place, before=True, least=_MET) | source.about
     if BESIDE in text:  # what a table is of stands around it
-        told |= _told_by_source(evidence, place)
-    met = len(things & (told | abbreviated(question, text)))
+        stated |= _stated_by_source(evidence, place)
+    met = len(things & (stated | abbreviated(question, text)))
     if not things or 2 * met > len(things):
         return True
     return (met > 2 and 2 * met == len(things)) or (met > 0 and " and " in bare)
 
 
-def _told_by_source(evidence: Evidence, place: int) -> frozenset[str]:
+def _stated_by_source(evidence: Evidence, place: int) -> frozenset[str]:
     source = evidence.sentences[place].source
     own = (each.text for each in evidence.sentences if each.source == source)
     return frozenset(meanings("\n".join(own)))
@@ -116,12 +116,12 @@ def names_whom(
     if is_open or explanation_asked(question.text):
         return True
     back = points_back(evidence.sentences[place].text)
-    told = _told(question, evidence, place, before=back, least=_SAME) | source.company
+    stated = _stated(question, evidence, place, before=back, least=_SAME) | source.company
     bare = without_periods(question.text)
     for pattern in _WHOM:
         if asked := pattern.search(bare):
             whom = frozenset(meaning(w) for w in words(asked["whom"]) if w not in STOP_WORDS)
-            if whom and whom.isdisjoint(told):
+            if whom and whom.isdisjoint(stated):
                 return False
     return True
 
@@ -134,7 +134,7 @@ def names_end(question: AskedQuestion, evidence: Evidence, place: int) -> bool:
         return True
     bare = words(without_periods(question.text))
     at = max((n for n, term in enumerate(question.terms) if term in bare), default=None)
-    return at is None or float(evidence.told(place, before=True)[at]) >= _LAST_MET
+    return at is None or float(evidence.stated(place, before=True)[at]) >= _LAST_MET
 
 
 def unnamed(
@@ -144,7 +144,7 @@ def unnamed(
 
     `In Berlin they built two quarters` tells nothing of Hamburg, though its source names Hamburg
     elsewhere. Of a row the whole source counts. A name may be inflected (`Canadian`), and one that
-    only tells the kind of the answer (`which American company`) need not be told.
+    only tells the kind of the answer (`which American company`) need not be stated.
     """
     own = evidence.sentences[place]
     if BESIDE in own.text:
@@ -185,10 +185,10 @@ def _starts(text: str) -> frozenset[str]:
     return frozenset(_COUNTRIES.get(start, start) for start in found)
 
 
-def _told(
+def _stated(
     question: AskedQuestion, evidence: Evidence, place: int, *, before: bool, least: float
 ) -> frozenset[str]:
     """What a sentence and its heading mean, and of the question's words what they have alike."""
-    met = evidence.told(place, before) >= least
+    met = evidence.stated(place, before) >= least
     like = (meanings(term) for term, is_met in zip(question.terms, met, strict=True) if is_met)
     return frozenset(meanings(evidence.sentences[place].text)).union(*like)

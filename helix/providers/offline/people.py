@@ -35,7 +35,7 @@ class Holder:
     start: int
     end: int
     name: str
-    told: date
+    stated: date
 
 
 def office_of(question: AskedQuestion, company: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -61,13 +61,13 @@ def holder(question: AskedQuestion, sources: Sequence[PromptSource]) -> Holder |
     ]
     if not found:
         return None
-    newest = max(one.told for one in found)
-    latest = [one for one in found if one.told == newest]
+    newest = max(one.stated for one in found)
+    latest = [one for one in found if one.stated == newest]
     return latest[0] if len({one.name for one in latest}) == 1 else None
 
 
 def _holders(office: frozenset[str], place: int, source: PromptSource) -> Iterator[Holder]:
-    told = source.place.period_end or date.min
+    stated = source.place.period_end or date.min
     lines = list(_LINE.finditer(source.text))
     for number, line in enumerate(lines):
         title = line[0]
@@ -76,11 +76,11 @@ def _holders(office: frozenset[str], place: int, source: PromptSource) -> Iterat
         if BESIDE in title:
             name = _name_in(title.partition(BESIDE)[0])
             if name:
-                yield Holder(place, line.start(), line.end(), name, told)
+                yield Holder(place, line.start(), line.end(), name, stated)
         elif len(title.split()) <= _MOST_WORDS:
             for above in reversed(lines[max(0, number - _ABOVE) : number]):
                 if name := _name_in(above[0]):
-                    yield Holder(place, above.start(), line.end(), name, told)
+                    yield Holder(place, above.start(), line.end(), name, stated)
                     break
 
 

@@ -55,8 +55,8 @@ _QUALIFYING = word_lists("tables")["qualifying"]
 def tells_role(question: AskedQuestion, text: str) -> bool:
     """Whether a sentence may tell what is asked, and does not tell its contrary.
 
-    What is not yet done is not told by what was done, what is left to pay not by what was paid, the
-    day that is expected not by one that was, and an expense not by the unearned expense.
+    What is not yet done is not answered by what was done, what is left to pay not by what was paid,
+    the day that is expected not by one that was, and an expense not by the unearned expense.
     """
     return (
         _denies_alike(question, text)
@@ -128,10 +128,10 @@ def _is_qualified(question: AskedQuestion, text: str) -> bool:
     if not question.asks_for_value:
         return False
     words, asked = _WORD.findall(text), frozenset(question.subject)
-    told = Counter(meanings(text))
+    stated = Counter(meanings(text))
     other: Counter[str] = Counter()
     for place, word in enumerate(words):
         qualifying = _QUALIFYING.intersection(meanings(word)) - asked
         behind = meanings(" ".join(words[place + 1 : place + 1 + _PHRASE])) if qualifying else ()
         other.update(asked.intersection(behind[:1]))
-    return any(told[word] == count for word, count in other.items())
+    return any(stated[word] == count for word, count in other.items())

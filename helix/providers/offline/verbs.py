@@ -64,17 +64,17 @@ def _verb_of(question: AskedQuestion) -> str | None:
     return verb if verb in question.terms and verb not in _LIGHT else None
 
 
-def names_object(question: AskedQuestion, told: Iterable[str], place: SourcePlace) -> bool:
+def names_object(question: AskedQuestion, stated: Iterable[str], place: SourcePlace) -> bool:
     """Whether a sentence names what money was spent on, where that is asked.
 
-    `How much is spent on fulfillment?` is not told by what was spent on something else.
+    `How much is spent on fulfillment?` is not answered by what was spent on something else.
 
     Args:
-        told: the sentence, and the one before it where it points back.
+        stated: the sentence, and the one before it where it points back.
     """
     found = _BOUGHT.search(question.text)
     if not found or explanation_asked(question.text):
         return True
     asked = frozenset(meanings(found["object"])).intersection(question.subject) - place.company
-    named = place.about.union(*(meanings(text) for text in told))
+    named = place.about.union(*(meanings(text) for text in stated))
     return not asked or not asked.isdisjoint(named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.domain.asked import read_question
-from helix.providers.offline.told import tells_what_is_asked
+from helix.providers.offline.verb_gates import tells_what_is_asked
 
 SUIT = "Orban Ltd. filed a lawsuit against the Company in Ghent."
 RULING = "On May 2, 2021, the court ruled in favor of the Company on three of four counts."

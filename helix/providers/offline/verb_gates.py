@@ -1,4 +1,4 @@
-"""What a question's verb or its role wants told: how a court ruled, how fast it grew, a partner."""
+"""Gates by a question's verb or role: how a court ruled, how fast it grew, who a partner is."""
 
 from __future__ import annotations
 
