@@ -11,7 +11,6 @@ from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.run_files import cancel_document
 from helix.storage.connections import Connected
-from helix.storage.document_deletes import delete_one
 from helix.storage.objects import read_part
 
 DELETED = "its document was deleted"
@@ -163,6 +162,8 @@ def remove_document(connection: Connected, document_id: int, tenant: str) -> Non
     Raises:
         NotFound: there is none of this id.
     """
+    from helix.storage.document_deletes import delete_one  # it loads numpy, a list need not
+
     row = connection.execute(
         "SELECT source_uri FROM documents WHERE tenant_id = %s AND id = %s", (tenant, document_id)
     ).fetchone()
