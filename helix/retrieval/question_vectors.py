@@ -34,15 +34,15 @@ async def embed_question(
     Raises:
         UpstreamError: the embedding service failed.
     """
+    if terms is None:
+        return EmbeddedQuestion(asked, await question_vector(embedder, asked)), None
     vector, beside = await asyncio.gather(
         question_vector(embedder, asked), _embed_terms(embedder, terms)
     )
     return EmbeddedQuestion(asked, vector), beside
 
 
-async def _embed_terms(embedder: Embedder, terms: str | None) -> EmbeddedQuestion | None:
-    if terms is None:
-        return None
+async def _embed_terms(embedder: Embedder, terms: str) -> EmbeddedQuestion | None:
     asked = FollowUp(terms)
     try:
         return EmbeddedQuestion(asked, await question_vector(embedder, asked))
