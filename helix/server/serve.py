@@ -8,15 +8,16 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 import uvicorn
 
 from helix.commands.server_record import announced
+from helix.server.http_server import HttpServer
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.serving.network.listening import check_address
-from helix.serving.network.sockets import accepting, bind
+from helix.serving.network.sockets import bind
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 
@@ -31,9 +32,6 @@ Processes = Annotated[
 START_FAILED = 3
 """The exit status of uvicorn too, where the application does not start."""
 
-_FIRST_REQUEST_SECONDS = 0.5
-"""How long a server that ends waits for the first request of a connection that it has taken: cut
-at once, it would look to its client like a server that is not there."""
 _EVERY_ADDRESS = {str(IPv4Address(0)), str(IPv6Address(0))}
 
 _logger = logging.getLogger(__name__)
@@ -60,35 +58,6 @@ def address_of(host: str, sockets: list[socket.socket]) -> str:
         host = "localhost"
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{sockets[0].getsockname()[1]}"
-
-
-class _Server(uvicorn.Server):
-    """Tells where it is found once it listens."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on ``sockets``."""
-        await super().startup(accepting(sockets or []))
-        if self.started:
-            self._ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections, hear those that were taken, and end."""
-        for listener in self.servers:
-            listener.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_FIRST_REQUEST_SECONDS):
-                while any(map(_is_unheard, self.server_state.connections)):  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
-        await super().shutdown(sockets)
-
-
-def _is_unheard(connection: Any) -> bool:
-    """Whether a connection has not brought a request yet, and may bring one."""
-    return connection.cycle is None and not connection.transport.is_closing()
 
 
 def serve_on(
@@ -154,7 +123,7 @@ def run_server(
         access_log=False,
         timeout_graceful_shutdown=DRAIN_SECONDS + 5,
     )
-    server = _Server(config, ready)
+    server = HttpServer(config, ready)
     with ExitStack() as stack:
         for each in sockets:
             stack.enter_context(each)

@@ -1,0 +1,69 @@
+"""uvicorn's server: it tells when it listens, rests between signals, and ends in order."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from helix.serving.network.sockets import accepting
+
+_DATE_SECONDS = 1.0
+"""How often the ``Date`` of responses is written anew; it has whole seconds."""
+_FIRST_REQUEST_SECONDS = 0.5
+"""How long a server that ends waits for the first request of a connection that it has taken: cut
+at once, it would look to its client like a server that is not there."""
+
+
+class HttpServer(uvicorn.Server):
+    """Calls ``ready`` once it listens, and runs until SIGTERM or SIGINT.
+
+    uvicorn looks ten times a second whether it is to end, which was three quarters of the work of
+    a server at rest. Here the signal wakes it.
+    """
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._wake: Callable[[], object] = lambda: None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen on ``sockets``."""
+        await super().startup(accepting(sockets or []))
+        if self.started:
+            self._ready()
+
+    async def main_loop(self) -> None:
+        """Wait for a signal; keep the ``Date`` of responses true meanwhile."""
+        signalled = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        self._wake = lambda: loop.call_soon_threadsafe(signalled.set)
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DATE_SECONDS):
+                    await signalled.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Let :meth:`main_loop` end; it is called between two steps of the main thread."""
+        super().handle_exit(sig, frame)
+        self._wake()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more connections, hear those that were taken, and end."""
+        for listener in self.servers:
+            listener.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_REQUEST_SECONDS):
+                while any(map(_is_unheard, self.server_state.connections)):  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+
+def _is_unheard(connection: Any) -> bool:
+    """Whether a connection has not brought a request yet, and may bring one."""
+    return connection.cycle is None and not connection.transport.is_closing()
