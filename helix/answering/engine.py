@@ -30,7 +30,7 @@ from helix.domain.prompt import FINDINGS, chat_messages
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.domain.turns import Turn
-from helix.prompts import prompt
+from helix.prompts import Prompts, active_prompts
 from helix.providers.base import LanguageModel
 from helix.providers.failures import model_failures
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
@@ -124,9 +124,10 @@ class CitationQueryEngine(BaseQueryEngine):
     ) -> AnswerStream:
         """The stream whose sources are being ``found``; returns with its first event."""
         nothing = bare_retrieval(self.retriever)
+        prompts = await active_prompts()  # of this request: its stream is read outside of it
         stream = GatheringStream(
             found,
-            lambda retrieval: self._written_from(asked, retrieval, turn),
+            lambda retrieval: self._written_from(asked, retrieval, turn, prompts),
             nothing,
             turn,
             asked,
@@ -140,6 +141,7 @@ class CitationQueryEngine(BaseQueryEngine):
         """What the model says of ``images``: nothing is searched, cited or proven."""
         if not self._llm.sees:
             raise ImagesNotSupported(self._llm.identity)
+        await active_prompts()
         messages = image_messages(question, images, turn.memory.text if turn else "")
         deltas, hygiene = self._model_deltas(messages), None
         if self._hygienic:
@@ -169,11 +171,13 @@ class CitationQueryEngine(BaseQueryEngine):
         Raises:
             UpstreamError: the model failed before the first delta.
         """
-        stream = self._written_from(question, retrieval, turn)
+        stream = self._written_from(question, retrieval, turn, await active_prompts())
         await stream.prime()
         return stream
 
-    def _written_from(self, question: str, retrieval: Retrieval, turn: Turn | None) -> AnswerStream:
+    def _written_from(
+        self, question: str, retrieval: Retrieval, turn: Turn | None, prompts: Prompts
+    ) -> AnswerStream:
         """The stream of ``answer_from``, before the model is called."""
         if retrieval.reason:
             return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=question)
@@ -185,7 +189,7 @@ class CitationQueryEngine(BaseQueryEngine):
             retrieval.sources,
             places,
             before,
-            prompt("answering_style"),
+            prompts.text("answering_style", {}),
             found.before,
             {FINDINGS: found} if self._reads_places and found else None,
         )

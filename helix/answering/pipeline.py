@@ -25,7 +25,7 @@ from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.suggested_scope import suggested_scope
 from helix.contract import Verdict
 from helix.errors import Unavailable
-from helix.prompts import Prompts
+from helix.prompts import Prompts, reading
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import span
 
@@ -193,20 +193,23 @@ class AnswerRequest:
         """
         asked = self.question
         try:
-            prompts = self.prompts or await self.pipeline.prompts_of(asked.scope.tenant)
-            with prompts.active():
+            with reading(self._prompts()) as prompts:
                 stream = await self.pipeline.engine.ask(
                     asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history,
                     gathering=self._gathering(), images=asked.images,
                 )  # fmt: skip
+                stream.prompts = await prompts
         except BaseException as error:
             if self.recorded:
                 self.outcome.fail(error)
             raise
-        stream.prompts = prompts
         if self.recorded and not isinstance(stream, GatheringStream):
             self.outcome.first_token()
         return stream
+
+    async def _prompts(self) -> Prompts:
+        """Those to answer with; raises StoreUnavailable."""
+        return self.prompts or await self.pipeline.prompts_of(self.question.scope.tenant)
 
     def _gathering(self) -> Gathering | None:
         """The gatherer of the sources; None: one search is made."""

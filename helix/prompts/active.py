@@ -1,13 +1,15 @@
 """The prompts of one request: the tenant's own where it has them, and a record of those used.
 
 They are a context variable: a prompt that is built deep inside an answer, in one of its tasks or
-threads, is the asking tenant's without being passed through every function.
+threads, is the asking tenant's without being passed through every function. While they are still
+being read, the variable has the task that reads them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -89,17 +91,48 @@ class Prompts:
         return shipped.filled(text, values)
 
 
+@contextmanager
+def reading(prompts: Coroutine[Any, Any, Prompts]) -> Iterator[asyncio.Task[Prompts]]:
+    """Within the block, ``prompts`` are read while other work goes on; gives the task that reads.
+
+    ``active_prompts`` waits for it. Leaving the block before it has ended cancels it.
+    """
+    task = asyncio.ensure_future(prompts)
+    token = _ACTIVE.set(task)
+    try:
+        yield task
+    finally:
+        _ACTIVE.reset(token)
+        if not task.cancel() and not task.cancelled():
+            task.exception()  # the block met it, or failed before it did
+
+
+async def active_prompts() -> Prompts:
+    """The prompts of the request under way, once they are read; else the shipped ones.
+
+    Raises:
+        StoreUnavailable: they could not be read.
+    """
+    active = _ACTIVE.get()
+    if isinstance(active, asyncio.Task):
+        return await asyncio.shield(active)
+    return active or Prompts()
+
+
 def prompt(name: str, **values: object) -> str:
     """The prompt ``name`` of the request under way, its placeholders filled; else the shipped one.
 
     Raises:
         NoSuchPrompt: there is no such prompt.
+        InvalidStateError: the prompts are still being read; await ``active_prompts`` first.
     """
-    return (_ACTIVE.get() or Prompts()).text(name, values)
+    active = _ACTIVE.get()
+    prompts = active.result() if isinstance(active, asyncio.Task) else active
+    return (prompts or Prompts()).text(name, values)
 
 
 def _digest(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-_ACTIVE: ContextVar[Prompts | None] = ContextVar("prompts", default=None)
+_ACTIVE: ContextVar[Prompts | asyncio.Task[Prompts] | None] = ContextVar("prompts", default=None)

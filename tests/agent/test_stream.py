@@ -280,3 +280,18 @@ def test_ask_never_has_an_agent(client: httpx.Client, wire: GeminiWire) -> None:
     client.get("/ask", params={"q": COMPARED})
     (request,) = wire.received("generate")
     assert "tools" not in request.body
+
+
+def test_answer_is_written_in_the_tenants_style(client: httpx.Client, wire: GeminiWire) -> None:
+    """The answer begins once its sources are gathered, long after the request was read."""
+    style = "/v1/prompts/answering_style"
+    version = client.post(style, json={"text": "Be brief."}).json()["version"]
+    try:
+        events = told(client, wire, searching(REFUND, PARCELS), ENOUGH, SAID)
+    finally:
+        client.delete(style)
+    rules = wire.received("generate")[-1].body["systemInstruction"]["parts"][0]["text"]
+    assert rules.endswith("\nBe brief.")
+    receipt = client.get(f"/v1/answers/{events[-1][1]['answer_id']}").json()
+    used = {each["name"]: each["version"] for each in receipt["prompts"]}
+    assert used["answering_style"] == version

@@ -9,7 +9,17 @@ import pytest
 
 from helix.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.prompt import chat_messages
-from helix.prompts import NoSuchPrompt, Override, Prompts, prompt, template, templates
+from helix.errors import StoreUnavailable
+from helix.prompts import (
+    NoSuchPrompt,
+    Override,
+    Prompts,
+    active_prompts,
+    prompt,
+    reading,
+    template,
+    templates,
+)
 
 
 def test_without_a_request_the_shipped_prompts_are_used() -> None:
@@ -38,6 +48,50 @@ async def test_an_override_holds_in_its_block_and_in_tasks_made_there() -> None:
 async def _later(name: str) -> str:
     await asyncio.sleep(0)
     return prompt(name)
+
+
+async def test_prompts_are_waited_for_while_other_work_goes_on() -> None:
+    arrived = asyncio.Event()
+
+    async def read() -> Prompts:
+        await arrived.wait()
+        return Prompts({"answering_style": Override(3, "Speak like a pirate.")})
+
+    with reading(read()) as prompts:
+        waiting = asyncio.create_task(active_prompts())
+        await asyncio.sleep(0)
+        with pytest.raises(asyncio.InvalidStateError):
+            prompt("answering_style")
+        waiting.cancel()  # one that no longer waits stops the reading for nobody
+        arrived.set()
+        assert (await active_prompts()) is (await prompts)
+        assert prompt("answering_style").endswith("Speak like a pirate.")
+    assert prompt("answering_style") == ""
+
+
+async def test_prompts_that_cannot_be_read_are_an_error_where_they_are_needed() -> None:
+    async def read() -> Prompts:
+        raise StoreUnavailable("gone")
+
+    with reading(read()), pytest.raises(StoreUnavailable):
+        await active_prompts()
+
+
+async def test_reading_is_cancelled_where_the_request_fails_first() -> None:
+    cancelled = asyncio.Event()
+
+    async def read() -> Prompts:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        raise AssertionError("unreachable")
+
+    with pytest.raises(LookupError), reading(read()):
+        await asyncio.sleep(0)
+        raise LookupError
+    await asyncio.wait_for(cancelled.wait(), 1)
 
 
 def test_a_broken_override_gives_way_to_the_shipped_prompt_and_is_told(

@@ -17,7 +17,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import QUESTION_PREFIX
-from helix.prompts import prompt
+from helix.prompts import active_prompts
 from helix.providers.base import LanguageModel
 from helix.retrieval.rewriting.reply import LONGEST, search_terms
 
@@ -81,7 +81,7 @@ class ModelRewriter:
 
     async def terms(self, question: str) -> str | None:
         """As Rewriter has it. Who is cancelled leaves the call to the others that wait for it."""
-        key = (self._llm.identity, prompt(self._task), question)
+        key = (self._llm.identity, (await active_prompts()).text(self._task, {}), question)
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
