@@ -231,7 +231,8 @@ def hybrid_statement(narrowed_by: tuple[str, ...], *, dense: bool = True) -> str
     ``imp`` is tf / (tf + K), so tf is imp * K / (1 - imp), with K by the nominal mean length.
     ``scored`` is materialized, or each distance and score would be looked for twice: to rank, and
     for the best. What only the distance listed is scored by the nominal mean length, a third of the
-    work, and never above what BM25 itself listed.
+    work, and never above what BM25 itself listed. OFFSET 0 has the terms of each candidate looked
+    up: the planner expects a thousand candidates, and would read all of a table of some thousands.
     """
     near, distance = (near_ctes(narrowed_by), _DISTANCE) if dense else (_NO_NEAR, "n.distance")
     return f"""
@@ -240,8 +241,10 @@ WITH {scope_ctes(narrowed_by)} {_TERMS},
 lexical AS MATERIALIZED ({_LEXICAL_NARROWED if narrowed_by else _LEXICAL}),
 listed AS MATERIALIZED (
     SELECT l.id, {_BM25} AS score
-    FROM lexical l JOIN chunk_terms t ON t.chunk_id = l.id AND t.tenant_id = %(tenant)s
-    CROSS JOIN total ORDER BY score DESC, l.id LIMIT {LISTED}
+    FROM lexical l CROSS JOIN LATERAL (
+        SELECT impacts, length FROM chunk_terms
+        WHERE chunk_id = l.id AND tenant_id = %(tenant)s OFFSET 0
+    ) t CROSS JOIN total ORDER BY score DESC, l.id LIMIT {LISTED}
 ),
 scored AS MATERIALIZED (
     SELECT id, {distance} AS distance, coalesce(l.score, (

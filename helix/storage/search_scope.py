@@ -116,15 +116,21 @@ _COLUMNS_AS_STORED = (
     "chunk_id", "document_id", "title", "source_uri", "ordinal", "content", "start_char",
     "end_char", "node_id", "distance",
 )  # fmt: skip
+# Looked up for each chunk: of a table without statistics the planner expects one row, and would
+# look through all of the tenant's documents for each chunk. OFFSET 0 keeps it from joining.
+_DOCUMENT = """
+CROSS JOIN LATERAL (
+    SELECT title, source_uri, facts FROM documents
+    WHERE tenant_id = %(tenant)s AND id = c.document_id OFFSET 0
+) d
+"""
 JOIN_HITS = f"""
 JOIN chunks c ON c.id = h.id AND c.tenant_id = %(tenant)s
-JOIN documents d ON d.id = c.document_id AND d.tenant_id = %(tenant)s
-{_METADATA}
+{_DOCUMENT} {_METADATA}
 """
 STORED_PLACES = f"""
 SELECT c.id AS chunk_id, d.title, c.start_char, c.end_char, m.page, m.heading_path, m.label
-FROM chunks c JOIN documents d ON d.id = c.document_id AND d.tenant_id = %(tenant)s
-{_METADATA}
+FROM chunks c {_DOCUMENT} {_METADATA}
 WHERE c.tenant_id = %(tenant)s AND c.id = ANY(%(ids)s)
 """
 
