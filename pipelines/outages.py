@@ -32,11 +32,15 @@ _WAITING = RetryPolicy(
 )
 
 
+def is_outage(cause: BaseException | None) -> bool:
+    """Whether an error of the driver ends by itself: no answer, no room, or no writes for now."""
+    passing = (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction, TimeoutError)
+    return isinstance(cause, passing) and not isinstance(cause, _LASTING)
+
+
 def _asked_delay(error: Exception) -> float | None:
     """A Judge: another attempt may help where the database did not answer, and did not refuse."""
-    cause = error.__cause__
-    is_silent = isinstance(cause, (psycopg.OperationalError, TimeoutError))
-    is_away = isinstance(error, StoreUnavailable) and is_silent and not isinstance(cause, _LASTING)
+    is_away = isinstance(error, StoreUnavailable) and is_outage(error.__cause__)
     return 0.0 if is_away or isinstance(error, BucketUnavailable) else None
 
 

@@ -73,6 +73,8 @@ def unavailable(error: psycopg.Error) -> StoreUnavailable:
         return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
     if isinstance(error, psycopg.errors.DiskFull):
         return StoreUnavailable("the database's disk is full: make room there, then try again")
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+        return StoreUnavailable("the database takes no writes, only reads: try again once it does")
     if isinstance(error, psycopg.OperationalError):
         return StoreUnavailable(
             "the database did not answer: check that it is running and DATABASE_URL is right"

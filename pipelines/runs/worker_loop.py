@@ -11,6 +11,7 @@ import psutil
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
+from sqlalchemy.exc import DBAPIError
 
 from helix.library.run_files import fail_file
 from helix.library.runs import (
@@ -22,7 +23,7 @@ from helix.library.runs import (
     stopping_runs,
 )
 from helix.telemetry.logs import where
-from pipelines.outages import through_outages
+from pipelines.outages import is_outage, through_outages
 from pipelines.runs import workflow, workflow_records
 from pipelines.runs.resting_engine import RestingEngine
 from pipelines.runs.run_steps import Worker
@@ -69,8 +70,16 @@ class WorkerLoop:
                     self._missing_since.clear()  # the others may be coming back too
                     return await self._serve(connection, until_idle)
             except psycopg.OperationalError:
-                _logger.warning("the database is away: a worker waits for it")
-                await asyncio.sleep(1.0)
+                await self._pause()
+            except DBAPIError as error:  # the engine's; once awake it takes up what it could not do
+                if not is_outage(error.orig):
+                    raise
+                await self._engine.rest()
+                await self._pause()
+
+    async def _pause(self) -> None:
+        _logger.warning("the database is away: a worker waits for it")
+        await asyncio.sleep(1.0)
 
     async def _connect(self) -> Connected:
         worker = self._worker
@@ -92,6 +101,7 @@ class WorkerLoop:
             elif time.monotonic() - busy_at > _REST_SECONDS:
                 await self._engine.rest()
             if self._engine.is_awake:
+                await workflow.requeue_interrupted(self._worker.name)
                 await self._start_and_stop_runs()
                 await self._do_periodic_work(connection)
             wait = _LOOK_SECONDS if self._engine.is_awake else _RESTING_LOOK_SECONDS

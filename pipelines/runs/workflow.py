@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from helix.errors import StoreUnavailable
 from helix.telemetry.logs import where
+from pipelines.outages import is_outage
 from pipelines.runs.run_steps import Worker
 from pipelines.runs.workflow_records import list_workflows, workflow_id_of
 
@@ -48,6 +49,8 @@ class _Current:
     worker: Worker | None = None
     tasks: dict[asyncio.Task[object], str | None] = field(default_factory=dict)
     """By the task that carries it out, the id of each workflow under way."""
+    interrupted: set[str] = field(default_factory=set)
+    """Ids of the workflows that the engine's own connection broke under."""
     is_closing: bool = False
     """Whether nothing may begin any more: the engine still hands out work while it closes."""
 
@@ -56,15 +59,18 @@ class _Current:
         """The worker, for a workflow that ``interrupt`` can interrupt.
 
         Where the engine's own connection breaks, in a way that DBOS does not wait for, the workflow
-        is interrupted too: it stays pending, and ``requeue_unstarted`` has it carried out again.
+        is interrupted too: it stays pending, and ``requeue_interrupted`` has it carried out again,
+        or ``requeue_unstarted`` where it is no outage.
         """
-        task = asyncio.current_task()
+        task, key = asyncio.current_task(), DBOS.workflow_id
         assert task is not None
-        self.tasks[task] = DBOS.workflow_id
+        self.tasks[task] = key
         try:
             yield self.get()
         except DBAPIError as error:
-            _logger.warning("workflow %s lost the database (%s)", DBOS.workflow_id, where(error))
+            _logger.warning("workflow %s lost the database (%s)", key, where(error))
+            if key and is_outage(error.orig):
+                self.interrupted.add(key)
             raise asyncio.CancelledError from error
         finally:
             del self.tasks[task]
@@ -106,6 +112,7 @@ async def durable_engine(
     What is under way at the end stays where it is, for another worker to take over.
     """
     _current.worker, _current.is_closing = worker, False
+    _current.interrupted.clear()  # the launch takes up whatever this worker had under way
     config = DBOSConfig(
         name="helix",
         system_database_url=database_url,
@@ -195,11 +202,22 @@ async def requeue_unstarted(executor: str, suspects: set[str]) -> set[str]:
     """
     pending = await list_workflows(status="PENDING", executor_id=executor)
     unstarted = {status.workflow_id for status in pending} - set(_current.tasks.values())
-    requeue = _get_dbos_instance()._sys_db.reenqueue_for_recovery  # its only way in
     for key in unstarted & suspects:
         _logger.warning("workflow %s was never started: it is queued again", key)
-        await asyncio.to_thread(requeue, key, [executor], RUNS)
+        await _requeue(key, executor)
     return unstarted - suspects
+
+
+async def requeue_interrupted(executor: str) -> None:
+    """Queue again what this worker had under way when the engine's own connection broke."""
+    for key in list(_current.interrupted):
+        await _requeue(key, executor)
+        _current.interrupted.discard(key)
+
+
+async def _requeue(key: str, executor: str) -> None:
+    requeue = _get_dbos_instance()._sys_db.reenqueue_for_recovery  # its only way in
+    await asyncio.to_thread(requeue, key, [executor], RUNS)
 
 
 @DBOS.workflow(name="run", max_recovery_attempts=None)

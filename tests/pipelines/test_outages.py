@@ -35,6 +35,12 @@ async def test_work_goes_on_when_somebody_made_room() -> None:
     assert failures == []
 
 
+async def test_a_database_that_takes_no_writes_is_waited_for() -> None:
+    failures = _failing(psycopg.errors.ReadOnlySqlTransaction("cannot execute INSERT"), 2)
+    assert "the database takes no writes" in str(failures[0])
+    assert await _carried(failures) == 7
+
+
 async def test_a_limit_of_the_server_is_not_waited_for() -> None:
     failures = _failing(psycopg.errors.OutOfMemory("out of memory"), 2)
     with pytest.raises(StoreUnavailable):

@@ -7,9 +7,17 @@ import signal
 import time
 from typing import Any
 
+import pytest
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from helix.server.http_server import HttpServer
+
+
+@pytest.fixture(autouse=True)
+def _others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal to a server ends the event streams of all servers of its process; of none later."""
+    monkeypatch.setattr(AppStatus, "should_exit", False)
 
 
 class CountedServer(HttpServer):

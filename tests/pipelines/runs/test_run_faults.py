@@ -17,6 +17,8 @@ import psutil
 import psycopg
 import pytest
 from dbos import DBOS, SetWorkflowID
+from psycopg import sql
+from sqlalchemy.exc import InternalError
 
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.rereading import reread
@@ -232,6 +234,56 @@ async def test_a_short_outage_while_embedding(database_url: str, wire: GeminiWir
             door.reopen()
             assert await comes_true(lambda: rows(database_url, ENDED) == [(run_id, "done", "")])
     assert statuses(database_url, run_id) == ["added"] * 3
+
+
+async def _set_read_only(connection: psycopg.Connection, is_read_only: bool) -> None:
+    """Let all others of the database only read from now on, or write again."""
+    name = sql.Identifier(connection.info.dbname)
+    setting = sql.Literal("on" if is_read_only else "off")
+    connection.execute(
+        sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = {}").format(name, setting)
+    )
+    connection.execute(  # for it holds for new connections
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+
+
+async def test_a_worker_outlives_a_database_that_only_reads(
+    database_url: str, connection: psycopg.Connection, wire: GeminiWire
+) -> None:
+    async with open_worker(settings(database_url)) as (_, attending):
+        await _set_read_only(connection, True)
+        uploads = some(2)
+        run_id = store_uploads(connection, uploads, DEFAULT_TENANT).run_id
+        await asyncio.sleep(3)  # it is notified of the run at once
+        assert not attending.done()
+        await _set_read_only(connection, False)
+        assert await comes_true(lambda: rows(database_url, ENDED) == [(run_id, "done", "")])
+        assert not attending.done()
+    assert statuses(database_url, run_id) == ["added"] * 2
+
+
+async def test_a_workflow_that_the_engine_lost_under_way_goes_on(
+    database_url: str, wire: GeminiWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_worker(settings(database_url)) as (worker, _):
+        refused = psycopg.errors.ReadOnlySqlTransaction("cannot execute INSERT")
+        failures: list[Exception] = [InternalError("INSERT", None, refused)]
+        tenant = worker.tenant
+
+        async def failing(run_id: int) -> str:
+            if failures:
+                raise failures.pop()
+            return await tenant(run_id)
+
+        monkeypatch.setattr(worker, "tenant", failing)
+        run_id = stored(database_url, upload("one")).run_id
+        ended = [(run_id, "done", "")]
+        assert await comes_true(lambda: rows(database_url, ENDED) == ended, 20), (
+            "what looks for workflows that were never started takes 30 s at least"
+        )
+        assert failures == []
 
 
 async def test_a_workflow_whose_start_was_lost_with_the_database_is_queued_again(
