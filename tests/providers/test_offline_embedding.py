@@ -110,7 +110,7 @@ async def test_async_gives_the_same_vectors() -> None:
 
 
 async def test_a_batch_leaves_the_event_loop_free() -> None:
-    text = "Refunds are accepted within thirty days of purchase, unused and boxed. " * 30
+    text = "Refunds are accepted within thirty days of purchase, unused and boxed. " * 300
     await EMBEDDER.model.aget_text_embedding("warm")
     silences: list[float] = []
 

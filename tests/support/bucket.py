@@ -7,10 +7,12 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+
+from tests.support.scripted_server import LoopbackServer
 
 _numbers = itertools.count()
 _REGION = "us-east-1"
@@ -68,7 +70,7 @@ class _Refusal(BaseHTTPRequestHandler):
 @contextmanager
 def refusing() -> Iterator[str]:
     """The address of a server that takes no object."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Refusal)
+    server = LoopbackServer(("127.0.0.1", 0), _Refusal)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

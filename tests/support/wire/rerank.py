@@ -16,9 +16,11 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Self
+
+from tests.support.scripted_server import LoopbackServer
 
 Json = dict[str, Any]
 
@@ -126,7 +128,7 @@ def word_share(question: str, text: str) -> float:
     return len(asked & set(re.findall(r"\w+", text.lower()))) / max(len(asked), 1)
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(LoopbackServer):
     daemon_threads = True
 
     def __init__(self, wire: RerankWire) -> None:
