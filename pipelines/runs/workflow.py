@@ -210,9 +210,8 @@ async def requeue_unstarted(executor: str, suspects: set[str]) -> set[str]:
 
 async def requeue_interrupted(executor: str) -> None:
     """Queue again what this worker had under way when the engine's own connection broke."""
-    for key in list(_current.interrupted):
-        await _requeue(key, executor)
-        _current.interrupted.discard(key)
+    while _current.interrupted:  # where queueing fails, the launch of the next engine does it
+        await _requeue(_current.interrupted.pop(), executor)
 
 
 async def _requeue(key: str, executor: str) -> None:

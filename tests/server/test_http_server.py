@@ -15,8 +15,8 @@ from helix.server.http_server import HttpServer
 
 
 @pytest.fixture(autouse=True)
-def _others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal to a server ends the event streams of all servers of its process; of none later."""
+def _keep_event_streams_of_later_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo what a signal to a server leaves set in its process: every event stream would end."""
     monkeypatch.setattr(AppStatus, "should_exit", False)
 
 
