@@ -5,16 +5,17 @@ BIN    := $(VENV)/bin
 RUN    := $(VENV)/.installed
 ALL    := $(VENV)/.installed-dev
 TOOLS  := build/tools/.installed
+MODEL  := build/models/smollm2-135m-instruct.gguf
 
 # Containers often set it; each process of a test would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-browser test-node node lint types check migrate seed serve eval redteam bench bench-peers soak sbom audit lock docs clean
+.PHONY: help install demo e2e-smoke db-up db-reset models test test-browser test-node node lint types check migrate seed serve eval real redteam bench bench-peers soak sbom audit lock docs clean
 
 help: ## List the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-install: $(RUN) ## What running needs, in .venv; EXTRAS=ocr,openai adds extras
+install: $(RUN) ## What running needs, in .venv; EXTRAS=ocr,anthropic adds extras
 	@$(if $(EXTRAS),PYTHON=$(PYTHON) scripts/install $(VENV) $(EXTRAS))
 
 $(RUN): pyproject.toml constraints.txt scripts/install
@@ -28,10 +29,24 @@ $(ALL): pyproject.toml constraints.txt scripts/install
 demo: $(RUN) ## From a file to a cited, streamed answer and a refusal: no key, no Docker
 	@$(BIN)/helix demo
 
-test: $(ALL) ## Every test
+$(MODEL):
+	@$(PYTHON) -m evals.real.models $(basename $(notdir $@))
+
+e2e-smoke: demo ## The same as demo, by the name of the specification
+
+db-up: ## Postgres with pgvector by Docker Compose, on localhost:5432
+	@docker compose up -d --wait postgres
+
+db-reset: ## The same, empty: deletes all of its data, then applies the schema
+	@docker compose down --volumes && $(MAKE) db-up migrate
+
+models: ## The real models of tests and `make real`, 590 MB in build/models
+	@$(PYTHON) -m evals.real.models
+
+test: $(ALL) $(MODEL) ## Every test
 	@$(BIN)/python -m pytest -m 'not soak and not node' --ignore tests/browser -n 4 --dist loadfile
 
-test-browser: $(ALL) ## The page in headless Chromium (Debian: apt install chromium)
+test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
 
 PACKAGES = edge tests/protocols/node
@@ -65,6 +80,9 @@ eval: $(ALL) ## Ask the golden set over samples/; ARGS="--suite squad2 --data DI
 	@$(BIN)/python -m evals.documents
 	@$(BIN)/python -m evals.conversations
 	@$(BIN)/python -m evals.agent
+
+real: $(ALL) models ## A real model asked in both forms beside the offline answerer; DATA=DIR adds the public sets
+	@$(BIN)/python -m evals.real $(if $(DATA),--data $(DATA)) $(ARGS)
 
 redteam: $(ALL) ## Attack a service with the offline provider; fails where a probe gets through
 	@$(BIN)/python -m evals.redteam

@@ -16,7 +16,7 @@ from benchmarks.harness import MissingData
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.domain.scope import DEFAULT_TENANT
-from helix.providers.offline.vectors import word_vectors
+from helix.evidence.vectors import word_vectors
 from helix.store import ChunkStore
 
 IDENTITY = "benchmark:wordllama:1536"

@@ -17,10 +17,9 @@ from pathlib import Path
 
 import psycopg
 
-from db.embedded import embedded_directory
 from db.env_files import read_env_files
 from db.errors import DatabaseError
-from db.url import HOW, explain, is_embedded, open_database, redact
+from db.url import HOW, explain, open_database, place_of, redact
 
 _FOLDER = Path(__file__).parent
 SCHEMA = _FOLDER / "schema.sql"
@@ -266,9 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checking = parser.parse_args(arguments).check
     try:
         configured = database_url()
-        place = redact(configured)
-        if is_embedded(configured):
-            place = f"embedded ({embedded_directory(configured)})"
+        place = place_of(configured)
         with open_database(configured) as url:
             if checking and (steps := missing_steps(url)):
                 sys.stdout.write(f"the schema at {place} lacks {', '.join(steps)}\n")

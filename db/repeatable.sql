@@ -38,7 +38,7 @@ END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, document_sources, document_pages,
     document_tables, suggested_questions, document_names, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
-    answers, feedback, conversations, messages, message_events, conversation_images, prompt_versions,
+    answers, feedback, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
     progress_sessions, progress_days, progress_counts, progress_totals, gate_fits,
     study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app;
 GRANT SELECT ON term_statistics, embedding_change TO helix_app;

@@ -643,8 +643,8 @@ ALTER TABLE feedback ENABLE ROW LEVEL SECURITY;
 CREATE INDEX feedback_answer ON feedback (tenant_id, answer_id);
 
 -- A receipt without the words of the documents `gone`: its answer, made of all its sources, goes
--- whole (a refusal says nothing and stays), of citations and spans those of these documents, and of
--- an agent's calls what a model wrote after it had read them.
+-- whole (a refusal says nothing and stays), of citations and spans those of these documents and of
+-- tools' results, and of an agent's calls what a model wrote after it had read them.
 CREATE FUNCTION without_documents(receipt jsonb, gone bigint[]) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
     SELECT receipt || jsonb_build_object(
@@ -653,13 +653,16 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
         'verdict', CASE jsonb_typeof(receipt -> 'verdict') WHEN 'object'
             THEN receipt -> 'verdict' || '{"unsupported_claims": []}' END,
         'citations', (
-            SELECT coalesce(jsonb_agg(CASE WHEN (c ->> 'document_id')::bigint = ANY(gone) THEN c ||
-                '{"title": null, "heading_path": [], "label": "", "snippet": null, "quote": null}'
+            SELECT coalesce(jsonb_agg(CASE
+                WHEN coalesce((c ->> 'document_id')::bigint = ANY(gone), true) THEN c ||
+                '{"title": null, "heading_path": [], "label": "", "snippet": null, "quote": null,
+                "source_url": null}'
                 ELSE c END ORDER BY n), '[]')
             FROM jsonb_array_elements(receipt -> 'citations') WITH ORDINALITY AS x (c, n)),
         'support', receipt -> 'support' || jsonb_build_object('statements', (
             SELECT coalesce(jsonb_agg(s || jsonb_build_object('spans', (
-                SELECT coalesce(jsonb_agg(CASE WHEN (p ->> 'document_id')::bigint = ANY(gone)
+                SELECT coalesce(jsonb_agg(CASE
+                    WHEN coalesce((p ->> 'document_id')::bigint = ANY(gone), true)
                     THEN p || '{"label": "", "quote": null}' ELSE p END ORDER BY m), '[]')
                 FROM jsonb_array_elements(s -> 'spans') WITH ORDINALITY AS y (p, m))) ORDER BY n),
                 '[]')
@@ -671,6 +674,13 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
                     '[]')
                 FROM jsonb_array_elements(receipt #> '{agent,calls}')
                     WITH ORDINALITY AS x (c, n))))
+            ELSE '{}' END
+        || CASE WHEN receipt ? 'names' THEN '{"names": null}'::jsonb ELSE '{}' END
+        || CASE WHEN jsonb_typeof(receipt #> '{index,sources}') = 'array'
+            THEN jsonb_build_object('index', receipt -> 'index' || jsonb_build_object('sources', (
+                SELECT coalesce(jsonb_agg(i - 'tool' ORDER BY n), '[]')
+                FROM jsonb_array_elements(receipt #> '{index,sources}')
+                    WITH ORDINALITY AS x (i, n))))
             ELSE '{}' END
 $$;
 
@@ -704,6 +714,7 @@ CREATE TABLE conversations (
     messages   integer     NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
+    model      text        NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, id)
 );
 ALTER TABLE conversations ENABLE ROW LEVEL SECURITY;
@@ -712,6 +723,8 @@ COMMENT ON COLUMN conversations.title IS 'given by a person; empty: its first qu
 COMMENT ON COLUMN conversations.scope IS
     'document_ids and filters of a turn that names none, as POST /v1/query takes them';
 COMMENT ON COLUMN conversations.messages IS 'how many there are, as a trigger counts them';
+COMMENT ON COLUMN conversations.model IS
+    'the name of the model that answers its questions; empty: the tenant''s';
 
 -- A question and its answer. Editing and asking again add a sibling; nothing is overwritten.
 CREATE TABLE messages (
@@ -849,6 +862,15 @@ CREATE TRIGGER documents_forgotten_in_messages AFTER DELETE ON documents
 
 -- --- prompts and progress ------------------------------------------------------------------------
 
+CREATE TABLE tenant_settings (
+    tenant_id text NOT NULL PRIMARY KEY CHECK (tenant_id <> '')
+              DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    model     text NOT NULL
+);
+ALTER TABLE tenant_settings ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN tenant_settings.model IS
+    'the name of the model that answers where a question chooses none; empty: that of HELIX_LLM';
+
 -- What a tenant put in place of prompts that Helix ships. The highest version of a name counts;
 -- none is changed or taken away, for receipts name them.
 CREATE TABLE prompt_versions (
@@ -945,6 +967,9 @@ CREATE TABLE progress_counts (
     PRIMARY KEY (tenant_id, learner, quarter, action)
 );
 ALTER TABLE progress_counts ENABLE ROW LEVEL SECURITY;
+-- The most questions of a day, of all of a learner's days in any time zone, is read for a badge.
+CREATE INDEX progress_questions ON progress_counts (tenant_id, learner, quarter) INCLUDE (n)
+    WHERE action = 'question_asked';
 
 -- The same, of all time.
 CREATE TABLE progress_totals (

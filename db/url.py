@@ -20,6 +20,19 @@ def is_embedded(database_url: str) -> bool:
     return database_url.partition(":")[0] == "embedded"
 
 
+def place_of(database_url: str) -> str:
+    """Where the data is, for people: the folder of the bundled Postgres, or the server's URL.
+
+    Raises:
+        DatabaseError: a malformed value of ``embedded:``.
+    """
+    if not is_embedded(database_url):
+        return redact(database_url)
+    from db.embedded import embedded_directory
+
+    return f"{embedded_directory(database_url)} (the bundled Postgres)"
+
+
 @contextlib.contextmanager
 def open_database(database_url: str) -> Iterator[str]:
     """Yield a ``postgresql://`` URL for a value of DATABASE_URL.

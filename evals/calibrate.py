@@ -34,9 +34,9 @@ from evals.calibration.world import NEIGHBOURS, search_sets
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.domain.search_space import Fusion
 from helix.errors import BadRequest, HelixError
+from helix.evidence.vectors import IDENTITY as OFFLINE
 from helix.providers import build_embedder
 from helix.providers.offline import MAX_DISTANCE
-from helix.providers.offline.vectors import IDENTITY as OFFLINE
 from helix.retrieval.calibration.fits import corpus_size, record_fit
 from helix.retrieval.vector_space import fusion_of, gate_ceiling
 from helix.services import open_store

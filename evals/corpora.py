@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evals.datasets.records import QuestionSet, Span, answers
 from helix.contract import DEFAULT_DENSE_WEIGHT, EMBEDDING_DIMENSIONS
 from helix.domain.records import DocumentRecord
-from helix.providers.offline.vectors import word_vectors
+from helix.evidence.vectors import word_vectors
 from helix.storage.packed_terms import searched_text
 from helix.store import ChunkStore
 from pipelines.splitters import chunk_spans

@@ -14,10 +14,10 @@ from evals.corpora import SplitCorpus
 from helix.contract import REFUSAL
 from helix.domain.context import Source, sources_of
 from helix.domain.records import Hit
-from helix.providers.offline import vectors
+from helix.evidence import vectors
+from helix.evidence.vectors import Vectors, WordVectors
 from helix.providers.offline.extract import extract
 from helix.providers.offline.reading import PromptSource
-from helix.providers.offline.vectors import Vectors, WordVectors
 
 TOP_K = (5, 8, 3, 12)
 """Sources are joined where there are more than five hits."""

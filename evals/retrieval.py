@@ -38,10 +38,9 @@ from evals.datasets.squad import paragraphs
 from evals.metrics.ranking import HEADINGS, Ranking, ranking_measures
 from helix.domain.context import sources_of
 from helix.domain.records import Hit
-from helix.domain.search_space import Fusion
+from helix.domain.search_space import LISTED, Fusion
 from helix.language.terms import terms
 from helix.providers.base import ENCODER_DENSE_WEIGHT
-from helix.storage.search_scope import LISTED
 from helix.store import ChunkStore
 
 WEIGHTS = (0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)

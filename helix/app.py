@@ -44,10 +44,12 @@ from helix.serving.routes import (
     query,
     receipts,
     runs,
+    search,
     study,
     study_files,
     study_learning,
     suggestions,
+    tenant_settings,
     transcribe,
     ui_chat,
     uploads,
@@ -64,12 +66,12 @@ from helix.telemetry.tracing import Tracing
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
-    pages.router, runs.router, suggestions.router, operations.router, about.router,
+    pages.router, runs.router, search.router, suggestions.router, operations.router, about.router,
     conversations.router, messages.router, attachments.router, attachment_pages.router,
     conversation_images.router,
     openai.router, ui_chat.router, prompts.router,
     study_learning.router, study_files.form_router, study_files.router, study.router,
-    progress.router, transcribe.router,
+    progress.router, tenant_settings.router, transcribe.router,
 )  # fmt: skip
 _CORS_REQUEST_HEADERS = (
     "Authorization", "Content-Type", "Last-Event-ID", "traceparent", "Mcp-Protocol-Version",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import ipaddress
@@ -9,6 +10,7 @@ import itertools
 import os
 import shutil
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,11 @@ os.environ["HELIX_WORKERS"] = "0"
 
 # The settings file of whoever runs the tests is not read.
 os.environ["XDG_CONFIG_HOME"] = str(Path(__file__).parent / "no-settings-here")
+
+# What is kept for a day in the user's cache, such as a list of models, is each process's own.
+_CACHE = tempfile.mkdtemp(prefix="helix-cache-")
+os.environ["XDG_CACHE_HOME"] = _CACHE
+atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
 
 # A client of HTTP reads every authority of the world when it is made, which takes 30 ms, and none
 # of them is asked here: this file has one, of nobody.

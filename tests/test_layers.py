@@ -27,9 +27,10 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 FLOORS = (
     {"contract", "errors", "fairness", "language", "startup"},
-    {"client", "pdfium", "prompts", "settings", "sandbox"},
+    {"client", "local_models", "pdfium", "prompts", "settings", "sandbox"},
     {"telemetry"},
     {"domain"},
+    {"evidence"},
     {"providers", "storage"},
     {"store"},
     {"library", "rendering", "retrieval", "transfer"},
@@ -37,7 +38,8 @@ FLOORS = (
     {"agent", "conversations", "progress", "study"},
     {"receipts"},
     {"protocols", "services"},
-    {"commands", "privacy"},
+    {"privacy"},
+    {"commands"},
     {"serving"},
     {"app"},
     {"server", "cli"},

@@ -9,8 +9,12 @@ from typing import Literal, get_args, get_origin
 import pytest
 from pydantic import ValidationError
 
+from helix.domain.search_space import Fusion
 from helix.errors import SettingsError
+from helix.retrieval.vector_space import fusion_of
 from helix.settings import HOW, Settings, bounds_of, load_settings, variable_of
+from pipelines.files.recipe import RECIPE, ChunkSizes
+from tests.support.fake_embedder import word_embedder
 from tests.support.repository import ROOT
 
 GOOD = {"DATABASE_URL": "embedded", "GEMINI_API_KEY": "secret-key"}
@@ -29,7 +33,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> pytest.Mon
 def test_defaults(environment: pytest.MonkeyPatch) -> None:
     settings = load_settings()
     assert (settings.llm, settings.embedder) == ("gemini", "gemini")
-    assert settings.gemini_model == "gemini-2.5-flash"
+    assert settings.gemini_model == "auto"
     assert settings.embed_model == "gemini-embedding-001"
     assert settings.retrieval_max_distance is None
     assert settings.retrieval_top_k == 5
@@ -61,6 +65,9 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("RETRIEVAL_MAX_DISTANCE", "2.1"),
         ("RETRIEVAL_MAX_DISTANCE", "nan"),
         ("RETRIEVAL_TOP_K", "0"),
+        ("K_VEC", "0"),
+        ("RRF_K", "sixty"),
+        ("CHUNK_TARGET_TOKENS", "10"),
         ("HELIX_LLM", "Gemini!"),
         ("HELIX_EMBEDDER", "a b"),
         ("HELIX_POOL_SIZE", "many"),
@@ -102,6 +109,29 @@ def test_lists_are_split_and_checked(environment: pytest.MonkeyPatch) -> None:
     assert urls == ["postgresql://a:1,b:2/d", "postgres://c/d"]
     environment.setenv("HELIX_GUARDS", "None")
     assert load_settings().guards == ()
+
+
+def test_a_chunk_repeats_half_of_itself_at_most(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("CHUNK_TARGET_TOKENS", "80")
+    with pytest.raises(
+        SettingsError, match=r"^CHUNK_OVERLAP_TOKENS is 50, .* set it to 40 or less$"
+    ):
+        load_settings()
+    environment.setenv("CHUNK_OVERLAP_TOKENS", "40")
+    settings = load_settings()
+    assert (settings.chunk_target_tokens, settings.chunk_overlap_tokens) == (80, 40)
+
+
+def test_the_usual_numbers_of_search_and_chunks_are_those_of_the_code(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    environment.setenv("HELIX_FUSION", "rrf")
+    settings = load_settings()
+    assert fusion_of(settings, word_embedder()) == Fusion(None)
+    assert ChunkSizes.of(settings) == ChunkSizes() and ChunkSizes().recipe == RECIPE
+    for name, value in (("K_VEC", "7"), ("K_FTS", "9"), ("RRF_K", "11")):
+        environment.setenv(name, value)
+    assert fusion_of(load_settings(), word_embedder()) == Fusion(None, 11, near=7, by_words=9)
 
 
 def test_no_key_is_needed_offline(environment: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """``python -m evals.agent``: tool cases over samples/; with ``--data DIR`` TAT-QA and sec10q.
 
 It asks with the agent and without it. The exit status is 1 where a case is not as it must be.
+``--model-cases`` asks a dozen questions of a real model.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import time
 from pathlib import Path
 
 from evals.agent.arithmetic import derivations, measure_arithmetic
-from evals.agent.cases import run_cases
+from evals.agent.cases import SUITE, run_cases
 from evals.agent.comparisons import measure_comparisons
+from evals.agent.model_cases import model_outcomes, table
 from evals.cases import CaseError
-from evals.database import settings_of_run
+from evals.database import ingest, settings_of_run
 from evals.documents.parts import Part
 from evals.report.data import write_json
 from helix.errors import HelixError
+from helix.services import open_services
+from helix.settings import Settings
 
 PARTS = ("derivations", "tatqa", "sec10q")
 
@@ -47,12 +51,31 @@ def _golden() -> int:
     return int(bool(wrong))
 
 
+async def _of_model(settings: Settings) -> int:
+    await asyncio.to_thread(ingest, settings, SUITE)
+    outcomes = []
+    async with open_services(settings) as services:
+        async for outcome in model_outcomes(services):
+            print(outcome.line, flush=True)
+            outcomes.append(outcome)
+    print("\n".join(table(outcomes)))
+    return 0
+
+
+def _by_model() -> int:
+    with settings_of_run() as settings:
+        return asyncio.run(_of_model(settings))
+
+
 def main() -> int:
     """Ask everything, and print what came of it."""
     parser = argparse.ArgumentParser(
         prog="evals.agent", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--data", type=Path, help="folder of the public sets")
+    parser.add_argument(
+        "--model-cases", action="store_true", help="a dozen questions for the model of HELIX_LLM"
+    )
     parser.add_argument("--part", action="append", choices=PARTS, help="one part; default all")
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="every Nth table")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write measures and failures")
@@ -60,6 +83,8 @@ def main() -> int:
     options = parser.parse_args()
     began = time.perf_counter()
     try:
+        if options.model_cases:
+            return _by_model()
         if options.data is None:
             return _golden()
         part = measured(options.data, tuple(options.part or PARTS), max(options.sample, 1))

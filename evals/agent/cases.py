@@ -87,7 +87,7 @@ def _wrong(case: ToolCase, answer: Answer, names: dict[int, str]) -> Iterator[st
     tools_called = tuple(dict.fromkeys(call.name for call in gathered.calls)) if gathered else ()
     if tools_called != case.tools:
         yield f"calls {', '.join(tools_called) or 'nothing'}"
-    cited = {names[citation["document_id"]] for citation in answer.citations}
+    cited = {names[number] for number in answer.cited_documents}
     if cited != set(case.sources):
         yield f"cites {', '.join(sorted(cited)) or 'nothing'}"
     yield from (

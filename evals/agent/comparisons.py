@@ -43,10 +43,10 @@ def load_comparisons(data: Path) -> Iterator[Comparison]:
             globs = [name.strip() for name in row["Source Docs"].split(",")]
             matching = tuple(name for name in files if any(fnmatch(name, glob) for glob in globs))
             if row["Question Type"].startswith("Multi") and len(matching) > 1:
-                yield Comparison(row["Question"], matching, tuple(_values(row["Answer"])))
+                yield Comparison(row["Question"], matching, tuple(amounts(row["Answer"])))
 
 
-def _values(answer: str) -> Iterator[float]:
+def amounts(answer: str) -> Iterator[float]:
     """The amounts of the set's answer, in units: no years, no small counts."""
     for one in numbers(answer):
         if one.scale or one.value >= _least(one):
@@ -76,7 +76,7 @@ async def _ask_all(settings: Settings, tenant: str, comparisons: list[Comparison
             for one in comparisons:
                 answer = await ask(services, one.text, Scope(tenant), mode)
                 found_files = {names[hit.document_id] for hit in answer.retrieval.hits}
-                cited = {names[each["document_id"]] for each in answer.citations}
+                cited = {names[number] for number in answer.cited_documents}
                 expected = set(one.files)
                 counts["answered"] += not answer.abstained
                 counts["found"] += expected <= found_files
@@ -105,10 +105,12 @@ def _says_two(answer: Answer, one: Comparison) -> bool:
     if answer.abstained or not one.values:
         return False
     stated = [number.full for number in numbers(answer.text)]
-    close = {value for value in set(one.values) if any(_same(other, value) for other in stated)}
+    close = {
+        value for value in set(one.values) if any(same_amount(other, value) for other in stated)
+    }
     return len(close) >= min(2, len(set(one.values)))
 
 
-def _same(one: float, other: float) -> bool:
+def same_amount(one: float, other: float) -> bool:
     """The same amount, whether in units or as a table in millions prints it."""
     return any(abs(one * scale - other) <= 0.0005 * abs(other) for scale in (1, 1e3, 1e6, 1e-6))

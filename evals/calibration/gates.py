@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from evals.calibration.questions import COVERED, FOREIGN, NEAR_MISS
 from evals.calibration.searches import SearchedQuestion
+from helix.evidence.vectors import IDENTITY as OFFLINE
 from helix.providers.offline import MAX_DISTANCE
-from helix.providers.offline.vectors import IDENTITY as OFFLINE
 from helix.retrieval.calibration.model import PENALTY, GateModel, fit
 from helix.retrieval.calibration.signals import SIGNALS
 

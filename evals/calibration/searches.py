@@ -12,7 +12,7 @@ from helix.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit, SearchResult
 from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
-from helix.providers.offline.vectors import word_vectors
+from helix.evidence.vectors import word_vectors
 from helix.retrieval.calibration.signals import signals
 from helix.store import ChunkStore
 

@@ -26,8 +26,8 @@ from evals.database import temporary_databases
 from evals.datasets import load_all
 from evals.datasets.records import Question, QuestionSet
 from evals.datasets.sec10q import load_report_questions
+from helix.evidence.vectors import IDENTITY as OFFLINE
 from helix.providers.offline import MAX_DISTANCE
-from helix.providers.offline.vectors import IDENTITY as OFFLINE
 from helix.retrieval.calibration.model import GateModel
 from helix.store import ChunkStore
 

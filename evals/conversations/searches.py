@@ -14,8 +14,9 @@ from helix.contract import DEFAULT_TOP_K
 from helix.domain.followups import FollowUp, follow_up
 from helix.domain.history import EarlierTurn, History
 from helix.domain.records import SearchResult
+from helix.evidence.vectors import word_vectors
 from helix.providers.base import Embedder
-from helix.providers.offline.vectors import word_vectors
+from helix.retrieval.evidence import FOLLOWING, found_answer
 from helix.retrieval.question_vectors import question_vector
 from helix.store import ChunkStore
 
@@ -71,5 +72,7 @@ async def _search(store: ChunkStore, embedder: Embedder, asked: FollowUp) -> Fou
     began = time.perf_counter()
     vector = await question_vector(embedder, asked)
     result = await store.search_hybrid(asked.question, vector, DEFAULT_TOP_K, beside=asked.terms)
+    if asked.tentative and not await found_answer(asked.question, result.hits, FOLLOWING):
+        return await _search(store, embedder, FollowUp(asked.question))
     seconds = time.perf_counter() - began
     return Found([int(h.node_id.rpartition("-")[2]) for h in result.hits], result, seconds)

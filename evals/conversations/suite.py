@@ -12,6 +12,7 @@ from evals.database import ingest
 from evals.suites import ROOT, Suite
 from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.proof.model import LIKELY
 from helix.domain.history import EarlierTurn, History
 from helix.domain.scope import Scope
 from helix.services import open_services
@@ -63,6 +64,11 @@ def report(found: list[TurnOutcome]) -> Iterator[str]:
 
 
 def _faults(expected: dict[str, Any], answer: Answer) -> Iterator[str]:
+    if expected.get("near_miss") and not answer.abstained:
+        # nothing without a model tells these words from an answer's: it must not be marked as one
+        if (answer.proof.answers or 0.0) >= LIKELY:
+            yield "is marked as a likely answer"
+        return
     kind = answer.turn.kind if answer.turn else None
     if kind != expected["type"]:
         yield f"is {kind}, not {expected['type']}"

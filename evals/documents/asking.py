@@ -87,7 +87,11 @@ class Shelf:
 
     def _judge(self, asked: Asked, answer: Answer) -> Judged:
         names = {number: name for name, number in self.ids.items()}
-        cited = tuple((names[one["document_id"]], one["page"] or 0) for one in answer.citations)
+        cited = tuple(
+            (names[one["document_id"]], one["page"] or 0)
+            for one in answer.citations
+            if one["document_id"] is not None
+        )
         hits = answer.retrieval.hits[:FIRST]
         found = tuple((names[hit.document_id], hit.page or 0) for hit in hits)
         return Judged(asked, outcome_of(asked, answer, cited), answer.text, cited, found)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evals.case_metrics import case_metrics, latency, mean_metrics
 from evals.cases import CaseError
 from evals.metrics.statistics import Agreement, Estimate
 from evals.runner import Outcome
@@ -74,6 +75,10 @@ def to_json(run: Run, compared: Comparison | None = None) -> Json:
         "seconds": round(run.seconds, 2),
         "ceiling": run.ceiling,
         "totals": [{"name": name, **value.to_json()} for name, value in run.totals.items()],
+        "metrics": [
+            {"name": name, **value.to_json()} for name, value in mean_metrics(run.outcomes).items()
+        ],
+        "latency": {name: round(value, 3) for name, value in latency(run.outcomes).items()},
         "minima": dict(run.minima),
         "failed": list(run.failed),
         "agreement": [{"name": name, **asdict(value)} for name, value in run.agreement.items()],
@@ -97,6 +102,10 @@ def _case(outcome: Outcome) -> Json:
         "distance": None if distance is None or distance != distance else round(distance, 4),
         "found": {name: round(value, 4) for name, value in outcome.found.items()},
         "keywords": outcome.keywords,
+        "metrics": {
+            name: None if value is None else round(value, 4)
+            for name, value in case_metrics(outcome).items()
+        },
         "judgements": {
             name: {
                 "faithful": judged.faithful,

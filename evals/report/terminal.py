@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from evals.case_metrics import CASE_METRICS, case_metrics, latency, mean_metrics
 from evals.report.data import Comparison, Run
 from evals.runner import Outcome
 
@@ -16,7 +17,9 @@ _QUESTION = 60
 def show(console: Console, run: Run, compared: Comparison | None) -> None:
     """Print the cases, the totals, the agreement of judges, the comparison and what failed."""
     console.print(_cases(run.outcomes))
+    console.print(_metrics(run.outcomes))
     console.print(_totals(run))
+    console.print(latency_line(run))
     for name, value in run.agreement.items():
         kappa = (
             "no kappa: both always say the same" if value.kappa is None else f"{value.kappa:.2f}"
@@ -53,6 +56,25 @@ def _did(outcome: Outcome) -> str:
     return "answer"
 
 
+def _metrics(outcomes: Sequence[Outcome]) -> Table:
+    table = Table("case", title="the five metrics by case", show_footer=True)
+    table.columns[0].footer = "mean"
+    means = mean_metrics(outcomes)
+    for name in CASE_METRICS:
+        footer = f"{means[name].value:.3f}" if name in means else ""
+        table.add_column(name, footer=footer, justify="right")
+    for one in outcomes:
+        values = case_metrics(one).values()
+        table.add_row(one.case.id, *("" if v is None else f"{v:.2f}" for v in values))
+    return table
+
+
+def latency_line(run: Run) -> str:
+    """How long answers took: half of them no longer than p50, and 95 of 100 no longer than p95."""
+    told = ", ".join(f"{name} {value:.3f} s" for name, value in latency(run.outcomes).items())
+    return f"seconds to the end of an answer: {told or 'nothing was asked'}"
+
+
 def _totals(run: Run) -> Table:
     judges = " and ".join(run.judges)
     table = Table("measure", "value", "95% interval", "n", title=f"{run.suite}, judge: {judges}")
@@ -87,6 +109,9 @@ def _markdown(run: Run, compared: Comparison | None) -> Iterator[str]:
     yield "| measure | value [95% interval] | n |\n|---|---|---|"
     for name, value in run.totals.items():
         yield f"| {name} | {value} | {value.n} |"
-    yield ""
+    yield "\n| metric by case, mean | value [95% interval] | n |\n|---|---|---|"
+    for name, value in mean_metrics(run.outcomes).items():
+        yield f"| {name} | {value} | {value.n} |"
+    yield f"\n{latency_line(run)}\n"
     yield from (f"- **{line}**" for line in run.failed)
     yield from (f"- {line}" for line in comparison_lines(compared))

@@ -60,6 +60,8 @@ class Agent:
                 yield event
             await gathering
             retrieval = await self._retrieval(run)
+            while not run.events.empty() and (event := run.events.get_nowait()) is not None:
+                yield event
         finally:
             await self._stop(gathering)
         yield retrieval
@@ -100,18 +102,24 @@ class Agent:
     async def _retrieval(self, run: Run) -> Retrieval:
         """The ledger as the sources of an answer, or the reason of the refusal.
 
+        Where the gate refuses the passages, the results of tools are answered from alone.
+
         Raises:
             HelixError: the gate refuses, but the model or a tool had failed: a refusal would state
                 that the documents lack the answer, which is not known.
         """
         ledger, space = run.context.ledger, self.retriever.space.description
         decision, reason = await gate_of(run)
+        if reason and ledger.results and not run.failed_calls:
+            run.leave_passages_out()
+            reason = None
         if reason and run.unserved:
             raise run.unserved
         return Retrieval(
             [entry.hit for entry in ledger.entries], decision, Trace(), space,
             [] if reason else ledger.sources, reason,
             calculations=tuple(ledger.calculations), gathered=run.gathered,
+            usages=tuple(run.usages),
         )  # fmt: skip
 
     def again(self, calls: Sequence[dict[str, Any]]) -> Agent:

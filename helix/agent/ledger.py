@@ -1,4 +1,4 @@
-"""The ledger: every passage that a tool returned, once, under a number that never changes. Pure.
+"""The ledger: every passage and result that a tool returned, once, under a number. Pure.
 
 Its numbers are those of the sources in the prompt that the answer is written from. A passage that
 no longer fits into that prompt gets no number: every number stands for text that the model sees.
@@ -6,11 +6,12 @@ no longer fits into that prompt gets no number: every number stands for text tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source, sources_of
-from helix.domain.records import Hit
+from helix.domain.records import Hit, tool_hit
+from helix.domain.tool_results import ToolResult
 
 MAX_SOURCES = 24
 """Sources of one answer: twice those of a single search, for a question of several parts."""
@@ -36,7 +37,11 @@ class Entry:
 
 
 class Ledger:
-    """The sources and calculations of one answer, in the order in which tools found them."""
+    """The sources and calculations of one answer, in the order in which tools found them.
+
+    ``calculations`` are those over numbers of passages, which an answer writes out; the result of
+    any other calculation is a source of its own.
+    """
 
     def __init__(self, max_sources: int = MAX_SOURCES, max_tokens: int = MAX_TOKENS) -> None:
         self.entries: list[Entry] = []
@@ -64,6 +69,29 @@ class Ledger:
         self._numbers[hit.chunk_id] = number
         self.entries.append(Entry(number, source, call))
         return number
+
+    def add_result(self, result: ToolResult, call: int) -> int | None:
+        """The number of a tool's result, as ``add`` has it; the same result is one source."""
+        for entry in self.results:
+            if entry.hit.tool == result:
+                return entry.number
+        return self.add(tool_hit(result, len(self.results) + 1), call)
+
+    @property
+    def results(self) -> list[Entry]:
+        """The entries that are results of tools."""
+        return [entry for entry in self.entries if entry.hit.tool]
+
+    def leave_passages_out(self) -> dict[int, int]:
+        """Keep the results of tools alone, numbered anew; returns their new numbers by their old.
+
+        Passages that did not pass the gate may not be answered from, though a result may.
+        """
+        kept = self.results
+        self.entries = [replace(entry, number=n) for n, entry in enumerate(kept, 1)]
+        numbers = {old.number: new.number for old, new in zip(kept, self.entries, strict=True)}
+        self._numbers = {entry.hit.chunk_id: entry.number for entry in self.entries}
+        return numbers
 
     def number_of(self, chunk_id: int) -> int | None:
         """The number of a chunk; None for a chunk that is not in the ledger."""

@@ -7,6 +7,7 @@ the answer is written from the ledger, by the one answering path.
 from __future__ import annotations
 
 import logging
+import uuid
 from typing import Any
 
 from llama_index.core.agent.workflow import FunctionAgent
@@ -18,7 +19,8 @@ from llama_index.core.agent.workflow.workflow_events import (
     ToolCallResult,
 )
 from llama_index.core.base.llms.base import BaseLLM
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole, ToolCallBlock
+from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 from llama_index.core.tools import AsyncBaseTool, ToolMetadata
 from llama_index.core.tools import ToolOutput as LlamaToolOutput
@@ -26,22 +28,27 @@ from pydantic import PrivateAttr
 
 from helix.agent.rendering import tokens_of
 from helix.agent.run import Run
+from helix.agent.schema_driver import drive_by_schema
+from helix.agent.text_calls import calls_in_text
 from helix.agent.thinking import is_worth_thinking
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
 from helix.prompts import prompt
-from helix.providers.base import LanguageModel, MalformedCall
+from helix.providers.base import LanguageModel, MalformedCall, usage_of
 
 _UNREADABLE = "Your last call could not be read. Call the tool again with valid JSON, or stop."
 _MEMORY_TOKENS = 1_000_000
 """The limit of LlamaIndex's memory of one run; the run's own bounds are reached long before."""
+_HELD_KINDS = frozenset({"local", "server"})
+"""Kinds of providers whose models call by a schema: measured with llama.cpp's server alone."""
 _logger = logging.getLogger(__name__)
 
 
 async def drive_by_model(llm: LanguageModel, run: Run) -> None:
     """Let the model call tools until it has enough.
 
+    A model that prefers to be held to a schema makes its calls so, where its server knows schemas.
     Its thoughts are asked for where the question is worth it; a model that refuses to give them is
     asked without.
 
@@ -49,6 +56,9 @@ async def drive_by_model(llm: LanguageModel, run: Run) -> None:
         BoundReached: a bound of the run came first.
         UpstreamError: the model failed.
     """
+    held = llm.prefers_schema and llm.identity.partition(":")[0] in _HELD_KINDS
+    if held and await _by_schema(llm, run):
+        return
     if llm.thinking and is_worth_thinking(run.context.question):
         try:
             await _choose(llm.thinking, run)
@@ -59,6 +69,20 @@ async def drive_by_model(llm: LanguageModel, run: Run) -> None:
         else:
             return
     await _choose(llm.model, run)
+
+
+async def _by_schema(llm: LanguageModel, run: Run) -> bool:
+    """Whether the model made its calls by a schema; not where its server knows none."""
+    if llm.schema_options is None:
+        return False
+    try:
+        await drive_by_schema(llm, run)
+    except UpstreamError:
+        if run.outcomes:
+            raise
+        _logger.info("the model made no call by a schema: tools are offered to it")
+        return False
+    return True
 
 
 async def _choose(model: BaseLLM, run: Run) -> None:
@@ -113,6 +137,11 @@ class GatheringAgent(FunctionAgent):
         )
         self._run = run
 
+    async def _get_streaming_response(self, *args: Any, **options: Any) -> ChatResponse:
+        response = await super()._get_streaming_response(*args, **options)
+        self._run.note_usage(usage_of(response))
+        return response
+
     async def take_step(
         self,
         ctx: AgentContext,
@@ -124,13 +153,34 @@ class GatheringAgent(FunctionAgent):
         try:
             self._run.step()
             try:
-                return await super().take_step(ctx, llm_input, tools, memory)
+                output = await super().take_step(ctx, llm_input, tools, memory)
             except MalformedCall:
                 complaint = ChatMessage(role=MessageRole.USER, content=_UNREADABLE)
-                return await super().take_step(ctx, [*llm_input, complaint], tools, memory)
+                output = await super().take_step(ctx, [*llm_input, complaint], tools, memory)
+            return output if output.tool_calls else await self._with_text_calls(ctx, output)
         except Exception as error:
             self.failure = error
             raise
+
+    async def _with_text_calls(self, ctx: AgentContext, output: AgentOutput) -> AgentOutput:
+        """The output with the calls that its text consists of, in place of the text."""
+        offered = {tool.name for tool in self._run.offered}
+        calls = [
+            ToolSelection(tool_id=f"call_{uuid.uuid4().hex}", tool_name=name, tool_kwargs=given)
+            for name, given in calls_in_text(output.response.content or "", offered)
+        ]
+        if not calls:
+            return output
+        blocks = [
+            ToolCallBlock(
+                tool_call_id=one.tool_id, tool_name=one.tool_name, tool_kwargs=one.tool_kwargs
+            )
+            for one in calls
+        ]
+        message = ChatMessage(role=MessageRole.ASSISTANT, blocks=blocks)
+        scratchpad = await ctx.store.get(self.scratchpad_key, default=[])
+        await ctx.store.set(self.scratchpad_key, [*scratchpad[:-1], message])
+        return output.model_copy(update={"response": message, "tool_calls": calls})
 
 
 class _ModelTool(AsyncBaseTool):

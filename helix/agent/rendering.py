@@ -14,18 +14,21 @@ from helix.domain.citations import place
 from helix.domain.context import count_tokens
 from helix.domain.prompt import defuse
 from helix.domain.records import Hit
+from helix.domain.tool_results import ToolResult
 
 _CUT = "\n(cut: the rest is too long)"
 _FULL = "(left out: there is no room for more passages)"
 
 
 def source_json(entry: Entry) -> dict[str, Any]:
-    """The ``source`` event of a passage that has entered the ledger."""
+    """The ``source`` event of a passage, or of a tool's result, that has entered the ledger."""
     hit = entry.hit
+    chunk_id, document_id = hit.stored_ids
     return {
         "n": entry.number,
-        "chunk_id": hit.chunk_id,
-        "document_id": hit.document_id,
+        "kind": hit.kind,
+        "chunk_id": chunk_id,
+        "document_id": document_id,
         "title": hit.title,
         "heading_path": list(hit.heading_path),
         "page": hit.page,
@@ -36,8 +39,12 @@ def source_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: int) -> str:
-    """``output`` as the text that a model reads; ``numbers`` are the ledger's, by chunk id.
+def outcome_text(
+    output: ToolOutput, numbers: Mapping[int | ToolResult, int], most_tokens: int
+) -> str:
+    """``output`` as the text that a model reads, with the ledger's ``numbers``.
+
+    They are those of passages by their chunk's id, and of results by themselves.
 
     A passage is shown once, whole; passages without a number are only counted. Text is cut so that
     the whole has at most ``most_tokens`` tokens.
@@ -54,6 +61,8 @@ def outcome_text(output: ToolOutput, numbers: Mapping[int, int], most_tokens: in
             if part.chunk_id not in rendered:
                 line = f"{line} ({place(part)}) {defuse(part.content)}"
             rendered.add(part.chunk_id)
+        elif isinstance(part, ToolResult):
+            line = f"[{numbers[part]}] {part.text}" if part in numbers else part.text
         else:
             line = part
         cost = tokens_of(line)

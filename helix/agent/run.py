@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,6 +18,8 @@ from helix.agent.tool import AnyTool, ToolContext, ToolFailure, ToolOutput
 from helix.answering.gathering import Event
 from helix.domain.prompt import Before
 from helix.domain.tool_calls import Ended, Gathered, ToolCall
+from helix.domain.tool_results import ToolResult
+from helix.domain.usage import Usage
 from helix.errors import HelixError, StoreUnavailable, UpstreamError
 
 _logger = logging.getLogger(__name__)
@@ -73,7 +75,7 @@ class Run:
     """The state of one gathering; ``events`` are those for the client, None after the last.
 
     ``before`` is the conversation so far, for a model that chooses the calls; ``error`` is the
-    error of the model or plan that chooses them.
+    error of the model or plan that chooses them; ``usages`` are those of its turns so far.
     """
 
     context: ToolContext
@@ -84,6 +86,7 @@ class Run:
     outcomes: list[Outcome] = field(default_factory=list)
     end_reason: Ended = "done"
     error: HelixError | None = None
+    usages: list[Usage] = field(default_factory=list)
     _unserved: dict[str, HelixError] = field(default_factory=dict)
     _began: float = field(default_factory=time.perf_counter)
     _steps: int = 0
@@ -105,6 +108,11 @@ class Run:
         With such an error it is not known what the documents would have had.
         """
         return self.error or next(iter(self._unserved.values()), None)
+
+    @property
+    def failed_calls(self) -> bool:
+        """Whether a call failed, and did not succeed later, by no fault of its arguments."""
+        return bool(self._unserved)
 
     @property
     def gathered(self) -> Gathered:
@@ -137,6 +145,11 @@ class Run:
     def spend(self, tokens: int) -> None:
         """Count tokens of a prompt or of a reply of the model."""
         self._spent_tokens += tokens
+
+    def note_usage(self, usage: Usage | None) -> None:
+        """Keep what a turn of the model took, by its service's count."""
+        if usage:
+            self.usages.append(usage)
 
     async def call(self, name: str, arguments: dict[str, Any]) -> str:
         """Call a tool; returns the text that the model reads. Its passages enter the ledger.
@@ -206,27 +219,45 @@ class Run:
 
     def _record(self, call: _Call, output: ToolOutput | None, failure: str) -> str:
         """Put a call's passages into the ledger and its event into ``events``; the model's text."""
-        seconds, numbers = time.perf_counter() - call.began, dict[int, int]()
+        seconds, numbers = time.perf_counter() - call.began, dict[int | ToolResult, int]()
         if output is not None:
             numbers = self._numbered(output, call.number)
+        chunk_ids = tuple(key for key in numbers if isinstance(key, int))
         record = ToolCall(
-            call.number, call.name, call.arguments, tuple(numbers.values()), tuple(numbers),
+            call.number, call.name, call.arguments, tuple(numbers.values()), chunk_ids,
             call.began - self._began, seconds, failure,
         )  # fmt: skip
         self.outcomes.append(Outcome(record, output))
-        outcome = {"passages": len(numbers), "milliseconds": round(seconds * 1000, 1)}
+        outcome = {"passages": len(chunk_ids), "milliseconds": round(seconds * 1000, 1)}
         self.emit("tool", {**call.head, **outcome, "failure": failure or None})
         return outcome_text(output, numbers, self.bounds.output_tokens) if output else failure
 
-    def _numbered(self, output: ToolOutput, call: int) -> dict[int, int]:
-        """The ledger's numbers of the output's passages, by chunk id; a new one gets an event."""
-        ledger, numbers = self.context.ledger, dict[int, int]()
+    def leave_passages_out(self) -> None:
+        """Keep the results of tools as the only sources, and tell their new numbers."""
+        ledger = self.context.ledger
+        numbers = ledger.leave_passages_out()
+        for place, outcome in enumerate(self.outcomes):
+            kept = tuple(numbers[n] for n in outcome.call.numbers if n in numbers)
+            self.outcomes[place] = replace(outcome, call=replace(outcome.call, numbers=kept))
+        if any(old != new for old, new in numbers.items()):
+            for entry in ledger.entries:
+                self.emit("source", source_json(entry))
+
+    def _numbered(self, output: ToolOutput, call: int) -> dict[int | ToolResult, int]:
+        """The ledger's numbers of what the output brings; a new one gets an event.
+
+        Passages are keyed by their chunk's id, results by themselves.
+        """
+        ledger, numbers = self.context.ledger, dict[int | ToolResult, int]()
+        told = len(ledger.entries)
         for hit in output.passages:
-            before = len(ledger.entries)
             if number := ledger.add(hit, call):
                 numbers[hit.chunk_id] = number
-            if len(ledger.entries) > before:
-                self.emit("source", source_json(ledger.entries[-1]))
+        for result in output.results:
+            if number := ledger.add_result(result, call):
+                numbers[result] = number
+        for entry in ledger.entries[told:]:
+            self.emit("source", source_json(entry))
         ledger.calculations.extend(output.calculations)
         return numbers
 

@@ -20,6 +20,7 @@ from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
+from helix.domain.tool_results import ToolResult
 from helix.errors import HelixError
 from helix.library.access import Library
 from helix.retrieval.gated_retriever import GatedRetriever
@@ -88,9 +89,11 @@ class ToolOutput:
         calculations: for the ledger.
         decision: the gate's, where the tool searched; None: the distance of the passages to the
             question is measured afterwards (helix.agent.gate).
+
+    A ToolResult among the parts becomes a source of its own: no gate measures it.
     """
 
-    parts: tuple[str | Hit, ...] = ()
+    parts: tuple[str | Hit | ToolResult, ...] = ()
     calculations: tuple[Calculation, ...] = ()
     decision: GateDecision | None = None
 
@@ -98,6 +101,11 @@ class ToolOutput:
     def passages(self) -> list[Hit]:
         """The passages among the parts, in order."""
         return [part for part in self.parts if isinstance(part, Hit)]
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """The results among the parts, in order."""
+        return [part for part in self.parts if isinstance(part, ToolResult)]
 
 
 _Arguments = TypeVar("_Arguments", bound=Arguments)

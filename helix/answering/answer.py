@@ -7,32 +7,41 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypedDict
+from functools import cached_property
+from typing import Any, Literal, TypedDict
 
 from helix.answering.clarification import clarifying_question, question_back
+from helix.answering.code.blocks import without_code
+from helix.answering.code.model import CodeName
 from helix.answering.debug import debug_block
 from helix.answering.from_history import from_history
 from helix.answering.gathering import Mode
 from helix.answering.guardrails import Flag
 from helix.answering.images import UploadedImage
-from helix.answering.proof import Proof, Support, prove, with_relevance
+from helix.answering.model_use import model_json
+from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance
 from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
 from helix.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.attribution import attribute_citations
-from helix.domain.citations import cite, snippet
+from helix.domain.citations import MARKER, cited_numbers, snippet
 from helix.domain.context import Source
 from helix.domain.history import History
+from helix.domain.intents import is_summary
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.scope import Scope
+from helix.domain.tool_results import SourceKind
 from helix.domain.turns import Turn
+from helix.domain.usage import Usage
 from helix.prompts import Prompts
+from helix.providers.base import LanguageModel
 from helix.telemetry.tracing import request_trace_id
 
 NOTHING_TO_PROVE = Proof(())
+CitedBy = Literal["model", "helix"]
 
 
 class LongCitation(TypedDict):
@@ -41,11 +50,16 @@ class LongCitation(TypedDict):
     ``quote`` is ``documents.text[start:end]``, in characters: the first span, inside the chunk,
     that a statement citing the source rests on. All three are None where no statement does.
     ``snippet`` is a piece of the chunk that begins with the quote, or else with the chunk.
+    ``kind`` is that of the source: of a tool's result ids and offsets are None.
+    ``by``: the model's marker cites it, or Helix found that it bears out a statement without one.
+    ``source_url`` is the address of a page of the web that the document is; None of any other.
+    ``version_id`` is the SHA-256 of the source that the document was read from.
     """
 
     n: int
-    chunk_id: int
-    document_id: int
+    kind: SourceKind
+    chunk_id: int | None
+    document_id: int | None
     title: str
     heading_path: list[str]
     page: int | None
@@ -54,6 +68,9 @@ class LongCitation(TypedDict):
     quote: str | None
     start: int | None
     end: int | None
+    by: CitedBy
+    source_url: str | None
+    version_id: str | None
 
 
 @dataclass(frozen=True)
@@ -64,7 +81,8 @@ class Question:
     what came before in its conversation; None where it is asked outside of one. Both ids are 32
     hex characters; ``trace_id`` is the current request's, a random one outside of a request.
     ``mode`` says who gathers the sources; ``time_zone`` is the asker's, an IANA name. A question
-    with ``images`` is about them alone: no document is searched.
+    with ``images`` is about them alone: no document is searched. ``model`` is the name of the model
+    that is to answer (HELIX_MODELS); None: the tenant's, or that of the settings.
     """
 
     text: str
@@ -76,6 +94,7 @@ class Question:
     mode: Mode = "answer"
     time_zone: str = "UTC"
     images: tuple[UploadedImage, ...] = ()
+    model: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,12 +107,18 @@ class Answer:
         debug: the ``debug`` block of POST /v1/query.
         prompt: the user turn that the model got; None where no model was called.
         removed: the number of links and images that the hygiene guard removed.
+        left_out: the number of statements that were left out because no source bears them out;
+            None where none would be.
         dropped: the number of removed markers without a source, in an agent's answer.
         seconds: from the question to the end of the text; ``retrieval.trace`` has the stages.
         verdict: the judge's; None where no judge was asked, or it failed.
         judged: whether a judge was asked.
         turn: the question's place in its conversation; None outside of one.
         prompts: the prompts of the answer, with a record of those used.
+        llm: the model that was chosen to answer; None where the pipeline was not asked.
+        usages: what each call of it took, those of a gathering first.
+        names: the names in the code of an answer of mode ``write``; None of any other.
+        marked: whether the text has markers of Helix's own (``AnswerRequest.marks``).
     """
 
     question: Question
@@ -113,6 +138,26 @@ class Answer:
     turn: Turn | None = None
     prompts: Prompts = field(default_factory=Prompts)
     dropped: int = 0
+    left_out: int | None = None
+    llm: LanguageModel | None = None
+    usages: tuple[Usage, ...] = ()
+    names: list[CodeName] | None = None
+    marked: bool = False
+
+    @property
+    def model_json(self) -> dict[str, Any] | None:
+        """The ``model`` of its JSON: which one answered; None where none was called."""
+        is_fixed = self.retrieval.is_reply and not self.question.images
+        called = self.usages or not (self.retrieval.reason or is_fixed)
+        return model_json(self.llm, self.usages) if self.llm and called else None
+
+    @property
+    def writing_json(self) -> dict[str, Any]:
+        """The keys of its JSON that an answer of mode ``write`` has beside others."""
+        if self.question.mode != "write":
+            return {}
+        names = None if self.names is None else [one.to_json() for one in self.names]
+        return {"mode": "write", "names": names}
 
     @property
     def agent_json(self) -> dict[str, Any] | None:
@@ -139,27 +184,35 @@ class Answer:
         """The reason of a refusal as one sentence; None for an answer."""
         return reason_text(self.question.text, self.retrieval, self.reason)
 
-    @property
+    @cached_property
     def closest(self) -> list[Passage] | None:
-        """The passages that came closest, where it is a refusal."""
+        """The passages that came closest, where it is a refusal; some 10 ms the first time."""
         return closest_passages(self.question.text, self.retrieval, self.reason)
 
     @property
     def short_citations(self) -> list[Citation]:
         """The citations with the four keys of GET /ask; a snippet begins with its chunk.
 
-        It ends with the quote where that lies at the beginning of the chunk.
+        It ends with the quote where that lies at the beginning of the chunk. A tool's result has no
+        chunk, and is left out.
         """
         contents = {hit.chunk_id: hit for source in self.retrieval.sources for hit in source.hits}
         return [
             Citation(
                 n=citation["n"],
-                chunk_id=citation["chunk_id"],
+                chunk_id=chunk_id,
                 document_title=citation["title"],
-                snippet=short_snippet(contents[citation["chunk_id"]], citation["end"]),
+                snippet=short_snippet(contents[chunk_id], citation["end"]),
             )
             for citation in self.citations
+            if (chunk_id := citation["chunk_id"]) is not None
         ]
+
+    @property
+    def cited_documents(self) -> list[int]:
+        """The ids of the documents that are cited, in order, each once."""
+        ids = (citation["document_id"] for citation in self.citations)
+        return list(dict.fromkeys(number for number in ids if number is not None))
 
     def verdict_json(self) -> dict[str, Any] | None:
         """The verdict with the keys of the contract."""
@@ -176,13 +229,21 @@ class Answer:
             citations=[],
             proof=NOTHING_TO_PROVE,
             clarifying_question=None,
+            names=None,
         )
 
 
 def answer_of(
-    stream: AnswerStream, question: Question, flags: list[Flag], seconds: float
+    stream: AnswerStream,
+    question: Question,
+    flags: list[Flag],
+    seconds: float,
+    *,
+    by_proof: bool = False,
 ) -> Answer:
     """The answer of ``stream``, which was read to its end ``seconds`` after the question.
+
+    ``by_proof``: statements without a marker are cited to the source that bears them out, if any.
 
     A question that the model got in another wording stands in the answer in that wording.
     """
@@ -191,21 +252,32 @@ def answer_of(
         question = replace(question, text=stream.asked)
     retrieval, reason = stream.retrieval, stream.reason
     text = REFUSAL if reason else stream.answer
-    proof = NOTHING_TO_PROVE
+    prose = without_code(text) if retrieval.writing else text
+    proof, marks = NOTHING_TO_PROVE, stream.statements.marks if stream.statements else []
     if reason is None and not retrieval.is_reply:
         proof = with_relevance(
-            prove(text, retrieval.sources, calculations=retrieval.calculations),
+            prove(
+                prose,
+                retrieval.sources,
+                calculations=retrieval.calculations,
+                question=question.text,
+                looks_up=by_proof,
+            ).with_marks_of_ours(prose, marks),
             question.text,
-            text,
+            prose,
             retrieval.sources,
         )
+        if not is_summary(question.text):  # which every sentence of a document may be part of
+            proof = with_marks(proof, question.text, text, retrieval.sources)
     debug = debug_block(retrieval, stream.answer, seconds)
+    left_out = stream.left_out
+    debug |= {} if left_out is None else {"left_out": left_out}
     return Answer(
         question,
         retrieval,
         text,
         reason,
-        [] if reason else long_citations(text, retrieval.sources, proof),
+        [] if reason else long_citations(prose, retrieval.sources, proof, marks),
         proof,
         question_back(written, retrieval, reason, stream.turn, question.history)
         or clarifying_question(question.text, retrieval, reason),
@@ -217,37 +289,66 @@ def answer_of(
         turn=stream.turn,
         prompts=stream.prompts,
         dropped=stream.dropped,
+        left_out=left_out,
+        llm=stream.llm,
+        usages=stream.usages,
+        names=_names(text, retrieval) if retrieval.writing and not reason else None,
+        marked=bool(stream.statements and stream.statements.cites),
     )
 
 
+def _names(text: str, retrieval: Retrieval) -> list[CodeName]:
+    from helix.answering.code.linking import linked_names  # Pygments, for who writes code alone
+
+    return linked_names(text, retrieval.sources)
+
+
 def long_citations(
-    answer: str, sources: Sequence[Source], proof: Proof | None = None
+    answer: str,
+    sources: Sequence[Source],
+    proof: Proof | None = None,
+    marks: Collection[int] = (),
 ) -> list[LongCitation]:
     """The citations of ``answer``, whose markers number ``sources`` from 1.
 
-    ``proof`` is the proof of ``answer``, made here if it is not given.
+    Those that Helix found come after those of the markers. ``proof`` is the proof of ``answer``,
+    made here if it is not given. ``marks``: the offsets of the markers that Helix put there.
     """
     proof = prove(answer, sources) if proof is None else proof
     hits = _cited_hits(answer, sources, proof)
-    citations: list[LongCitation] = []
-    for citation in cite(answer, hits):
-        hit, support = hits[citation["n"] - 1], proof.support_of(citation["n"])
-        citations.append(
-            LongCitation(
-                n=citation["n"],
-                chunk_id=hit.chunk_id,
-                document_id=hit.document_id,
-                title=hit.title,
-                heading_path=list(hit.heading_path),
-                page=hit.page,
-                label=hit.label,
-                snippet=_snippet_at(hit, support) if support else citation["snippet"],
-                quote=support.quote if support else None,
-                start=support.start if support else None,
-                end=support.end if support else None,
-            )
-        )
-    return citations
+    own = {
+        int(n)
+        for marker in MARKER.finditer(answer)
+        if marker.start() not in marks
+        for n in marker[1].split(",")
+    }
+    numbers: dict[int, CitedBy] = {
+        n: "model" if n in own else "helix" for n in cited_numbers(answer, hits)
+    }
+    for n in proof.found:
+        numbers.setdefault(n, "helix")
+    return [_citation(n, hits[n - 1], proof.support_of(n), by) for n, by in numbers.items()]
+
+
+def _citation(n: int, hit: Hit, support: Support | None, by: CitedBy) -> LongCitation:
+    chunk_id, document_id = hit.stored_ids
+    return LongCitation(
+        n=n,
+        kind=hit.kind,
+        chunk_id=chunk_id,
+        document_id=document_id,
+        title=hit.title,
+        heading_path=list(hit.heading_path),
+        page=hit.page,
+        label=hit.label,
+        snippet=_snippet_at(hit, support) if support else snippet(hit.content),
+        quote=support.quote if support else None,
+        start=support.start if support and not support.of_tool else None,
+        end=support.end if support and not support.of_tool else None,
+        by=by,
+        source_url=hit.source_url,
+        version_id=hit.version_id,
+    )
 
 
 def _snippet_at(hit: Hit, support: Support) -> str:

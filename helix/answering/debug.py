@@ -23,7 +23,7 @@ def debug_block(retrieval: Retrieval, answer: str, seconds: float) -> dict[str, 
     """
     trace = retrieval.trace
     sources = [
-        {"n": n, "chunk_ids": [hit.chunk_id for hit in source.hits], "tokens": source.tokens}
+        {"n": n, "chunk_ids": source.chunk_ids, "tokens": source.tokens}
         for n, source in enumerate(retrieval.sources, 1)
     ]
     stages = {stage: _rounded(trace.seconds.get(stage, 0.0)) for stage in _STAGES}
@@ -49,6 +49,7 @@ def debug_block(retrieval: Retrieval, answer: str, seconds: float) -> dict[str, 
 def _gate(decision: GateDecision, ceiling: float) -> dict[str, Any]:
     """What the gate compared: distances, and where it is calibrated a score with its least."""
     gate = {"ceiling": ceiling, "best": _rounded(decision.best), "by_name": decision.by_name}
+    gate["by_evidence"] = decision.by_evidence
     if estimate := decision.estimate:
         gate |= {"score": _rounded(estimate.score), "least": _rounded(estimate.least)}
     return gate

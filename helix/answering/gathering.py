@@ -14,11 +14,22 @@ from helix.domain.followups import FollowUp
 from helix.domain.prompt import Before
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
+from helix.errors import HelixError
 
-Mode = Literal["answer", "agent"]
-"""``answer``: sources from one search; ``agent``: sources gathered by tools."""
+Mode = Literal["answer", "agent", "write"]
+"""``answer``: sources from one search; ``agent``: sources gathered by tools; ``write``: code and
+drafts, from the sources of one search."""
 Event = tuple[str, Any]
 """An event's name, and its payload, which is JSON."""
+
+
+class NeedsModel(HelixError):
+    """Code and drafts are to be written, and there is no model."""
+
+    status = 400
+
+    def __init__(self) -> None:
+        super().__init__("mode write needs a language model: set HELIX_LLM, or choose a model")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,15 @@ _HEIC_BRANDS = frozenset((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"))
 _HEIF_BRANDS = frozenset((b"mif1", b"msf1", b"heif"))
 
 
+KINDS = "PNG, JPEG, WebP, HEIC or HEIF"
+"""The images that are taken."""
+_OTHERS = {
+    b"GIF87a": "GIF", b"GIF89a": "GIF", b"BM": "BMP", b"II*\x00": "TIFF", b"MM\x00*": "TIFF",
+    b"\x00\x00\x01\x00": "ICO",
+}  # fmt: skip
+"""Images that models do not take, by their first bytes."""
+
+
 class ImagesNotSupported(HelixError):
     """The configured model takes no images."""
 
@@ -81,6 +90,15 @@ def image_type(data: bytes) -> str | None:
     """
     checks = {"image/png": _is_png, "image/jpeg": _is_jpeg, "image/webp": _is_webp}
     return next((name for name, check in checks.items() if check(data)), None) or _heif_type(data)
+
+
+def not_taken(data: bytes) -> str:
+    """The refusal of what ``image_type`` has no type for; it names the kinds to a real image."""
+    name = next((name for first, name in _OTHERS.items() if data.startswith(first)), None)
+    if data[4:12] == b"ftypavif":
+        name = "AVIF"
+    said = f": {name} images are not taken, send {KINDS}" if name else ""
+    return f"unsupported media type{said}"  # the contract has these words for what is no image
 
 
 def _is_png(data: bytes) -> bool:

@@ -71,7 +71,7 @@ async def _model_summary(llm: LanguageModel, summary: str, question: str, answer
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("conversation_summary")),
         ChatMessage(role=MessageRole.USER, content=said),
     ]
-    responses: Any = await llm.model.astream_chat(messages)
+    responses: Any = await llm.model.astream_chat(messages, **llm.brief)
     summary_text = ""
     async with aclosing(responses):
         async for response in responses:

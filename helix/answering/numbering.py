@@ -13,6 +13,7 @@ from helix.domain.citations import MARKER
 
 _DIGITS = re.compile(r"[0-9]{1,9}")
 _MAY_BE_MARKER = re.compile(r"\[[\s0-9,]*\Z")
+_CLOSING = frozenset(".,;:!?…)]}»”’。，、；：！？）")
 _LONGEST = 80  # characters that are held back where they may begin a marker
 
 Json = dict[str, Any]
@@ -67,6 +68,10 @@ class Renumbering(MarkerRewriting):
         """The reader's number of the prompt's ``n``."""
         return self.numbers.get(n, n)
 
+    def numbered(self, n: int) -> int:
+        """As ``number``; a source that no marker has gets the next number."""
+        return self.numbers.setdefault(n, len(self.numbers) + 1)
+
     def place(self, offset: int) -> int:
         """The offset in the readers' text of an offset in the model's text, both in characters."""
         at = bisect_right(self._shifts, offset, key=itemgetter(0)) - 1
@@ -95,15 +100,42 @@ class Renumbering(MarkerRewriting):
 
 
 class KnownMarkers(MarkerRewriting):
-    """Takes numbers out of markers that none of the ``sources`` has; ``dropped`` counts them."""
+    """Takes numbers out of markers that none of the ``sources`` has; ``dropped`` counts them.
+
+    With a whole marker goes the space in front of it, unless a word or a marker follows directly.
+    """
 
     def __init__(self, sources: int) -> None:
         super().__init__()
         self.dropped = 0
         self._sources = sources
+        self._space = ""  # that ends the text so far
+        self._is_left = False  # a marker behind it was taken out
+
+    def end(self) -> str:
+        given = super().end()
+        return given if self._is_left else given + self._space
+
+    def _unmarked(self, text: str) -> str:
+        if not text:
+            return ""
+        if self._is_left and (text[0].isspace() or text[0] in _CLOSING):
+            self._space = ""
+        self._is_left = False
+        whole = self._space + text
+        given = whole.rstrip(" \t")
+        self._space = whole[len(given) :]
+        return given
 
     def _rewritten(self, text: str) -> str:
-        return MARKER.sub(self._known, text)
+        given, position = "", 0
+        for marker in MARKER.finditer(text):
+            given += self._unmarked(text[position : marker.start()])
+            known = self._known(marker)
+            given += self._unmarked(known)
+            self._is_left = not known
+            position = marker.end()
+        return given + self._unmarked(text[position:])
 
     def _known(self, marker: re.Match[str]) -> str:
         numbers = marker[1].split(",")
@@ -136,12 +168,14 @@ def for_readers(response: Mapping[str, Any], sources: int) -> Json:
     """The JSON of an answer (``answer``, ``citations``, ``support``) with the readers' numbers.
 
     The JSON stays as it is where its text is null, or was deleted with its document; and for an
-    agent's answer, whose events had each source under its number before the answer began.
+    agent's answer, whose events had each source under its number before the answer began; and where
+    code is written, whose `[1]` is no marker.
     """
-    if not response["answer"] or response["abstained"] or response.get("agent"):
+    keeps = response.get("agent") or response.get("mode") == "write"
+    if not response["answer"] or response["abstained"] or keeps:
         return dict(response)
     text, made = renumbering_of(response["answer"], sources)
-    citations = [{**one, "n": made.number(one["n"])} for one in response["citations"]]
+    citations = [{**one, "n": made.numbered(one["n"])} for one in response["citations"]]
     support = response["support"]
     statements = [_statement(one, made) for one in support["statements"]]
     return {

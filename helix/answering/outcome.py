@@ -49,7 +49,12 @@ class OutcomeRecorder:
         self._metrics.guard_removals.inc(answer.removed)
         if answer.judged:
             self._metrics.judged(answer.verdict.grounded if answer.verdict else None)
+        model = answer.model_json or {}
+        if model.get("routed"):
+            self._metrics.routed.labels(model["asked"], model["answered"]).inc()
         set_request_attributes(
+            model=model.get("answered"),
+            cost_usd=model.get("cost_usd"),
             answer_id=answer.question.answer_id,
             outcome=outcome,
             reason=answer.reason,

@@ -15,23 +15,25 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from helix.answering.answer import Answer, Question, answer_of
+from helix.answering.choosing import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.gathering import Gatherer, Gathering
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
+from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.suggested_scope import suggested_scope
 from helix.contract import Verdict
 from helix.errors import Unavailable
+from helix.fairness.long_work import LONG
 from helix.prompts import Prompts, reading
+from helix.providers.base import LanguageModel, is_offline
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import span
 
 _ATTEMPTS = 2
-_LONG_ANSWER = 400
-"""Characters of an answer from which its proof may take over 5 ms, if it does not quote."""
 _CLOSE_SECONDS = 5.0
 
 _logger = logging.getLogger(__name__)
@@ -81,8 +83,9 @@ class AnswerPipeline:
         receipts: where receipts are stored; None stores none.
         observers: called with each finished answer, in order.
         metrics: where answers are counted.
-        prompts: where a tenant's own prompts are; None where models read none.
+        prompts: where a tenant's own prompts are; None: the shipped ones.
         agent: gathers the sources of questions whose mode is ``agent``; None: one search does.
+        answerers: the models that a question may choose; None: the engine's alone.
     """
 
     engine: CitationQueryEngine
@@ -94,11 +97,27 @@ class AnswerPipeline:
     metrics: Metrics = field(default_factory=Metrics)
     prompts: PromptSource | None = None
     agent: Gatherer | None = None
+    answerers: Answerers | None = None
     _background: set[asyncio.Task[Answer]] = field(default_factory=set)
 
-    async def prompts_of(self, tenant: str) -> Prompts:
-        """The prompts that ``tenant`` is answered with now; raises StoreUnavailable."""
-        return await self.prompts.of(tenant) if self.prompts else Prompts()
+    async def answerer_of(self, question: Question) -> Answerer:
+        """What answers ``question``.
+
+        Raises:
+            ModelNotAllowed: it names a model that may not be chosen.
+            StoreUnavailable: its tenant's choice could not be read.
+        """
+        if self.answerers is None:
+            return Answerer(self.engine, self.agent)
+        return await self.answerers.chosen(question.model, question.scope.tenant)
+
+    async def prompts_of(self, tenant: str, llm: LanguageModel | None = None) -> Prompts:
+        """The prompts that ``tenant`` is answered with now, by ``llm``; raises StoreUnavailable.
+
+        The shipped ones where neither that model nor the judge reads any.
+        """
+        read = not (llm or self.engine.llm).quotes_only or not is_offline(self.judge.identity)
+        return await self.prompts.of(tenant) if self.prompts and read else Prompts()
 
     def hold(self, task: asyncio.Task[Answer]) -> None:
         """Keep a reference to ``task`` until it is done; it may outlive its client."""
@@ -128,6 +147,10 @@ class AnswerRequest:
         started: the ``time.perf_counter()`` at which the question came.
         prompts: those to answer with; None: the tenant's, as they are when the answer begins.
         gatherer: gathers the sources in place of the pipeline's agent, such as a replay.
+        cites_by_proof: whether a statement without a marker is cited to the source that bears it
+            out, where one does.
+        marks: whether that source's marker is put into the text itself.
+        tells_closest: whether the passages that came closest to a refusal are told.
     """
 
     pipeline: AnswerPipeline
@@ -139,6 +162,9 @@ class AnswerRequest:
     started: float = field(default_factory=time.perf_counter)
     prompts: Prompts | None = None
     gatherer: Gatherer | None = None
+    cites_by_proof: bool = True
+    marks: bool = False
+    tells_closest: bool = True
 
     @cached_property
     def outcome(self) -> OutcomeRecorder:
@@ -190,15 +216,20 @@ class AnswerRequest:
 
         Raises:
             UpstreamError, StoreUnavailable, EmbedderMismatch: as CitationQueryEngine.ask does.
+            ModelNotAllowed: the question names a model that may not be chosen.
         """
         asked = self.question
         try:
-            with reading(self._prompts()) as prompts:
-                stream = await self.pipeline.engine.ask(
+            answerer = await self.pipeline.answerer_of(asked)
+            with reading(self._prompts(answerer.llm)) as prompts:
+                stream = await answerer.engine.ask(
                     asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history,
-                    gathering=self._gathering(), images=asked.images,
+                    gathering=self._gathering(answerer.agent), images=asked.images,
+                    marks=self.marks,
+                    writing=asked.mode == "write",
                 )  # fmt: skip
                 stream.prompts = await prompts
+                stream.llm = answerer.llm
         except BaseException as error:
             if self.recorded:
                 self.outcome.fail(error)
@@ -207,15 +238,15 @@ class AnswerRequest:
             self.outcome.first_token()
         return stream
 
-    async def _prompts(self) -> Prompts:
-        """Those to answer with; raises StoreUnavailable."""
-        return self.prompts or await self.pipeline.prompts_of(self.question.scope.tenant)
+    async def _prompts(self, llm: LanguageModel) -> Prompts:
+        """Those for ``llm`` to answer with; raises StoreUnavailable."""
+        return self.prompts or await self.pipeline.prompts_of(self.question.scope.tenant, llm)
 
-    def _gathering(self) -> Gathering | None:
-        """The gatherer of the sources; None: one search is made."""
+    def _gathering(self, agent: Gatherer | None) -> Gathering | None:
+        """The gatherer of the sources, ``agent`` in its mode; None: one search is made."""
         gatherer = self.gatherer
         if gatherer is None and self.question.mode == "agent":
-            gatherer = self.pipeline.agent
+            gatherer = agent
         return Gathering(gatherer, self.question.time_zone) if gatherer else None
 
     async def conclude(self, stream: AnswerStream) -> Answer:
@@ -232,10 +263,15 @@ class AnswerRequest:
 
         def prove_and_screen() -> Answer:
             flags = screen(stream.retrieval.sources) if "injection" in guards else []
-            return answer_of(stream, self.question, flags, seconds)
+            answer = answer_of(stream, self.question, flags, seconds, by_proof=self.cites_by_proof)
+            if weighs:
+                _ = answer.closest  # kept by the answer: the event loop has no time for it
+            return answer
 
+        weighs = self.tells_closest and stream.reason in WEIGHED
         with span("prove"):
-            if len(stream.answer) < _LONG_ANSWER:  # takes less than handing it to a thread
+            proves = weighs or (stream.reason is None and not stream.retrieval.is_reply)
+            if not proves and len(self.question.text) < LONG:
                 return prove_and_screen()
             return await asyncio.to_thread(prove_and_screen)  # would hold up other answers
 
@@ -291,11 +327,15 @@ class AnswerRequest:
             "support": answer.proof.to_json(),
             "reason_text": answer.reason_text,
             "closest": answer.closest,
+            "model": answer.model_json,
         }
+        if answer.left_out is not None:
+            summary["left_out"] = answer.left_out
         if turn := answer.turn_json:
             summary["turn"] = turn
         if agent := answer.agent_json:
             summary["agent"] = agent
+        summary |= answer.writing_json
         if with_verdict:
             summary["verdict"] = answer.verdict_json()
         summary |= {"answer_id": self.question.answer_id, "trace_id": self.question.trace_id}

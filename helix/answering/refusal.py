@@ -9,12 +9,19 @@ from typing import TypedDict
 from helix.domain.asked import AskedQuestion, read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.source_place import SourcePlace
+from helix.evidence.model import evidence_model
+from helix.evidence.units import Passage as ReadPassage
+from helix.evidence.units import units_of
 from helix.language.kept import MEBIBYTE, kept
 from helix.language.paraphrases import meanings
 from helix.language.sentences import Span, sentence_spans
 
 _MOST = 5
 _AROUND = 240  # characters of a passage that are told
+_LIKELY = 0.5
+WEIGHED: frozenset[Reason] = frozenset(("below_gate", "model_refused"))
+"""Refusals whose closest passages are weighed by the model of evidence, some 10 ms."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PLAIN: dict[str, str] = {
     "no_documents": "The library holds no documents.",
@@ -28,6 +35,7 @@ class Passage(TypedDict):
     """A passage that came close. ``start`` and ``end`` are its best sentence in the document.
 
     ``text`` is what stands around that sentence, ``marks`` the question's words as spans of it.
+    ``likely``: that sentence probably answers after all, by the model of evidence.
     """
 
     chunk_id: int
@@ -36,10 +44,12 @@ class Passage(TypedDict):
     heading_path: list[str]
     page: int | None
     label: str
+    source_url: str | None
     start: int | None
     end: int | None
     text: str
     marks: list[Span]
+    likely: bool
 
 
 def reason_text(question: str, retrieval: Retrieval, reason: Reason | None) -> str | None:
@@ -65,14 +75,17 @@ def closest_passages(
 ) -> list[Passage] | None:
     """The passages that the model was given, in that order, or that were found; None of an answer.
 
-    At most five; none of an answer that was withheld, of which nothing is told.
+    At most five; none of an answer that was withheld, of which nothing is told. Those of a refusal
+    of WEIGHED are weighed, so that none that answers is taken for one that only came close.
     """
     if reason is None:
         return None
     if reason == "ungrounded":
         return []
     asked = frozenset(read_question(question).subject)
-    return [_passage(hit, asked) for hit in _passages(retrieval, reason)[:_MOST]]
+    hits = _passages(retrieval, reason)[:_MOST]
+    likely = _likely_sentences(question, hits) if reason in WEIGHED else {}
+    return [_passage(hit, asked, likely.get(place)) for place, hit in enumerate(hits)]
 
 
 def _passages(retrieval: Retrieval, reason: Reason) -> list[Hit]:
@@ -106,8 +119,23 @@ def _mentioned(question: AskedQuestion, hits: Sequence[Hit]) -> tuple[str, int]:
     return best
 
 
-def _passage(hit: Hit, asked: frozenset[str]) -> Passage:
-    start, end = _best_sentence(hit.content, asked)
+def _likely_sentences(question: str, hits: Sequence[Hit]) -> dict[int, Span]:
+    """By the place of a hit the sentence of it that answers best, where one probably answers."""
+    passages = [
+        ReadPassage(hit.content, SourcePlace(hit.title, hit.heading_path, hit.facts).text)
+        for hit in hits
+    ]
+    units = units_of(passages)
+    probabilities = evidence_model().answers(question, passages, units)
+    found: dict[int, tuple[float, Span]] = {}
+    for unit, probability in zip(units, map(float, probabilities), strict=True):
+        if probability >= max(_LIKELY, found.get(unit.passage, (0.0,))[0]):
+            found[unit.passage] = probability, (unit.start, unit.end)
+    return {place: span for place, (_, span) in found.items()}
+
+
+def _passage(hit: Hit, asked: frozenset[str], likely: Span | None) -> Passage:
+    start, end = likely or _best_sentence(hit.content, asked)
     first = max(0, min(start, start - (_AROUND - (end - start)) // 2))
     first = first if first == 0 else hit.content.find(" ", first, start + 1) + 1 or start
     text = hit.content[first : max(first + _AROUND, min(end, first + 2 * _AROUND))]
@@ -115,9 +143,11 @@ def _passage(hit: Hit, asked: frozenset[str]) -> Passage:
     return Passage(
         chunk_id=hit.chunk_id, document_id=hit.document_id, title=hit.title,
         heading_path=list(hit.heading_path), page=hit.page, label=hit.label,
+        source_url=hit.source_url,
         start=None if at is None else at + start, end=None if at is None else at + end,
         text=text,
         marks=[word.span() for word in _WORD.finditer(text) if asked & set(meanings(word[0]))],
+        likely=likely is not None,
     )  # fmt: skip
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import reduce
+from operator import add
 
 from helix.answering.gathering import Event
 from helix.answering.guardrails import Hygiene
 from helix.answering.numbering import KnownMarkers
+from helix.answering.statement_filter import StatementFilter
 from helix.contract import Citation
 from helix.domain.attribution import attribute_citations
-from helix.domain.citations import cite, is_refusal
+from helix.domain.citations import cite, is_refusal, may_be_refusal
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.turns import Turn
+from helix.domain.usage import Usage
 from helix.prompts import Prompts
+from helix.providers.base import LanguageModel
 
 
 class AnswerStream:
@@ -26,7 +31,9 @@ class AnswerStream:
     model got; None where no model was called. ``turn`` is the question's place in its conversation;
     ``asked`` is the wording for the model, where it differs from the question. ``markers`` removes
     numbers that no source has; None leaves them as the model wrote them. ``prompts`` are the
-    prompts of the answer, with a record of those used.
+    prompts of the answer, with a record of those used. ``used`` gets what the call of the model
+    took, once the deltas have ended. ``llm`` is the model that was chosen for it.
+    ``statements`` is the filter that holds it back by the statement, where one does.
     """
 
     def __init__(
@@ -38,14 +45,18 @@ class AnswerStream:
         turn: Turn | None = None,
         asked: str | None = None,
         markers: KnownMarkers | None = None,
+        used: list[Usage] | None = None,
     ) -> None:
         self.retrieval = retrieval
         self.turn = turn
         self.asked = asked
         self.prompt = prompt
         self.prompts = Prompts()
+        self.llm: LanguageModel | None = None
+        self.statements: StatementFilter | None = None
         self._hygiene = hygiene
         self._markers = markers
+        self._used = [] if used is None else used
         self._deltas = deltas
         self._parts: list[str] = []
         self._first: str | None = None
@@ -58,6 +69,17 @@ class AnswerStream:
         except BaseException:
             await self.aclose()
             raise
+
+    async def refuses(self) -> bool:
+        """True where the answer is the refusal alone; to be asked before any delta was read.
+
+        It is read on for as long as that may be so, and what was read comes as the first delta.
+        """
+        while self._first is not None and may_be_refusal(self._first):
+            if (delta := await self._next()) is None:
+                return is_refusal(self._first)
+            self._first += delta
+        return False
 
     async def __aiter__(self) -> AsyncGenerator[str, None]:
         if self._first is not None:
@@ -83,6 +105,19 @@ class AnswerStream:
         return "".join(self._parts)
 
     @property
+    def usages(self) -> tuple[Usage, ...]:
+        """What each call of the model took, a gathering's first; the answer's once it has ended.
+
+        Empty where no model was called, or where its service does not tell.
+        """
+        return (*self.retrieval.usages, *self._used)
+
+    @property
+    def usage(self) -> Usage | None:
+        """``usages`` together; None where there is none."""
+        return reduce(add, self.usages) if self.usages else None
+
+    @property
     def removed(self) -> int:
         """The number of links and images that hygiene has removed so far."""
         return self._hygiene.removed if self._hygiene else 0
@@ -93,9 +128,18 @@ class AnswerStream:
         return self._markers.dropped if self._markers else 0
 
     @property
+    def left_out(self) -> int | None:
+        """The number of statements that were left out so far; None where none would be."""
+        return self.statements.left_out if self.statements and self.statements.withholds else None
+
+    @property
     def renumbered(self) -> int:
-        """The number of sources with new numbers for readers; 0 where events had them already."""
-        return 0 if self.retrieval.gathered else len(self.retrieval.sources)
+        """The number of sources with new numbers for readers.
+
+        0 where events had them already, and where code is written: its `[1]` is no marker.
+        """
+        keeps = self.retrieval.gathered or self.retrieval.writing
+        return 0 if keeps else len(self.retrieval.sources)
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """The events before the answer's first delta; none where one search found the sources."""
@@ -118,6 +162,8 @@ class AnswerStream:
         """The reason of a refusal; None for an answer. Known when the stream has ended."""
         if self.retrieval.reason:
             return self.retrieval.reason
+        if self.statements and self.statements.refused:
+            return "ungrounded"
         return "model_refused" if is_refusal(self.answer) else None
 
 
@@ -184,10 +230,12 @@ class GatheringStream(AnswerStream):
 
     async def _text(self) -> AsyncGenerator[str, None]:
         written = self._write(self.retrieval)
-        self.prompt, self._hygiene, self._markers = (
+        self.statements = written.statements
+        self.prompt, self._hygiene, self._markers, self._used = (
             written.prompt,
             written._hygiene,
             written._markers,
+            written._used,
         )
         async with aclosing(written._deltas) as deltas:
             async for delta in deltas:

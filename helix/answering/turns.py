@@ -12,6 +12,7 @@ from helix.domain.memory import Budget, remember
 from helix.domain.retrieval import Retrieval
 from helix.domain.turns import Turn, TurnKind
 from helix.domain.unresolved import unresolved
+from helix.fairness.long_work import off_loop_if_long
 from helix.retrieval.understanding import Understanding
 
 
@@ -33,18 +34,23 @@ class TurnReader:
     understanding: Understanding | None = field(default_factory=Understanding)
     budget: Budget = field(default_factory=Budget)
 
-    async def read(self, question: str, history: History) -> ReadTurn:
-        """``question`` read as the turn after ``history``; raises nothing."""
+    async def read(self, question: str, history: History, *, searched: bool = True) -> ReadTurn:
+        """``question`` read as the turn after ``history``; raises nothing.
+
+        One that is not ``searched``, of an image, is not reworded.
+        """
         found = FollowUp(question)
-        if self.understanding:
+        if self.understanding and searched:
             found = await self.understanding.of(question, history)
-        follows = bool(history.turns) and depends(question)
+        follows = found.depends if self.understanding and searched else depends(question)
+        follows = follows and bool(history.turns)
         understood = _understood(question, found)
         kind: TurnKind = "dependent" if follows else "standalone"
-        return ReadTurn(found, Turn(kind, understood, remember(history, self.budget)))
+        memory = await off_loop_if_long(history.length, remember, history, self.budget)
+        return ReadTurn(found, Turn(kind, understood, memory))
 
 
-def clarified(
+async def clarified(
     question: str, history: History, turn: Turn, retrieval: Retrieval
 ) -> tuple[Turn, Retrieval]:
     """The turn as underspecified, without sources, where the question points at a thing unnamed.
@@ -53,7 +59,9 @@ def clarified(
     """
     if retrieval.named or retrieval.reason in ("no_documents", "filtered_empty"):
         return turn, retrieval
-    phrase = unresolved(question, history, retrieval.trace.candidates)
+    length = len(question) + history.length
+    candidates = retrieval.trace.candidates
+    phrase = await off_loop_if_long(length, unresolved, question, history, candidates)
     if phrase is None:
         return turn, retrieval
     turn = replace(turn, kind="underspecified", understood_as=None, unresolved=phrase)
@@ -61,11 +69,7 @@ def clarified(
 
 
 def _understood(question: str, found: FollowUp) -> str | None:
-    """How the question was understood, in words; None where nothing was added to it."""
+    """The question in full, where it was put so; None where it was searched as it is written."""
     if found.standalone:
         return found.standalone
-    if found.question != question:
-        return found.question
-    if found.earlier:
-        return f"{question} (after: {found.earlier[0][0]})"
-    return None
+    return found.question if found.question != question else None

@@ -10,6 +10,7 @@ from helix.client.asynchronous import AsyncHelix as AsyncHelix
 from helix.client.blocking import AnswerStream as AnswerStream
 from helix.client.blocking import Helix as Helix
 from helix.client.calls import QuestionOptions as QuestionOptions
+from helix.client.calls import SearchOptions as SearchOptions
 from helix.client.calls import UploadOptions as UploadOptions
 from helix.client.errors import Forbidden as Forbidden
 from helix.client.errors import IncompleteStream as IncompleteStream
@@ -22,4 +23,6 @@ from helix.client.frames import Frame as Frame
 from helix.client.library import Document as Document
 from helix.client.library import Run as Run
 from helix.client.library import RunFile as RunFile
+from helix.client.library import SearchResult as SearchResult
+from helix.client.library import SearchResults as SearchResults
 from helix.client.library import Upload as Upload

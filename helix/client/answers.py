@@ -33,12 +33,15 @@ class Citation:
     """A source that the answer cites; ``quote`` is ``text[start:end]`` of its document.
 
     Offsets count Unicode code points, as Python does. All three are None where no statement that
-    cites the source has a span in it.
+    cites the source has a span in it. ``kind`` is "passage", or "calculation" or "clock" of a
+    tool's result, which has no ids. ``by``: "model" where the answer has a marker of the source,
+    "helix" where it was found to bear out a statement without a marker. ``source_url`` is the
+    address of a page of the web that the document is, ``version_id`` the SHA-256 of its source.
     """
 
     n: int
-    chunk_id: int
-    document_id: int
+    chunk_id: int | None
+    document_id: int | None
     title: str | None
     snippet: str | None
     quote: str | None = None
@@ -47,17 +50,21 @@ class Citation:
     heading_path: tuple[str, ...] = ()
     page: int | None = None
     label: str = ""
+    kind: str = "passage"
+    by: str = "model"
+    source_url: str | None = None
+    version_id: str | None = None
 
 
 @dataclass(frozen=True)
 class Span:
-    """Characters of a document that a statement rests on."""
+    """Characters of a document that a statement rests on; ids and offsets of a tool are None."""
 
     n: int
-    chunk_id: int
-    document_id: int
-    start: int
-    end: int
+    chunk_id: int | None
+    document_id: int | None
+    start: int | None
+    end: int | None
     quote: str | None
     page: int | None = None
     label: str = ""
@@ -65,7 +72,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the answer, ``answer[start:end]``, with the spans that support it."""
+    """A statement of the answer, ``answer[start:end]``, with the spans that support it.
+
+    ``by`` is "helix" where it has no marker, and ``numbers`` is the source that was found for it.
+    """
 
     start: int
     end: int
@@ -75,14 +85,22 @@ class Statement:
     spans: tuple[Span, ...] = ()
     relevant: bool | None = None
     reason: str | None = None
+    by: str = "model"
+    status: str | None = None
 
 
 @dataclass(frozen=True)
 class Support:
-    """The supported share of the answer's statements, 0 to 1; None where it has no statement."""
+    """The supported share of the answer's statements, 0 to 1; None where it has no statement.
+
+    ``probability`` is how likely the answer is what was asked, ``likely`` whether that is enough to
+    say so; both are None where that is not known.
+    """
 
     ratio: float | None
     statements: tuple[Statement, ...] = ()
+    probability: float | None = None
+    likely: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +145,10 @@ def answer_of(payload: Json) -> Answer:
             )
             for each in support["statements"]
         )
-        proven = Support(support["ratio"], statements)
+        answers = support.get("answers") or {}
+        proven = Support(
+            support["ratio"], statements, answers.get("probability"), answers.get("likely")
+        )
     except (LookupError, TypeError, AttributeError):
         raise InvalidResponse("the server sent no whole answer") from None
     return dataclass_of(Answer, payload, citations=citations, support=proven, json=payload)

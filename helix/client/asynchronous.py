@@ -14,16 +14,18 @@ import httpx
 from helix.client import calls
 from helix.client.answer_stream import AsyncAnswerStream, frames_of
 from helix.client.answers import Answer, answer_of
-from helix.client.calls import Call, File, QuestionOptions, UploadOptions
+from helix.client.calls import Call, File, QuestionOptions, SearchOptions, UploadOptions
 from helix.client.errors import IncompleteStream, ServerTimeout
 from helix.client.frames import Frame
 from helix.client.library import (
     Document,
     Run,
     RunFile,
+    SearchResults,
     Upload,
     change_of,
     document_of,
+    search_results_of,
     upload_of,
 )
 from helix.client.outcomes import FIRST_PAUSE_SECONDS, Attempts, Outcome
@@ -76,6 +78,10 @@ class AsyncHelix:
     async def query(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer, once it is whole."""
         return answer_of(await self.json(calls.query(question, options)))
+
+    async def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResults:
+        """The passages that fit ``query``, best first; no model is asked."""
+        return search_results_of(await self.json(calls.search(query, options)))
 
     async def upload(self, *files: File, **options: Unpack[UploadOptions]) -> Upload:
         """Upload files; the server reads them afterwards in a run: ``wait`` for it."""

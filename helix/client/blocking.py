@@ -8,10 +8,10 @@ from typing import Any, Self, Unpack
 from helix.client.answer_stream import AsyncAnswerStream
 from helix.client.answers import Answer
 from helix.client.asynchronous import AsyncHelix
-from helix.client.calls import Call, File, QuestionOptions, UploadOptions
+from helix.client.calls import Call, File, QuestionOptions, SearchOptions, UploadOptions
 from helix.client.event_loop import EventLoop
 from helix.client.frames import Frame
-from helix.client.library import Document, Run, RunFile, Upload
+from helix.client.library import Document, Run, RunFile, SearchResults, Upload
 
 
 class AnswerStream:
@@ -65,6 +65,10 @@ class Helix:
     def query(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer, once it is whole."""
         return self._loop.run(self._helix.query(question, **options))
+
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResults:
+        """The passages that fit ``query``, best first; no model is asked."""
+        return self._loop.run(self._helix.search(query, **options))
 
     def upload(self, *files: File, **options: Unpack[UploadOptions]) -> Upload:
         """Upload files; the server reads them afterwards in a run: ``wait`` for it."""

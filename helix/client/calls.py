@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict
+
+from helix.errors import BadRequest
 
 Json = Mapping[str, Any]
 File = str | Path | tuple[str, bytes]
@@ -23,7 +26,21 @@ class QuestionOptions(TypedDict, total=False):
     verdict: bool
     debug: bool
     mode: str
+    model: str
     images: Sequence[str]
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of a search, as GET /v1/search has them; times are RFC 3339 as text."""
+
+    top_k: int
+    document_ids: Sequence[int]
+    tags: Sequence[str]
+    source_prefix: str
+    company: str
+    kind: str
+    since: datetime | str
+    until: datetime | str
 
 
 class UploadOptions(TypedDict, total=False):
@@ -68,6 +85,24 @@ def get(path: str, **params: Any) -> Call:
     return Call("GET", path, {key: it for key, it in params.items() if it}, repeatable=True)
 
 
+def search(query: str, options: SearchOptions) -> Call:
+    """A search for passages: GET /v1/search.
+
+    Raises:
+        BadRequest: ``document_ids`` or ``tags`` is empty, which an address cannot say.
+    """
+    params: dict[str, Any] = dict(options)
+    for name, singular in (("document_ids", "document_id"), ("tags", "tag")):
+        if (chosen := params.pop(name, None)) is not None:
+            if not chosen:
+                raise BadRequest(f"{name} is empty: leave it out to search all documents")
+            params[singular] = list(chosen)
+    for name in ("since", "until"):
+        if isinstance(moment := params.get(name), datetime):
+            params[name] = moment.isoformat()
+    return get("/v1/search", q=query, **params)
+
+
 def query(question: str, options: QuestionOptions, *, stream: bool = False) -> Call:
     """A question: POST /v1/query."""
     body = _body(question, options) | ({"stream": True} if stream else {})
@@ -90,7 +125,8 @@ def turn(
         path += f"/{replaced_message}/{'edit' if question else 'regenerate'}"
     body = _body(question, options) | {"wait": True}
     if not question:
-        body = {name: body[name] for name in ("wait", "debug", "verdict", "mode") if name in body}
+        kept = ("wait", "debug", "verdict", "mode", "model")
+        body = {name: body[name] for name in kept if name in body}
     return Call("POST", path, json=body, tenant_in_body=True)
 
 

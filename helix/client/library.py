@@ -27,6 +27,39 @@ class Document:
 
 
 @dataclass(frozen=True)
+class SearchResult:
+    """A passage that was found; ``start`` and ``end`` are its best sentence in the document.
+
+    ``marks`` are the places in ``snippet`` that were hit, ``score`` is what results are ordered by.
+    """
+
+    chunk_id: int
+    document_id: int
+    title: str
+    source_uri: str
+    snippet: str
+    score: float
+    start: int | None = None
+    end: int | None = None
+    marks: tuple[tuple[int, int], ...] = ()
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """The hits of a search; ``near_enough``: a question would be answered from them.
+
+    ``json`` is the server's whole JSON.
+    """
+
+    results: tuple[SearchResult, ...]
+    near_enough: bool
+    json: Json = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Upload:
     """The result of an upload; ``run_id`` is None where no file has to be read."""
 
@@ -81,6 +114,24 @@ def document_of(payload: Json) -> Document:
         chunks=len(chunks) if isinstance(chunks, list) else chunks,
         json=payload,
     )
+
+
+def search_results_of(payload: Json) -> SearchResults:
+    """The typed form of what GET /v1/search gives.
+
+    Raises:
+        InvalidResponse: the JSON is no result of a search.
+    """
+    results = tuple(
+        dataclass_of(
+            SearchResult,
+            each,
+            heading_path=tuple(each.get("heading_path", ())),
+            marks=tuple((start, end) for start, end in each.get("marks", ())),
+        )
+        for each in payload.get("results", ())
+    )
+    return dataclass_of(SearchResults, payload, results=results, json=payload)
 
 
 def upload_of(payload: Json) -> Upload:

@@ -19,7 +19,13 @@ from helix.commands.rendering import (
     draws_markdown,
     print_pieces,
 )
-from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
+from helix.commands.scope_options import (
+    DocumentOption,
+    ModelOption,
+    ModeOption,
+    TagOption,
+    TenantOption,
+)
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
 from helix.commands.service.choice import answer_service
@@ -47,6 +53,7 @@ def ask(
         bool, typer.Option("--verbose", "-v", help="With the numbers of passages and answer.")
     ] = False,
     mode: ModeOption = None,
+    model: ModelOption = None,
     tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
 ) -> None:
@@ -62,7 +69,7 @@ def ask(
 
     async def connected() -> None:
         async with await answer_service(server, tenant_name(tenant)) as answers:
-            query = Query(text, await _documents(answers, names), tags, mode=mode)
+            query = Query(text, await _documents(answers, names), tags, mode=mode, model=model)
             if as_json:
                 answer = await _answer(answers, query, tenant)
                 typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))

@@ -23,7 +23,13 @@ from helix.commands.rendering import (
     draws_markdown,
     print_pieces,
 )
-from helix.commands.scope_options import DocumentOption, ModeOption, TagOption, TenantOption
+from helix.commands.scope_options import (
+    DocumentOption,
+    ModelOption,
+    ModeOption,
+    TagOption,
+    TenantOption,
+)
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
 from helix.commands.service.choice import answer_service
@@ -48,6 +54,7 @@ def chat(
     document: DocumentOption = None,
     tag: TagOption = None,
     mode: ModeOption = None,
+    model: ModelOption = None,
     tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
 ) -> None:
@@ -63,7 +70,7 @@ def chat(
         async with await answer_service(server, tenant_name(tenant)) as answers:
             documents = await find_documents(answers, document) if document else None
             ids = None if documents is None else tuple(row["id"] for row in documents)
-            query = Query("", ids, tags, checked_id(conversation or new_id()), mode)
+            query = Query("", ids, tags, checked_id(conversation or new_id()), mode, model=model)
             return await _talk(answers, query)
 
     last = asyncio.run(connected())
@@ -166,14 +173,14 @@ async def _with_image(answers: AnswerService, query: Query, name: str) -> Query:
 
 def _read_image(name: str) -> bytes:
     """The bytes of the file; raises OSError, and BadRequest where no model takes it."""
-    from helix.answering.images import image_type
+    from helix.answering.images import KINDS, image_type
 
     path = Path(name).expanduser()
     if path.stat().st_size > _IMAGE_BYTES:
         raise BadRequest(f"{path.name} is larger than {_IMAGE_BYTES >> 20} MB: make it smaller")
     data = path.read_bytes()
     if image_type(data) is None:
-        raise BadRequest(f"{path.name} is no PNG, JPEG, WebP, HEIC or HEIF image")
+        raise BadRequest(f"{path.name} is no {KINDS} image")
     return data
 
 

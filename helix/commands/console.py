@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from helix.prompts import use_folder
 from helix.settings import load_settings
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def in_database(action: Callable[[Connected], Result]) -> Result:
     from helix.storage.database import open_url
 
     async def connect() -> Result:
-        async with open_url(load_settings()) as url:
+        settings = load_settings()
+        use_folder(settings.prompts_folder)
+        async with open_url(settings) as url:
             try:
                 with psycopg.connect(url) as connection:
                     return action(connection)

@@ -7,6 +7,7 @@ import math
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ from psycopg.rows import dict_row
 
 from db.errors import DatabaseError
 from db.migrate import schema_ready
-from db.url import explain, is_embedded, open_database
+from db.url import explain, is_embedded, open_database, place_of
 from helix.commands.service.address import named_server
+from helix.commands.service.choice import found_server
 from helix.commands.service.over_http import server_answers
 from helix.commands.setting_sources import missing_files, setting_sources
 from helix.contract import EMBEDDING_DIMENSIONS
@@ -37,6 +39,8 @@ _PROBE = "How long do I have to request a refund?"
 _NORM_TOLERANCE = 1e-3
 _SERVER_SECONDS = 5.0
 _VARIABLES = "DATABASE_URL", "DATABASE_REPLICA_URLS"
+_ANOTHER_PLACE = "another: DATABASE_URL, or `helix up --data DIR`"
+_ANOTHER_MODEL = "another: HELIX_LLM, or `helix up --model NAME`"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Check:
     finding: str
     needed: bool = True
     """Whether the checks after it are for nothing where it fails."""
+    warns: bool = False
+    """Whether it is in order today, and will not stay so."""
 
 
 def doctor() -> None:
@@ -61,13 +67,19 @@ async def _report() -> int:
     async with aclosing(examine()) as checks:
         async for check in checks:
             failed += not check.ok
-            mark = typer.style("ok  ", fg="green") if check.ok else typer.style("FAIL", fg="red")
-            typer.echo(f"{mark} {check.name}: {check.finding}")
+            typer.echo(f"{_mark(check)} {check.name}: {check.finding}")
     return 1 if failed else 0
 
 
-async def examine() -> AsyncGenerator[Check, None]:
-    """Every check in order; those that need a failed one do not run."""
+def _mark(check: Check) -> str:
+    if not check.ok:
+        return typer.style("FAIL", fg="red")
+    return typer.style("warn", fg="yellow") if check.warns else typer.style("ok  ", fg="green")
+
+
+async def examine(day: date | None = None) -> AsyncGenerator[Check, None]:
+    """Every check in order; those that need a failed one do not run. ``day`` is today's."""
+    day = day or datetime.now(UTC).date()
     try:
         settings = load_settings()
     except HelixError as error:
@@ -77,16 +89,16 @@ async def examine() -> AsyncGenerator[Check, None]:
         return
     key = "set" if settings.gemini_api_key else "not needed"
     yield Check("settings", True, f"llm {settings.llm}, embedder {settings.embedder}, key {key}")
-    for check in await _surroundings():
+    for check in await _surroundings(settings):
         yield check
     async with AsyncExitStack() as stack:
         database_ok = True
         async for check in _opened_database(stack, settings):
             database_ok = database_ok and (check.ok or not check.needed)
             yield check
-        async for check in _opened_embedder(stack, settings, with_vectors=database_ok):
+        async for check in _opened_embedder(stack, settings, day, with_vectors=database_ok):
             yield check
-        yield _opened_model(stack, settings)
+        yield await _opened_model(stack, settings, day)
 
 
 async def _opened_database(
@@ -103,7 +115,7 @@ async def _opened_database(
 
 
 async def _opened_embedder(
-    stack: AsyncExitStack, settings: Settings, *, with_vectors: bool
+    stack: AsyncExitStack, settings: Settings, day: date, *, with_vectors: bool
 ) -> AsyncGenerator[Check, None]:
     """The gate, the embedder and, of a sound database, whether the stored vectors are its own."""
     # they load LlamaIndex, which takes a second
@@ -116,6 +128,8 @@ async def _opened_embedder(
         stack.push_async_callback(embedder.aclose)
         yield Check("gate", True, f"ceiling {gate_ceiling(settings, embedder):.3f}")
         yield await _embedding(embedder)
+        if notice := embedder.lifetime and embedder.lifetime.notice(day):
+            yield Check("embedder's end", True, notice, warns=True)
         if not with_vectors:
             return
         if following := build_next_embedder(settings):
@@ -127,29 +141,41 @@ async def _opened_embedder(
         yield Check("embedder", False, str(error))
 
 
-def _opened_model(stack: AsyncExitStack, settings: Settings) -> Check:
+async def _opened_model(stack: AsyncExitStack, settings: Settings, day: date) -> Check:
     from helix.providers import build_llm  # loads LlamaIndex
 
+    kind, _, model = settings.llm.partition(":")
+    finding = "configured; it is not asked anything"
     try:
         llm = build_llm(settings)
+        stack.push_async_callback(llm.aclose)
+        if kind == "server":
+            from helix.providers.model_server import examined_server
+
+            finding = await asyncio.to_thread(examined_server, settings, model)
     except HelixError as error:
         return Check("model", False, str(error))
-    stack.push_async_callback(llm.aclose)
-    return Check("model", True, f"{llm.identity} (configured; it is not asked anything)")
+    if notice := llm.lifetime and llm.lifetime.notice(day):
+        return Check("model", True, f"{llm.identity} ({finding}); {notice}", warns=True)
+    return Check("model", True, f"{llm.identity} ({finding}); {_ANOTHER_MODEL}")
 
 
-async def _surroundings() -> list[Check]:
-    """Where the settings come from, and whether the server of HELIX_SERVER answers."""
+async def _surroundings(settings: Settings | None = None) -> list[Check]:
+    """Where the settings come from, and whether the server that commands ask answers."""
     checks = _sources()
     try:
         server = named_server(None)
+        if server is None and settings is not None:
+            server = await found_server(settings, DEFAULT_TENANT)
         if server is None:
             return checks
         async with server_answers(server, DEFAULT_TENANT, _SERVER_SECONDS) as answers:
             await answers.summary()
+            model = (await answers.model())["title"]
     except HelixError as error:
         return [*checks, Check("server", False, f"HELIX_SERVER: {error}")]
-    return [*checks, Check("server", True, f"{server.address} answers: commands ask it")]
+    finding = f"{server.address} answers: commands ask it, and its model, {model}, answers them"
+    return [*checks, Check("server", True, finding)]
 
 
 def _sources() -> list[Check]:
@@ -170,7 +196,8 @@ def _database(url: str, settings: Settings) -> list[Check]:
         with psycopg.connect(url, connect_timeout=5) as connection:
             version = connection.info.server_version // 10_000
             checks = _schema(connection, embedded=embedded)
-            all_checks = [Check("database", True, f"Postgres {version}"), *checks]
+            place = f"Postgres {version}: {place_of(settings.database_url)}; {_ANOTHER_PLACE}"
+            all_checks = [Check("database", True, place), *checks]
             if settings.files and schema_ready(connection):
                 all_checks.append(bucket_check(connection, settings.files))
     except psycopg.Error as error:

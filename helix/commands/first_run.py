@@ -6,15 +6,16 @@ import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from db.env_files import read_env_files, user_file
 from db.errors import DatabaseError
-from db.url import open_database
+from db.url import open_database, place_of
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import SettingsError, StoreUnavailable
 from helix.settings import Settings, load_settings
@@ -22,34 +23,119 @@ from helix.settings import Settings, load_settings
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
+_NAMED = 5
+"""Models of a server that are told."""
 _IS_EMPTY = "SELECT NOT EXISTS (SELECT FROM documents WHERE tenant_id = %s)"
 
 
-def settings_of_first_run() -> Settings:
-    """The settings; where no database is named, those of a first run, kept in the user's file.
+def settings_of_first_run(
+    model: str | None = None, *, local_server: bool = False, data: Path | None = None
+) -> Settings:
+    """The settings, with what nothing says yet chosen and kept in the user's file.
+
+    ``data`` is the folder of the bundled Postgres, in place of DATABASE_URL, and ``model`` is to
+    answer, in place of HELIX_LLM; where the setting is there already, they hold for this server
+    alone. Without ``model``, and where none is set, a model server that answers on this machine
+    does where ``local_server`` says so, or the user who is asked; else answers are quotes.
 
     Raises:
-        SettingsError: as load_settings does, or the user's file cannot be written.
+        SettingsError: as load_settings does, the user's file cannot be written, or ``local_server``
+            finds none.
     """
     try:
         variables = {**read_env_files(), **os.environ}
     except DatabaseError as error:
         raise SettingsError(str(error)) from None
-    if variables.get("DATABASE_URL"):
-        return load_settings()
-    values = {"DATABASE_URL": "embedded"}
-    if not (
-        variables.get("GEMINI_API_KEY")
-        or variables.get("HELIX_LLM")
-        or variables.get("HELIX_EMBEDDER")
-    ):
-        values |= {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
-    _save(values)
-    return load_settings()
+    decided = {name for name, value in variables.items() if value}
+    if decided & {"GEMINI_API_KEY", "HELIX_LLM"}:
+        decided |= {"HELIX_LLM", "HELIX_MODEL_SERVER"}
+    chosen = _chosen(variables, model, local_server=local_server, decided="HELIX_LLM" in decided)
+    if data is not None or "DATABASE_URL" not in decided:
+        chosen["DATABASE_URL"] = "embedded" if data is None else f"embedded:{_absolute(data)}"
+    if kept := {name: value for name, value in chosen.items() if name not in decided}:
+        _save(kept)
+    return load_settings(**{_FIELDS[name]: value for name, value in chosen.items()})
+
+
+_FIELDS = {
+    "DATABASE_URL": "database_url", "HELIX_LLM": "llm", "HELIX_EMBEDDER": "embedder",
+    "HELIX_MODEL_SERVER": "model_server",
+}  # fmt: skip
+
+
+def _absolute(folder: Path) -> Path:
+    try:
+        return folder.expanduser().absolute()
+    except RuntimeError:
+        raise SettingsError(f"--data {folder} is the home of an unknown user") from None
+
+
+def _chosen(
+    variables: Mapping[str, str], model: str | None, *, local_server: bool, decided: bool
+) -> dict[str, str]:
+    """The variables that say which model answers, as far as they are not set already."""
+    embeds = variables.get("GEMINI_API_KEY") or variables.get("HELIX_EMBEDDER")
+    chosen = {} if embeds else {"HELIX_EMBEDDER": "offline"}
+    if model:
+        return {**chosen, **_server_of(model, variables), "HELIX_LLM": model}
+    if local_server or not decided or variables.get("HELIX_LLM") == "offline":
+        chosen |= _from_local_server(wanted=local_server, ask=not decided)
+    if not decided:
+        chosen.setdefault("HELIX_LLM", "offline")
+    return chosen
+
+
+def _server_of(model: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """The address of the local server that lists ``model``, where none is set and one does."""
+    if not model.startswith("server:") or variables.get("HELIX_MODEL_SERVER"):
+        return {}
+    from helix.providers.local_servers import local_servers
+
+    servers = [each for each in local_servers() if model in each.names()]
+    return dict(servers[0].variables(model)) if servers else {}
+
+
+def _from_local_server(*, wanted: bool, ask: bool) -> dict[str, str]:
+    """What a model server of this machine is used by: where it is ``wanted``, or a user agrees
+    who is asked.
+
+    Raises:
+        SettingsError: it is wanted, and there is none.
+    """
+    from helix.providers.local_servers import USUAL, local_servers
+
+    servers = local_servers()
+    if not servers:
+        if wanted:
+            usual = ", ".join(f"{place.title} ({place.address})" for place in USUAL)
+            raise SettingsError(f"no model server answers on this machine: looked for {usual}")
+        return {}
+    for server in servers:
+        told = ", ".join(server.names()[:_NAMED])
+        typer.echo(f"{server.place.title} answers on this machine: {told}", err=True)
+    name = servers[0].names()[0]
+    if ask and not wanted and sys.stdin.isatty():
+        wanted = typer.confirm(f"Answer by {name}?", default=True)
+    if wanted:
+        return dict(servers[0].variables(name))
+    typer.echo(f"`helix up --model {name}` answers by it.", err=True)
+    return {}
+
+
+def what_runs(settings: Settings) -> str:
+    """Two lines: where the data is and which model answers, and how to change both."""
+    if settings.llm == "offline":
+        answering = "No model answers: quotes of your documents only"
+    else:
+        answering = f"{settings.llm} answers"
+    return (
+        f"Data: {place_of(settings.database_url)}. Change it with --data DIR or DATABASE_URL\n"
+        f"{answering}. Change it with --model NAME or HELIX_LLM: docs/models.md"
+    )
 
 
 def _save(values: dict[str, str]) -> None:
-    """Add ``chosen`` to the user's settings file, and say so."""
+    """Add ``values`` to the user's settings file, and say so."""
     file = user_file()
     lines = "".join(f"{name}={value}\n" for name, value in values.items())
     if file is None:
@@ -60,10 +146,7 @@ def _save(values: dict[str, str]) -> None:
             stream.write(f"\n# chosen by `helix up`, where nothing was set\n{lines}")
     except OSError as error:
         raise SettingsError(f"{file} cannot be written: {error.strerror}") from None
-    summary = "the bundled Postgres"
-    if "HELIX_LLM" in values:
-        summary += ", answers and search offline, without a key"
-    typer.echo(f"First run: {summary}. Kept in {file}; change it there.", err=True)
+    typer.echo(f"Kept for other commands in {file}: {', '.join(values)}", err=True)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from helix.commands.scope_options import TenantOption
+from helix.commands.server_record import recorded_address
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
@@ -31,7 +32,8 @@ PrintConfig = Annotated[
 def mcp(tenant: TenantOption = DEFAULT_TENANT, print_config: PrintConfig = None) -> None:
     """Speak the Model Context Protocol over standard input and output, for one tenant.
 
-    A client starts this command by itself. Links begin with HELIX_URL.
+    A client starts this command by itself. Links begin with HELIX_URL, else with the address of a
+    server that runs over the same embedded database; without either they name the resource.
     """
     configure_logging("warning")
     tenant = tenant_name(tenant)
@@ -48,7 +50,7 @@ async def _serve(settings: Settings, tenant: str) -> None:
     from helix.services import open_services
 
     async with open_services(settings) as services:
-        base = (settings.url or _LOCAL).rstrip("/")
+        base = (settings.url or recorded_address(settings.database_url) or "").rstrip("/")
         visitor.set(Visitor(
             services.library.of(tenant), services.answering, base, settings.max_question_chars
         ))  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 from helix.commands.console import one_line
@@ -77,9 +78,14 @@ def refusal_lines(answer: Mapping[str, Any]) -> list[str]:
     if scope := answer["suggested_scope"]:
         options = " ".join(f'--document "{one_line(each["title"])}"' for each in scope)
         lines.append(f"Ask only what it names: helix ask {options} …")
-    if closest := (answer["closest"] or [])[:_CLOSEST]:
-        lines.append("Closest:")
-    for passage in closest:
-        where = place_of(passage["title"], passage["heading_path"], passage["label"])
-        lines += [f"  {one_line(where)}", f"    {snippet(one_line(passage['text']), _PASSAGE)}"]
+    told = sorted(answer["closest"] or [], key=lambda passage: not passage.get("likely"))
+    for title, passages in groupby(told[:_CLOSEST], _title):
+        lines.append(title)
+        for passage in passages:
+            where = place_of(passage["title"], passage["heading_path"], passage["label"])
+            lines += [f"  {one_line(where)}", f"    {snippet(one_line(passage['text']), _PASSAGE)}"]
     return lines
+
+
+def _title(passage: Mapping[str, Any]) -> str:
+    return "This may answer it all the same:" if passage.get("likely") else "Closest:"

@@ -98,6 +98,8 @@ def citation_lines(answer: Mapping[str, Any], *, verbose: bool) -> list[str]:
         where = place_of(citation["title"], citation["heading_path"], citation["label"])
         number = f" (chunk {citation['chunk_id']})" if verbose else ""
         lines += ["", f"[{citation['n']}] {one_line(where)}{number}"]
+        if citation.get("source_url"):
+            lines.append(f"    {one_line(citation['source_url'])}")
         lines += [f"    {one_line(quote)}" for quote in _quotes(answer, citation)]
     return lines
 

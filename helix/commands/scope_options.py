@@ -22,7 +22,14 @@ TagOption = Annotated[
     ),
 ]
 TenantOption = Annotated[str, typer.Option(help="The tenant whose documents are asked.")]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The model that answers, of HELIX_LLM and HELIX_MODELS."),
+]
 ModeOption = Annotated[
-    Literal["answer", "agent"] | None,
-    typer.Option(help="agent: tools gather the sources over several steps; HELIX_MODE if none."),
+    Literal["answer", "agent", "write"] | None,
+    typer.Option(
+        help="agent: tools gather the sources over several steps; write: code and drafts;"
+        " HELIX_MODE if none."
+    ),
 ]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from helix.answering.answer import Question
-from helix.answering.gathering import Mode
+from helix.answering.gathering import Mode, NeedsModel
 from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
@@ -39,6 +39,7 @@ _ANSWERED = """
 SELECT conversation_id, parent_id, attachments FROM messages
 WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
 """
+_MODEL = "SELECT model FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s"
 ReadScope = Callable[[dict[str, Any], str], Scope]
 """(stored scope, tenant) to the Scope of the tenant's documents."""
 
@@ -50,7 +51,7 @@ class Asking:
     ``add`` adds the message inside a transaction, and returns it. ``with_ids``: the response and
     the stream have the ids of conversation and message, as the routes of conversations need.
     ``mode`` None is that of HELIX_MODE. ``images`` are ids of images of the conversation that the
-    question is about; None: it says nothing of them.
+    question is about; None: it says nothing of them. ``model`` None is the conversation's.
     """
 
     conversation_id: str
@@ -67,6 +68,7 @@ class Asking:
     mode: Mode | None = None
     time_zone: str = "UTC"
     images: tuple[str, ...] | None = None
+    model: str | None = None
 
 
 def next_in(tenant: str, conversation_id: str) -> Add:
@@ -144,7 +146,6 @@ class Conversing:
 
     turns: Turns
     answering: AnswerPipeline
-    llm: LanguageModel
     settings: Settings
 
     async def begin(
@@ -159,15 +160,25 @@ class Conversing:
         Raises:
             Busy: another question of the conversation is being answered.
             NotFound: there is no such conversation, message or image.
+            ModelNotAllowed: it names a model that may not be chosen.
             ImagesNotSupported: it is about an image, and the model takes none.
+            NeedsModel: it asks for code or a draft, and there is no model.
         """
-        if asking.images and not self.llm.sees:
-            raise ImagesNotSupported(self.llm.identity)
         mode = asking.mode or self.settings.mode
-        question = Question(asking.question, mode=mode, time_zone=asking.time_zone)
+        model = await self._model_of(library, asking)
+        question = Question(
+            asking.question, Scope(library.tenant), mode=mode, time_zone=asking.time_zone,
+            model=model,
+        )  # fmt: skip
+        answerer = await self.answering.answerer_of(question)
+        llm = answerer.llm
+        if asking.images and not llm.sees:
+            raise ImagesNotSupported(llm.identity)
+        if mode == "write" and llm.quotes_only:
+            raise NeedsModel
         new = NewMessage(
             asking.question, question.answer_id, self.turns.owner, asking.scope, asking.top_k,
-            self.llm.identity,
+            llm.identity,
         )  # fmt: skip
         new, added = await library.change(partial(_added, library.tenant, asking, new))
         images = await images_of(library, asking.conversation_id, new.attachments or ())
@@ -175,11 +186,23 @@ class Conversing:
         scope = replace(read_scope(added.scope, library.tenant), attached=space)
         question = replace(
             question, text=new.question, scope=scope,
-            top_k=new.top_k, history=added.history, images=images,
+            top_k=new.top_k, history=added.history, images=images, model=answerer.name,
         )  # fmt: skip
-        turn = self._turn(library, asking, added, question, leave)
+        turn = self._turn(library, asking, added, question, llm, leave)
         self.turns.start(turn)
         return turn
+
+    async def _model_of(self, library: Library, asking: Asking) -> str | None:
+        """The name of the model that the question chooses, or its conversation where it is there.
+
+        Raises:
+            ModelNotAllowed: the question names one that may not be chosen.
+        """
+        answerers = self.answering.answerers
+        if asking.model is not None or answerers is None or len(answerers.by_name) == 1:
+            return asking.model
+        row = await library.data(_MODEL, {"id": asking.conversation_id})
+        return row["model"] if row and row["model"] in answerers.by_name else None
 
     def _turn(
         self,
@@ -187,6 +210,7 @@ class Conversing:
         asking: Asking,
         added: AddedMessage,
         question: Question,
+        llm: LanguageModel,
         leave: Callable[[], Awaitable[None]] | None,
     ) -> Turn:
         ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
@@ -200,10 +224,8 @@ class Conversing:
         async def sum_up(response: dict[str, Any]) -> None:
             answer = response.get("answer") or ""
             asks = _is_half_full(added.history, self.settings)
-            with (await self.answering.prompts_of(library.tenant)).active():
-                summary = await next_summary(
-                    self.llm, added.history, question.text, answer, asks=asks
-                )
+            with (await self.answering.prompts_of(library.tenant, llm)).active():
+                summary = await next_summary(llm, added.history, question.text, answer, asks=asks)
             await row.keep_summary(summary, added.history.summarised + 1)
 
         first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}

@@ -1,7 +1,8 @@
 """Documents attached to one conversation: stored as a tenant whose name no request can contain.
 
 So both walls between tenants protect a conversation's documents too: no route, search or list of
-the tenant sees them. The turns of their conversation search them beside the library.
+the tenant sees them. The turns of their conversation search them first, the library where they do
+not answer.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from helix.storage.connections import Connected
 from helix.storage.storable import storable
 
 _CREATE = """
-INSERT INTO conversations (tenant_id, id, title, scope)
-VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s)
+INSERT INTO conversations (tenant_id, id, title, scope, model)
+VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s, %(model)s)
 ON CONFLICT DO NOTHING RETURNING id
 """
 _HOLD = """
@@ -25,6 +25,7 @@ SELECT scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s FOR
 _CHANGE = """
 UPDATE conversations SET title = coalesce(%(title)s::text, title),
     scope = coalesce(%(scope)s::jsonb, scope),
+    model = coalesce(%(model)s::text, model),
     updated_at = now()
 WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
 """
@@ -32,11 +33,16 @@ _DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)
 
 
 def create(
-    connection: Connected, tenant: str, conversation_id: str, title: str, scope: dict[str, Any]
+    connection: Connected,
+    tenant: str,
+    conversation_id: str,
+    title: str,
+    scope: dict[str, Any],
+    model: str = "",
 ) -> bool:
     """Make an empty conversation; False where there is one of this id already."""
     values = {"tenant": tenant, "id": conversation_id, "title": storable(title),
-              "scope": Jsonb(scope)}  # fmt: skip
+              "scope": Jsonb(scope), "model": storable(model)}  # fmt: skip
     return connection.execute(_CREATE, values).fetchone() is not None
 
 
@@ -59,8 +65,9 @@ def change(
     conversation_id: str,
     title: str | None,
     scope: dict[str, Any] | None,
+    model: str | None = None,
 ) -> None:
-    """Change what is not None of a conversation.
+    """Change what is not None of a conversation; an empty ``model`` is the tenant's.
 
     Raises:
         NotFound: there is none.
@@ -69,6 +76,7 @@ def change(
         "tenant": tenant, "id": conversation_id,
         "title": None if title is None else storable(title),
         "scope": None if scope is None else Jsonb(scope),
+        "model": None if model is None else storable(model),
     }  # fmt: skip
     if connection.execute(_CHANGE, values).fetchone() is None:
         raise no_conversation(conversation_id)

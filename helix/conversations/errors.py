@@ -17,7 +17,8 @@ class Busy(Conflict):
 
 def no_conversation(conversation_id: str) -> NotFound:
     """The error for an id that no conversation of the tenant has."""
-    return NotFound(f"there is no conversation {conversation_id}: GET /v1/conversations lists them")
+    named = " ".join(conversation_id.split())  # an address may hold line feeds
+    return NotFound(f"there is no conversation {named}: GET /v1/conversations lists them")
 
 
 def no_message(message_id: int) -> NotFound:

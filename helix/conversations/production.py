@@ -33,7 +33,7 @@ class Production:
         stream = await self._request.start()
         async for name, payload in typed_events(self._request, stream):
             self._retrieval = stream.retrieval  # an agent replaces it once all sources are gathered
-            if name == "source" and not payload["attached"]:
+            if name == "source" and payload["kind"] == "passage" and not payload["attached"]:
                 self._streamed.add(payload["document_id"])
             yield name, payload
 
@@ -55,7 +55,7 @@ class Production:
 
 def documents_in(retrieval: Retrieval) -> list[int]:
     """The documents whose words or titles a response may have; a refusal may name all near ones."""
-    found = [hit for source in retrieval.sources for hit in source.hits]
+    found = [hit for source in retrieval.sources for hit in source.hits if not hit.tool]
     if retrieval.reason or not found:
         found += retrieval.hits
     named = suggested_scope(retrieval) or []

@@ -14,7 +14,7 @@ from helix.storage.storable import restored, restored_json
 
 _UPDATED = "(extract(epoch FROM c.updated_at) * 1000000)::bigint"
 _CONVERSATION = """
-c.id, c.title, c.scope, c.created_at, c.updated_at,
+c.id, c.title, c.scope, c.model, c.created_at, c.updated_at,
 (SELECT m.question FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = c.id
     AND m.parent_id IS NULL ORDER BY m.id LIMIT 1) AS first_question,
 c.messages,
@@ -227,6 +227,7 @@ def _conversation(row: Row) -> Row:
     title = restored(row["title"]) or (title_of(restored(first)) if first else "")
     return row | {
         "title": title,
+        "model": restored(row["model"]) or None,
         "created_at": row["created_at"].isoformat(),
         "updated_at": row["updated_at"].isoformat(),
     }

@@ -5,17 +5,21 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
-from helix.answering.images import UploadedImage, image_type
+from helix.answering.images import KINDS, UploadedImage, image_type
 from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.names import new_id
 from helix.conversations.reading import all_messages, get_conversation
 from helix.conversations.tree import NewMessage, add_message, switch
+from helix.domain.incoming import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE, bounded
+from helix.domain.questions import is_blank
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
+from helix.library.paging import check_text
 from helix.library.uploads import clean_name
 
 FORMAT = "helix-conversation-1"
@@ -48,6 +52,7 @@ async def export_json(library: Library, conversation_id: str) -> Row:
         "format": FORMAT,
         "title": conversation["title"],
         "scope": conversation["scope"],
+        "model": conversation["model"],
         "messages": [row for row in messages if row["status"] in _ENDED],
         "images": images,
     }
@@ -109,45 +114,63 @@ def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
     return title, turns
 
 
-async def import_turns(library: Library, title: str, turns: list[tuple[str, str]]) -> str:
-    """Create a conversation of consecutive questions and answers; returns its id."""
+async def import_turns(
+    library: Library, title: str, turns: list[tuple[str, str]], longest: int = LONGEST_QUESTION
+) -> str:
+    """Create a conversation of consecutive questions and answers; returns its id.
+
+    Raises:
+        BadRequest: as ``import_json``.
+    """
     messages = [
         {"id": n, "parent_id": n - 1 or None, "question": question, "status": "done",
          "response": {"answer": answer, "citations": [], "abstained": False}}
         for n, (question, answer) in enumerate(turns, 1)
     ]  # fmt: skip
-    return await import_json(library, {"format": FORMAT, "title": title, "messages": messages})
+    exported = {"format": FORMAT, "title": title, "messages": messages}
+    return await import_json(library, exported, longest)
 
 
-async def import_json(library: Library, exported: Any) -> str:
+async def import_json(
+    library: Library,
+    exported: Any,
+    longest: int = LONGEST_QUESTION,
+    models: Container[str] = (),
+) -> str:
     """Create a conversation from an ``export_json``; returns its id.
 
+    It keeps its choice of a model where that is one of ``models``.
+
     Ids in the export are those of the database that it came from. So citations are kept as they
-    were, and are not linked to documents of this database.
+    were, and are not linked to documents of this database. Its texts are held to the limits of
+    requests: a question to ``longest`` characters, an answer to LONGEST_EARLIER.
 
     Raises:
-        BadRequest: it is no export, its messages do not form a tree, or it has a file among its
-            images that is none.
+        BadRequest: it is no export, its messages do not form a tree, a text of it is too long or
+            blank, or it has a file among its images that is none.
         NotFound: a message has an image that is not in the export.
     """
     if not isinstance(exported, dict) or exported.get("format") != FORMAT:
         raise BadRequest(_NO_EXPORT)
     messages, title = exported.get("messages"), exported.get("title", "")
     images = [_image(one) for one in _listed(exported.get("images"))]
-    if not isinstance(messages, list) or not isinstance(title, str) or len(title) > 400:
+    if not isinstance(messages, list) or not isinstance(title, str):
         raise BadRequest(_NO_EXPORT)
+    title = check_text("title", title, LONGEST_TITLE)
     if len(messages) > MOST_MESSAGES:
         raise BadRequest(f"it has {len(messages)} messages; the limit is {MOST_MESSAGES}")
+    chosen = model_of_export(exported)
+    model = chosen if chosen in models else ""
     conversation_id = new_id()
 
     def add_all(connection: Connected) -> None:
-        create(connection, library.tenant, conversation_id, title, {})
+        create(connection, library.tenant, conversation_id, title, {}, model)
         for image, name in images:
             add_image(connection, library.tenant, conversation_id, image, name)
         ids: dict[int, int] = {}
         active = None
         for message in messages:
-            new, old_id, parent = _checked(message, ids)
+            new, old_id, parent = _checked(message, ids, longest)
             if shown := _shown(message):
                 named = describe_images(connection, library.tenant, conversation_id, shown)
                 new = replace(new, attachments=named)
@@ -161,7 +184,19 @@ async def import_json(library: Library, exported: Any) -> str:
     return conversation_id
 
 
-def _checked(message: Any, ids: dict[int, int]) -> tuple[NewMessage, int, int | None]:
+def model_of_export(exported: Any) -> str:
+    """The name of the model that the exported conversation chose; empty where it chose none.
+
+    Raises:
+        BadRequest: it is no text.
+    """
+    model = exported.get("model") if isinstance(exported, dict) else None
+    if not isinstance(model, str | None):
+        raise BadRequest(_NO_EXPORT)
+    return model or ""
+
+
+def _checked(message: Any, ids: dict[int, int], longest: int) -> tuple[NewMessage, int, int | None]:
     """(message, its id in the export, the new id of its parent) of an exported message."""
     kept = message if isinstance(message, dict) else {}
     question, number, parent = kept.get("question"), kept.get("id"), kept.get("parent_id")
@@ -172,12 +207,26 @@ def _checked(message: Any, ids: dict[int, int]) -> tuple[NewMessage, int, int | 
         or not isinstance(response, dict | None)
     ):  # fmt: skip
         raise BadRequest("a message of it has no question, id, status or earlier parent")
+    _check_texts(number, question, response or {}, longest)
     new = NewMessage(
         question, str(kept.get("answer_id") or "imported")[:64], status=status,
         model=str(kept.get("model") or "")[:200], response=response or {},
         error=str(kept.get("error") or "")[:1000],
     )  # fmt: skip
     return new, number, None if parent is None else ids[parent]
+
+
+def _check_texts(number: int, question: str, response: dict[str, Any], longest: int) -> None:
+    """Return where the texts of message ``number`` are ones that a request may have."""
+    if is_blank(question):
+        raise BadRequest(f"the question of message {number} is blank")
+    bounded(f"the question of message {number}", question, longest)
+    answer, citations = response.get("answer"), response.get("citations")
+    if not isinstance(answer, str | None) or not isinstance(citations, list | None):
+        raise BadRequest(f"the response of message {number} has no answer of text or no citations")
+    if not all(isinstance(citation, dict) for citation in citations or ()):
+        raise BadRequest(f"a citation of message {number} is no object")
+    bounded(f"the answer of message {number}", answer or "", LONGEST_EARLIER)
 
 
 def _listed(found: Any) -> list[Any]:
@@ -195,7 +244,7 @@ def _image(exported: Any) -> tuple[UploadedImage, str]:
         raise BadRequest("an image of it is not in Base64") from None
     kind = image_type(data)
     if kind is None:
-        raise BadRequest("an image of it is no PNG, JPEG, WebP, HEIC or HEIF")
+        raise BadRequest(f"an image of it is no {KINDS}")
     return UploadedImage(data, kind), clean_name(str(kept.get("name") or "image"))
 
 

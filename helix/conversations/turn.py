@@ -169,8 +169,8 @@ class Turn:
         return self._ended("done", self.response)
 
     def _ended(self, status: str, response: dict[str, Any], error: str = "") -> Ending:
-        cited = [citation["document_id"] for citation in response.get("citations", ())]
-        return Ending(status, response, error, self.documents(), sorted(set(cited)))
+        cited = {citation["document_id"] for citation in response.get("citations", ())}
+        return Ending(status, response, error, self.documents(), sorted(cited - {None}))
 
     async def _wait(self) -> None:
         """Wait for the next event, BEAT_SECONDS at most."""

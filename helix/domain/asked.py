@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
 
+from helix.domain.incoming import judged
 from helix.language.durations import without_periods
 from helix.language.kept import MEBIBYTE, kept
 from helix.language.paraphrases import meanings
@@ -78,7 +79,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _NEXT_PART = re.compile(
-    r"(?:\?\s+|,?\s+and\s+)(?=(?:to |from |by |at |in |for )?"
+    r"(?:\?\s+|,?(?<!\s)\s++and\s+)(?=(?:to |from |by |at |in |for )?"
     r"(?:what|who|whom|when|where|why|which|how)\b)",
     re.IGNORECASE,
 )
@@ -87,7 +88,7 @@ _LEADING_IN = re.compile(
 )
 _POINTING = re.compile(r"\b(?:its|it|they|their|them|his|her|he|she)\b", re.IGNORECASE)
 _DOCUMENT = re.compile(
-    r"(?:[,;]? *\b(?:(?:as|according|stated|reported|disclosed|shown) )*"
+    r"(?:[,;]? {0,3}\b(?:(?:as|according|stated|reported|disclosed|shown) ){0,3}"
     r"(?:in|from|of|per|by|to|for)\b *)?\b(?:(?:its|the|their|his|her|this|that|our) )?"
     r"(?:(?:latest|most recent|newest|last|current) )?(?:(?:quarterly|annual|yearly) )?"
     r"(?:(?:form )?\b10-[qk]\b(?: (?:report|filing))?|(?<=quarterly )(?:report|filing)\b"
@@ -161,7 +162,8 @@ class AskedQuestion:
 
 @kept(most_bytes=2 * MEBIBYTE, bytes_a_character=50)
 def read_question(text: str) -> AskedQuestion:
-    """Take a question apart; without a content word its terms are all of its words."""
+    """Take a question apart, as it is judged; without a content word all words are its terms."""
+    text = judged(text)
     kind = _kind(text)
     all_words = list(dict.fromkeys(words(without_document(text))))
     content = [word for word in all_words if word not in STOP_WORDS]
@@ -192,6 +194,7 @@ def parts_of(text: str) -> list[str]:
 
     A part without a period, or without a name, is asked of those of the whole.
     """
+    text = judged(text)
     parts = [part.strip(" ,.;") for part in _NEXT_PART.split(text.strip())]
     whole = read_question(text)
     if len(parts) < 2 or not all(read_question(part).subject for part in parts):

@@ -47,17 +47,27 @@ def is_refusal(answer: str) -> bool:
     return _letters(MARKER.sub("", answer)) == _letters(REFUSAL)
 
 
+def may_be_refusal(beginning: str) -> bool:
+    """Whether an answer that begins so may still turn out to be a refusal by ``is_refusal``."""
+    return _letters(REFUSAL).startswith(_letters(MARKER.sub("", beginning)))
+
+
 def _letters(text: str) -> str:
     return _NO_LETTER.sub("", text.casefold())
 
 
-def cite(answer: str, sources: Sequence[Hit]) -> list[Citation]:
-    """The citations of ``answer``: ``sources[n - 1]`` for each marker n that maps to a source.
+def cited_numbers(answer: str, sources: Sequence[Hit]) -> list[int]:
+    """The numbers of ``sources``, from 1, that ``answer`` cites, in order of first use.
 
     A marker beyond the sources cites nothing, and neither does anything in a refusal.
     """
     if is_refusal(answer):
         return []
+    return [n for n in marker_numbers(answer) if 1 <= n <= len(sources)]
+
+
+def cite(answer: str, sources: Sequence[Hit]) -> list[Citation]:
+    """The citations of ``answer``: ``sources[n - 1]`` for each marker n that maps to a chunk."""
     return [
         Citation(
             n=n,
@@ -65,8 +75,8 @@ def cite(answer: str, sources: Sequence[Hit]) -> list[Citation]:
             document_title=sources[n - 1].title,
             snippet=snippet(sources[n - 1].content),
         )
-        for n in marker_numbers(answer)
-        if 1 <= n <= len(sources)
+        for n in cited_numbers(answer, sources)
+        if sources[n - 1].tool is None
     ]
 
 

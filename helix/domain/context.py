@@ -19,6 +19,7 @@ from tiktoken import Encoding
 from helix.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.source_place import SourcePlace
+from helix.domain.tool_results import ToolResult
 from helix.language.kept import MEBIBYTE, kept
 from helix.language.word_lists import word_lists
 
@@ -69,12 +70,22 @@ class Source:
         return self.hit.chunk_id
 
     @property
+    def chunk_ids(self) -> list[int]:
+        """The ids of its chunks in the order of the document; none of a tool's result."""
+        return [hit.chunk_id for hit in self.hits if not hit.tool]
+
+    @property
     def document_id(self) -> int:
         return self.hit.document_id
 
     @property
     def title(self) -> str:
         return self.hit.title
+
+    @property
+    def tool(self) -> ToolResult | None:
+        """The tool's result that it is; None of a passage."""
+        return self.hit.tool
 
     @property
     def place(self) -> SourcePlace:

@@ -23,8 +23,8 @@ _CONNECTED = re.compile(
     rf"\W*(?:{'|'.join(_TEXTS['connectives'].split())}|{_TEXTS['asking']})\b", re.IGNORECASE
 )
 _ELLIPSIS = re.compile(
-    rf"\W*(?:{_TEXTS['opening']}\b[\s,]*)?(?:{_TEXTS['asking']}\b\s*)?"
-    rf"(?:(?P<place>{_TEXTS['place']})\s+)?(?P<article>the\s+)?(?P<rest>.+?)"
+    rf"\W*+(?:{_TEXTS['opening']}\b[\s,]*+)?(?:{_TEXTS['asking']}\b\s*+)?"
+    rf"(?:(?P<place>{_TEXTS['place']})\s++)?(?P<article>the\s++)?(?P<rest>\S(?:.*?\w)?)"
     r"(?:\s+(?:then|instead|too))?\W*",
     re.IGNORECASE | re.DOTALL,
 )
@@ -33,18 +33,23 @@ _ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 _AMOUNT = re.compile(r"\bhow (?:much|many)\b|\b(?:price|cost|fee|rent|salary|rate)s?\b", re.I)
 _POSSESSIVE = re.compile(r"['’]s\Z")
 _REPLY = re.compile(
-    r"\W*(?:i (?:mean|meant)\s+|(?:that|the one|the ones) (?=of|in|from|by))?"
-    r"(?:(?:of|in|from|by|for|about)\s+)?(?P<thing>[^?!.]+?)\W*",
+    r"\W*+(?:i (?:mean|meant)\W++|(?:that|the one|the ones) (?=of|in|from|by))?"
+    r"(?:(?:of|in|from|by|for|about)\s++)?(?P<thing>\w(?:[^?!.]*\w)?)\W*",
     re.IGNORECASE,
 )
 
 
 def depends(question: str) -> bool:
     """Whether it points back, opens with a connective, or has at most FEW_WORDS content words."""
-    found = words(question)
-    if any(word in POINTING for word in found) or _CONNECTED.match(question):
+    if points_back(question):
         return True
-    return len({word for word in found if word not in STOP_WORDS}) <= FEW_WORDS
+    return len({word for word in words(question) if word not in STOP_WORDS}) <= FEW_WORDS
+
+
+def points_back(question: str) -> bool:
+    """True where the question has a word that points back, or opens with a connective."""
+    pointing = any(word in POINTING for word in words(question))
+    return pointing or _CONNECTED.match(question) is not None
 
 
 def in_full(question: str, asked: Sequence[str]) -> str:
@@ -146,12 +151,13 @@ def _of_thing(left: re.Match[str], before: str) -> str | None:
         return None
     said = f"{left['article'] or ''}{rest}"
     if place:
-        same = re.search(rf"\b{place}\s+(?P<thing>(?:[\w'’-]+\s*){{1,4}})\W*\Z", before, re.I)
+        few_words = r"(?P<thing>[\w'’-]++(?:\s++[\w'’-]++){0,3})"
+        same = re.search(rf"\b{place}\s+{few_words}\W*\Z", before, re.IGNORECASE)
         if same and _is_short(same["thing"]):
             return _behind(before[: same.start()], f"{place} {said}")
         return _behind(before, f"{place} {said}") if place.lower() != "of" else None
     *modifiers, head = rest.split()
-    other = re.search(rf"(?P<kind>[\w-]+)\s+{re.escape(head)}\b", before, re.IGNORECASE)
+    other = re.search(rf"(?<![\w-])(?P<kind>[\w-]++)\s+{re.escape(head)}\b", before, re.IGNORECASE)
     if modifiers and other and other["kind"].lower() not in STOP_WORDS:
         return f"{before[: other.start()]}{rest}{before[other.end() :]}"
     return None

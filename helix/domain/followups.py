@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from helix.domain.asked import STOP_WORDS, read_question
-from helix.domain.ellipsis import POINTING, depends, in_full, in_reply
+from helix.domain.ellipsis import POINTING, depends, in_full, in_reply, points_back
 from helix.domain.history import History
+from helix.domain.incoming import judged
 from helix.domain.intents import courtesy
 from helix.language.terms import question_words, terms
 from helix.language.words import words
@@ -42,6 +43,7 @@ class FollowUp:
     ``question`` is the turn as understood, its own text where that needed no change. ``terms`` are
     words of earlier questions with their weights, between 0 and 1; ``earlier`` those questions
     with the weights of their vectors, the latest first. ``standalone`` is what a model made of it.
+    ``tentative``: it depends only by saying little, so that it may as well begin something new.
     """
 
     question: str
@@ -49,10 +51,12 @@ class FollowUp:
     terms: dict[str, float] = field(default_factory=dict)
     earlier: tuple[tuple[str, float], ...] = ()
     standalone: str | None = None
+    tentative: bool = False
 
 
 def follow_up(question: str, history: History) -> FollowUp:
-    """``question`` as it follows the questions of ``history``."""
+    """``question`` as it follows the questions of ``history``; all are read as they are judged."""
+    question, history = judged(question), _judged(history)
     asked = [text for text in _as_understood(history) if not courtesy(text)]
     if not asked or courtesy(question) or not depends(question):
         return FollowUp(question)
@@ -62,8 +66,17 @@ def follow_up(question: str, history: History) -> FollowUp:
     understood = in_full(question, topic_turns)
     earlier = [in_full(text, topic_turns[:place]) for place, text in enumerate(topic_turns)]
     return FollowUp(
-        understood, True, _earlier_terms(understood, earlier), _earlier_vectors(understood, earlier)
+        understood,
+        True,
+        _earlier_terms(understood, earlier),
+        _earlier_vectors(understood, earlier),
+        tentative=understood == question and not points_back(question),
     )
+
+
+def _judged(history: History) -> History:
+    turns = (replace(turn, question=judged(turn.question)) for turn in history.turns)
+    return replace(history, turns=tuple(turns))
 
 
 def _as_understood(history: History) -> list[str]:

@@ -10,7 +10,7 @@ RARE_SHARE = 0.01
 RARE_CHUNKS = 3
 """An identifier is rare in at most this share of a tenant's chunks, or in at most as many."""
 
-_COUNT = re.compile(r"\d{1,4}|[\d.,]*,[\d.,]*")
+_COUNT = re.compile(r"\d{1,4}|(?=[\d.]*+,)[\d.,]+")
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,15 @@ class GateDecision:
     """``passed``: the model may be asked. ``best``: the nearest cosine distance, None if none.
 
     ``by_name``: it passed by its lexical match alone. ``estimate``: what the calibrated gate went
-    by; None where the distance decided.
+    by; None where the distance decided. ``by_evidence``: it passed only because the documents of
+    its conversation answer, by the model of evidence.
     """
 
     passed: bool
     best: float | None
     by_name: bool = False
     estimate: Estimate | None = None
+    by_evidence: bool = False
 
 
 def is_identifier(word: str) -> bool:
@@ -77,6 +79,7 @@ def decide(
     max_distance: float,
     lexical: LexicalMatch | None = None,
     estimate: Estimate | None = None,
+    answers: bool = False,
 ) -> GateDecision:
     """Pass when the nearest of ``distances`` (cosine, 0 to 2) is at most ``max_distance``.
 
@@ -89,6 +92,9 @@ def decide(
 
     With ``estimate`` that decides in the distance's place, within the ceiling where it is bounded
     (docs/decisions/0024-calibrated-gate.md).
+
+    ``answers``: what was found are documents of the question's conversation, and they answer it by
+    the model of evidence: that passes, however far they are.
     """
     known = [distance for distance in distances if distance == distance]  # NaN equals nothing
     best = min(known) if known else None
@@ -97,5 +103,9 @@ def decide(
         near = best is not None and estimate.enough and (near or not estimate.bounded)
     named = lexical is not None and lexical.exact
     return GateDecision(
-        passed=near or named, best=best, by_name=named and not near, estimate=estimate
+        passed=near or named or answers,
+        best=best,
+        by_name=named and not near,
+        estimate=estimate,
+        by_evidence=answers and not (near or named),
     )

@@ -31,3 +31,9 @@ class History:
     turns: tuple[EarlierTurn, ...] = ()
     summary: str = ""
     summarised: int = 0
+
+    @property
+    def length(self) -> int:
+        """Characters of all questions, answers and the summary."""
+        turns = (len(turn.question) + len(turn.answer) for turn in self.turns)
+        return sum(turns) + len(self.summary)

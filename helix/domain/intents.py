@@ -37,7 +37,7 @@ _DOCUMENTS = re.compile(
 _SUMMARY = re.compile(
     r"\W*(?:please |can you |could you )*(?:summari[sz]e|sum up|(?:give|write)(?: me)? an? "
     r"(?:short |brief )?(?:summary|overview) of|(?:a |the )?summary of|what is)"
-    r" (?P<topic>.+?)(?P<about> about)?\W*",
+    r" (?P<topic>\S(?:.*?\w)?)(?P<about> about)?\W*",
     re.IGNORECASE,
 )
 _THIS = re.compile(r"(?:this|the|that|my) (?:document|file|report|paper|contract|manual)|it|this",

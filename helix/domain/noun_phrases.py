@@ -11,6 +11,7 @@ from helix.language.terms import terms
 from helix.language.word_lists import expression, word_lists
 
 _MOST_WORDS = 4
+_NEAR = 100  # characters in front of a phrase that say how it stands there
 _POINTED = re.compile(r"\b(?:this|that|these|those)\s+(?=[a-z])", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(?:[Tt]he|a (?:specific|certain|particular))\s+(?=[A-Za-z])")
 _PRONOUN = re.compile(expression("followups", "pronoun"), re.DOTALL)
@@ -71,12 +72,12 @@ class NounPhrase:
 def pointed(question: str) -> Iterator[NounPhrase]:
     """`this actor`; not `a clerk that stamps`, `is this free for all`, `that kind of loan`."""
     for phrase in _phrases(_POINTED, question):
-        relative = question[phrase.start :].lower().startswith("that")
-        if relative and _ANTECEDENT.search(phrase.before):
+        relative = question[phrase.start : phrase.start + 4].lower() == "that"
+        if relative and _ANTECEDENT.search(phrase.before[-_NEAR:]):
             continue
         alone = len(phrase.words) == 1 and not phrase.is_one_of_many
         said_of_it = alone and phrase.ended_by in _LISTS["said_of_it"]
-        if not (said_of_it and _COPULA.search(phrase.before)):
+        if not (said_of_it and _COPULA.search(phrase.before[-_NEAR:])):
             yield phrase
 
 
@@ -105,7 +106,8 @@ def early_pronoun(question: str) -> str | None:
 
 def _phrases(opening: re.Pattern[str], question: str) -> Iterator[NounPhrase]:
     for match in opening.finditer(question):
-        asked_by_verb = bool(_AUXILIARY.search(question[: match.start()]))
+        near = question[max(0, match.start() - _NEAR) : match.start()]
+        asked_by_verb = bool(_AUXILIARY.search(near))
         words, end, ended_by = _read(question, match.end(), asked_by_verb=asked_by_verb)
         if words and words[-1].lower() not in _LISTS["of_no_kind"]:
             yield NounPhrase(question, match.start(), end, tuple(words), ended_by)

@@ -57,11 +57,17 @@ def user_turn(question: str, sources: Sequence[Numbered]) -> str:
     """
     lines = [SOURCES_BEGIN]
     lines += [
-        f"[{n}] (id={source.chunk_id}) {defuse(source.content)}"
+        f"[{n}] (id={_id_of(source)}) {defuse(source.content)}"
         for n, source in enumerate(sources, start=1)
     ]
     lines += [SOURCES_END, f"{QUESTION_PREFIX}{defuse(question)}"]
     return "\n".join(lines)
+
+
+def _id_of(source: Numbered) -> int | str:
+    """The id of a source's chunk; of a tool's result its kind, for it has no chunk."""
+    tool = getattr(source, "tool", None)
+    return tool.kind if tool else source.chunk_id
 
 
 def chat_messages(
@@ -72,17 +78,19 @@ def chat_messages(
     style: str = "",
     calculations: Before | None = None,
     beside: Mapping[str, Any] | None = None,
+    grounding: str = GROUNDING_RULES,
 ) -> list[ChatMessage]:
     """The messages of a grounded question: system rules, the history if any, then the user turn.
 
-    ``style``, where there is any, stands below the grounding rules, whose bytes are the contract's.
+    ``style``, where there is any, stands below the ``grounding`` rules, whose bytes are the
+    contract's in every mode but ``write``, which has rules of its own.
     ``places`` and ``beside`` go beside the user turn, not into it: its bytes are the contract's. So
     do ``history`` and ``calculations``, each in a user message of its own, with its rules after the
     grounding rules.
     """
     extras = dict(beside or {}) | ({} if places is None else {PLACES: list(places)})
     turn = user_turn(question, sources)
-    rules, before = f"{GROUNDING_RULES}\n{style}" if style else GROUNDING_RULES, []
+    rules, before = f"{grounding}\n{style}" if style else grounding, []
     for one in filter(None, (history, calculations)):
         rules = f"{rules}\n{one.rules}"
         before.append(ChatMessage(role=MessageRole.USER, content=one.text))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 
+from helix.domain.incoming import bounded
 from helix.errors import BadRequest
 
+_HOW = ": ask with /ask?q=your%20question"
 
-def question_of(q: str | None, limit: int) -> str:
-    """The question as it was sent.
+
+def question_of(text: str | None, limit: int, name: str = "question") -> str:
+    """The question as it was sent; ``name`` is what its sender calls it.
 
     Raises:
         BadRequest: it is missing, has nothing visible in it, or is longer than ``limit``.
     """
-    if q is None or is_blank(q):
-        raise BadRequest("q is missing or blank: ask with /ask?q=your%20question")
-    if len(q) > limit:
-        raise BadRequest(f"q has {len(q)} characters; the limit is {limit}")
-    return q
+    if text is None or is_blank(text):
+        raise BadRequest(f"{name} is missing or blank{_HOW if name == 'q' else ''}")
+    return bounded(name, text, limit)
 
 
 def is_blank(text: str) -> bool:

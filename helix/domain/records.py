@@ -9,6 +9,7 @@ from typing import Any
 from helix.domain.gate import LexicalMatch
 from helix.domain.pages import PrintedPage
 from helix.domain.tables import Table
+from helix.domain.tool_results import SourceKind, ToolResult
 from helix.language.sentences import Span
 
 ORDINAL = "ordinal"
@@ -104,7 +105,9 @@ class Hit:
     other LlamaIndex code that did not mark them. ``page``, ``heading_path`` and ``label`` say where
     in the document it lies, as ``Section`` does. ``facts`` are the document's: texts by name, such
     as company, period, kind, author and date. ``attached``: of a document that is put to one
-    conversation, not of the library.
+    conversation, not of the library. ``tool``: the result of a tool, which no document has; its
+    ids are not those of anything stored, and its distance is not known. ``version_id`` is the
+    SHA-256 of the document's source, in hex; None where it was not read.
     """
 
     chunk_id: int
@@ -122,6 +125,23 @@ class Hit:
     label: str = ""
     facts: Mapping[str, str] = field(default_factory=dict, hash=False)
     attached: bool = False
+    tool: ToolResult | None = None
+    version_id: str | None = None
+
+    @property
+    def kind(self) -> SourceKind:
+        """What it is: a passage of a document, or a tool's result."""
+        return self.tool.kind if self.tool else "passage"
+
+    @property
+    def source_url(self) -> str | None:
+        """The address on the web that its document came from; None of another's."""
+        return self.source_uri if self.source_uri.startswith(("http://", "https://")) else None
+
+    @property
+    def stored_ids(self) -> tuple[int, int] | tuple[None, None]:
+        """Its chunk's and its document's id; None and None of a tool's result."""
+        return (None, None) if self.tool else (self.chunk_id, self.document_id)
 
     @property
     def place(self) -> Place:
@@ -129,6 +149,14 @@ class Hit:
         return (
             self.title, self.start_char, self.end_char, self.page, self.heading_path, self.label
         )  # fmt: skip
+
+
+def tool_hit(result: ToolResult, number: int) -> Hit:
+    """A tool's result as a hit; ``number`` from 1 tells those of one answer apart."""
+    return Hit(
+        -number, 0, result.title, "", 0, result.text, 0, len(result.text), "", float("nan"),
+        tool=result,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +185,8 @@ class SearchResult:
     question's, as LexicalMatch does. ``searches`` is how many it was put together of.
     ``frequencies`` says for each word, in the order of ``question_words``, how many of the tenant's
     ``chunks`` have it, and ``best`` is the highest BM25 score of all candidates, whether or not it
-    is among these; a search by distance alone says none of that.
+    is among these; a search by distance alone says none of that. ``attached_alone``: these are of
+    the documents of the question's conversation, which answer it, and nothing else was searched.
     """
 
     candidates: list[Candidate]
@@ -168,6 +197,7 @@ class SearchResult:
     frequencies: tuple[int, ...] = ()
     chunks: int = 0
     best: float | None = None
+    attached_alone: bool = False
 
     def first(self, count: int) -> SearchResult:
         """The same search, had it been asked for ``count`` candidates."""

@@ -14,6 +14,7 @@ from helix.domain.gate import GateDecision
 from helix.domain.records import Candidate, Hit
 from helix.domain.search_space import SearchSpace
 from helix.domain.tool_calls import Gathered, ToolCall
+from helix.domain.usage import Usage
 from helix.telemetry.tracing import span
 
 Reason = Literal[
@@ -70,8 +71,17 @@ class Retrieval:
     model says of an image."""
     calculations: tuple[Calculation, ...] = ()
     """What an agent's tools calculated of the sources."""
+    writing: bool = False
+    """Whether code and drafts are written from it, which may hold what no source states."""
     gathered: Gathered | None = None
     """How an agent gathered the sources; None where one search brought them."""
+    usages: tuple[Usage, ...] = ()
+    """What each call of the model took that gathered the sources, or found no answer in what is
+    attached; empty where a search did."""
+    attached_alone: bool = False
+    """True where only the documents of the conversation were read, because they answer."""
+    stands_alone: bool = False
+    """True where a tentative follow-up was searched without the questions before it."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

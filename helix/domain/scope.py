@@ -53,7 +53,7 @@ class Scope:
     the stored version of a document was stored (``documents.updated_at``). ``company`` (names that
     it goes by) and ``kind`` are of a document's facts, as ``document_names`` has them.
     ``attached`` names where the documents of the question's conversation are, which are searched
-    too, whatever the other fields say; None where it has none.
+    first, whatever the other fields say; None where it has none.
     """
 
     tenant: str = DEFAULT_TENANT

@@ -69,11 +69,11 @@ def _questions(material: Material) -> Iterator[tuple[str, str]]:
 # --- tables
 
 _NUMBER = re.compile(r"[($€£¥\s-]*\d[\d.,]*[\s%)]*")
-_MARKS = re.compile(r"\s*(?:\(\d+\)|[*†‡])+$|[\s.:]+$")
+_MARKS = re.compile(r"\s{0,9}(?:\(\d{1,9}\)|[*†‡]){1,9}$|[\s.:]{1,9}$")
 _YEAR = re.compile(r"(?:fiscal (?:year )?)?(?:19|20)\d\d", re.IGNORECASE)
 _DAY = re.compile(r"[A-Z][a-z]{2,8}\.? \d{1,2}, (?:19|20)\d\d")
 _SPAN = re.compile(
-    r"((?:three|six|nine|twelve|\d+|fiscal|the)?\s?(?:months?|weeks?|years?|quarters?)) ended"
+    r"((?:three|six|nine|twelve|\d{1,3}|fiscal|the)?\s?(?:months?|weeks?|years?|quarters?)) ended"
     r".{0,30}(?:19|20)\d\d",
     re.IGNORECASE,
 )

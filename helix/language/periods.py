@@ -37,7 +37,7 @@ DAY = expression("periods", "any_day")
 """A day in any form, for rules that look for one after a label."""
 _ENDED = re.compile(
     rf"\b(?P<length>{'|'.join(sorted(_LENGTHS, key=len, reverse=True))})\s+(?:period\s+)?"
-    rf"(?:ended|ending)\s*:?\s*(?P<day>{DAY})",
+    rf"(?:ended|ending)\s*+:?\s*+(?P<day>{DAY})",
     re.IGNORECASE,
 )
 _SHORT = 1000  # characters: a question, a sentence, a column's header

@@ -5,7 +5,7 @@ Nothing half-applies: a document is changed as a whole or not at all, and the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -24,16 +24,34 @@ _TAGS = "SELECT tags FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a request: the error of each document, None where it was changed."""
+    """What became of a request: the error of each document, None where there is none.
+
+    ``same`` are those that were as they are to be before.
+    """
 
     errors: dict[int, str | None]
     runs: list[int] = field(default_factory=list)
+    same: frozenset[int] = frozenset()
+
+    @property
+    def changed(self) -> int:
+        """The number of documents that are other than before."""
+        done = {number for number, error in self.errors.items() if error is None}
+        return len(done - self.same)
 
     @classmethod
-    def of(cls, ids: Sequence[int], outcomes: Sequence[HelixError | None]) -> Report:
+    def of(
+        cls,
+        ids: Sequence[int],
+        outcomes: Sequence[HelixError | None],
+        same: Iterable[int] = (),
+    ) -> Report:
         """From the outcomes of ``Library.change_each``."""
-        pairs = zip(ids, outcomes, strict=True)
-        return cls({number: None if error is None else str(error) for number, error in pairs})
+        errors = {
+            number: None if error is None else str(error)
+            for number, error in zip(ids, outcomes, strict=True)
+        }
+        return cls(errors, same=frozenset(same))
 
 
 async def delete_documents(library: Library, ids: Sequence[int]) -> Report:
@@ -46,8 +64,9 @@ async def label_documents(
     library: Library, ids: Sequence[int], add: Sequence[str], remove: Sequence[str]
 ) -> Report:
     """Take the labels ``remove`` from each, and give it those of ``add`` that it lacks."""
-    relabel = partial(_relabel, add=add, remove=remove, tenant=library.tenant)
-    return Report.of(ids, await library.change_each(ids, relabel))
+    same: set[int] = set()
+    relabel = partial(_relabel, add=add, remove=remove, tenant=library.tenant, same=same)
+    return Report.of(ids, await library.change_each(ids, relabel), same)
 
 
 async def rename_documents(library: Library, titles: Mapping[int, str]) -> Report:
@@ -79,13 +98,16 @@ def _relabel(
     add: Sequence[str],
     remove: Sequence[str],
     tenant: str,
+    same: set[int],
 ) -> None:
     row = connection.execute(_TAGS, (tenant, document_id)).fetchone()
     if row is None:
         raise no_document(document_id)
     remaining = [tag for tag in row[0] if tag not in remove]
     tags = checked_tags([*remaining, *add])
-    if list(tags) != row[0]:
+    if list(tags) == row[0]:
+        same.add(document_id)
+    else:
         tag_document(connection, document_id, tags, tenant)
 
 

@@ -9,7 +9,7 @@ from helix.domain.suggestions import Material, Suggestion
 from helix.domain.tables import Cell, Table
 from helix.library.access import Connected, Library, Row
 
-_DOCUMENTS = 8
+_DOCUMENTS = 24
 _CHARACTERS = 100_000
 _TABLES = 12
 _MOST_CELLS = 400
@@ -32,8 +32,12 @@ SELECT d.id, d.title, left(d.text, %(characters)s) AS text, d.facts,
             FROM document_tables WHERE tenant_id = %(tenant)s AND document_id = d.id
                 AND end_char < %(characters)s AND jsonb_array_length(cells) <= %(cells)s
             ORDER BY ordinal LIMIT %(tables)s) t) AS tables
-FROM documents d WHERE d.tenant_id = %(tenant)s AND d.status = 'ready'
-ORDER BY d.updated_at DESC, d.id DESC LIMIT %(documents)s
+FROM documents d JOIN (
+    SELECT id, row_number() OVER (ORDER BY updated_at DESC, id DESC) - 1 AS place,
+        (count(*) OVER () - 1) / %(documents)s + 1 AS step
+    FROM documents WHERE tenant_id = %(tenant)s AND status = 'ready') spread USING (id)
+WHERE d.tenant_id = %(tenant)s AND spread.place %% spread.step = 0
+ORDER BY spread.place
 """
 _SHOWN = """
 SELECT s.question, s.document_id, d.title FROM suggested_questions s
@@ -61,7 +65,10 @@ def changed_libraries(connection: Connected, open_runs: Sequence[str]) -> list[t
 
 
 async def read_materials(library: Library) -> list[Material]:
-    """What questions are made from, of the documents that changed last."""
+    """The texts that questions are made from, of 24 documents at most, spread over the library.
+
+    The documents that changed last come first, and the one that changed last is among them.
+    """
     limits = {
         "documents": _DOCUMENTS, "characters": _CHARACTERS, "tables": _TABLES, "cells": _MOST_CELLS
     }  # fmt: skip

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
 
 from helix.errors import HelixError
 from helix.library.background import in_background
-from helix.privacy.counter import SocketCounter, process_counter
+from helix.privacy.counter import Contact, SocketCounter, process_counter
+from helix.privacy.kept_contacts import keep_contacts, take_contacts
 from helix.storage.tenant_store import TenantStore
 
-Process = Literal["serving", "ingesting"]
+Process = Literal["serving", "ingesting", "fetching"]
+"""``fetching``: a command that fetched a model file."""
 
 FLUSH_SECONDS = 5
 
@@ -42,6 +45,28 @@ def store_contacts(store: TenantStore, process: Process, counter: SocketCounter)
         StoreUnavailable: the database did not answer.
     """
     counts = counter.take()
+    try:
+        _add(store, process, counts)
+    except HelixError:
+        counter.add_back(counts)
+        raise
+
+
+def store_kept_contacts(store: TenantStore) -> None:
+    """Move what commands kept in files into the table; where that fails they are kept again.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    counts = take_contacts()
+    try:
+        _add(store, "fetching", counts)
+    except HelixError:
+        keep_contacts(counts)
+        raise
+
+
+def _add(store: TenantStore, process: Process, counts: Counter[Contact]) -> None:
     if not counts:
         return
     rows = [(contact, n) for contact, n in counts.items() if len(contact.host) <= _LONGEST_HOST]
@@ -52,13 +77,9 @@ def store_contacts(store: TenantStore, process: Process, counter: SocketCounter)
         "ports": [contact.port for contact, _ in rows],
         "counts": [n for _, n in rows],
     }
-    try:
-        with store.connection() as connection:
-            connection.execute(_ADD, values)
-            connection.execute(_TRIM, {"most": _MOST})
-    except HelixError:
-        counter.add_back(counts)
-        raise
+    with store.connection() as connection:
+        connection.execute(_ADD, values)
+        connection.execute(_TRIM, {"most": _MOST})
 
 
 @asynccontextmanager
@@ -81,6 +102,8 @@ async def counting(store: TenantStore, process: Process) -> AsyncIterator[None]:
 async def _store(store: TenantStore, process: Process, counter: SocketCounter) -> None:
     try:
         await asyncio.to_thread(store_contacts, store, process, counter)
+        if process == "serving":
+            await asyncio.to_thread(store_kept_contacts, store)
     except Exception as error:  # noqa: BLE001  counting goes on
         # debug: everything else that needs the database reports that it is away
         _logger.debug("contacts are not stored yet: %s", type(error).__name__)

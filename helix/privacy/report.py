@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 
 from helix.library.access import Library
-from helix.privacy.contacts import store_contacts
+from helix.privacy.contacts import store_contacts, store_kept_contacts
 from helix.privacy.counter import FARTHER, open_connections, process_counter, where_is
 from helix.services import Services
 from helix.storage.objects import endpoint
@@ -82,6 +82,7 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
 def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None, bool]:
     """(the latest contacts, when counting began, whether any contact ever was outside)."""
     store_contacts(services.store, "serving", process_counter())
+    store_kept_contacts(services.store)
     with (
         services.store.connection() as connection,
         connection.cursor(row_factory=dict_row) as cursor,

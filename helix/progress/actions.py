@@ -8,12 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
 Action = Literal[
-    "conversation_begun", "question_asked", "answer_rated", "document_attached",
-    "quiz_made", "quiz_taken", "quiz_question_right",
-    "cards_made", "card_reviewed",
-    "workshop_made", "lesson_read", "workshop_finished",
-    "map_made", "map_opened",
+    "conversation_begun", "question_asked", "question_scoped", "answer_rated", "document_attached",
+    "quiz_made", "quiz_taken", "quiz_question_right", "quiz_perfect", "quiz_advanced_passed",
+    "cards_made", "card_reviewed", "deck_mastered",
+    "workshop_made", "lesson_read", "lesson_finished", "workshop_finished",
+    "map_made", "map_opened", "map_exported",
 ]  # fmt: skip
+TURNED_ON = "turned_on"
+"""No action: the total that says that a learner wants progress to be kept."""
 QUARTER = timedelta(minutes=15)
 """The unit of stored times: the offset of every time zone, so each zone's days, are whole ones."""
 

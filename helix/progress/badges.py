@@ -15,7 +15,10 @@ from typing import Any, get_args
 
 from helix.progress.actions import Action
 
-DERIVED = ("days_active", "longest_streak", "minutes", "sessions")
+DERIVED = (
+    "days_active", "longest_streak", "minutes", "sessions", "longest_session", "late_sessions",
+    "early_sessions", "questions_in_a_day",
+)  # fmt: skip
 """Metrics besides the number of times that an action was done."""
 METRICS = (*DERIVED, *get_args(Action))
 
@@ -27,15 +30,20 @@ class Badge:
     code: str
     group: str
     title: str
+    icon: str
     text: str
     metric: str
     target: int
     next: str | None = None
 
+    def is_earned(self, values: Mapping[str, int]) -> bool:
+        """True once the value of the badge's metric has reached its target."""
+        return values.get(self.metric, 0) >= self.target
+
     def to_json(self, values: Mapping[str, int]) -> dict[str, Any]:
         """The badge with the value of its metric in ``values``, and whether it is earned."""
         value = min(values.get(self.metric, 0), self.target)
-        return asdict(self) | {"value": value, "earned": value >= self.target}
+        return asdict(self) | {"value": value, "earned": self.is_earned(values)}
 
 
 @cache

@@ -11,12 +11,14 @@ import logging
 from collections import deque
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Literal
 
 from helix.errors import HelixError
 from helix.library.access import Library
 from helix.progress.actions import Action, Learner, RecordedAction
 from helix.progress.storing import store
 
+Whose = Literal["ask", "on", "off"]
 MOST = 10_000
 """Actions that may wait to be written; further ones are dropped, as in a long outage."""
 _WRITE_SECONDS, _RETRY_SECONDS = 1.0, 5.0
@@ -27,11 +29,13 @@ _logger = logging.getLogger(__name__)
 class ProgressLog:
     """The progress of all learners of one process, for one event loop.
 
-    ``idle``: the longest gap within a session. ``kept``: False notes nothing (HELIX_PROGRESS=off).
+    ``idle``: the longest gap within a session. ``whose`` is HELIX_PROGRESS: ``off`` notes nothing,
+    ``ask`` keeps what is noted of those who have turned it on, ``on`` of all.
     """
 
-    def __init__(self, library: Library, idle: timedelta, *, kept: bool = True) -> None:
-        self.kept = kept
+    def __init__(self, library: Library, idle: timedelta, whose: Whose = "on") -> None:
+        self.kept = whose != "off"
+        self.asks = whose == "ask"
         self.dropped = 0
         self._library = library
         self._idle = idle
@@ -72,7 +76,9 @@ class ProgressLog:
         return True
 
     async def _store(self, learner: Learner, entries: list[RecordedAction]) -> None:
-        action = partial(store, learner=learner, actions=entries, idle=self._idle)
+        action = partial(
+            store, learner=learner, actions=entries, idle=self._idle, if_turned_on=self.asks
+        )
         await self._library.of(learner.tenant).change(action)
 
     def _requeue(self, waiting: dict[Learner, list[RecordedAction]]) -> None:

@@ -6,8 +6,7 @@ Stored times have no zone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -15,6 +14,7 @@ from helix.errors import BadRequest
 from helix.library.access import Library, Row
 from helix.progress.actions import Learner
 from helix.progress.badges import badges
+from helix.progress.metrics import read_metrics
 
 DAYS = 90
 """Days of the heatmap, today the last."""
@@ -44,39 +44,6 @@ SELECT d::date AS day, count(p.day) AS sessions,
 FROM span, generate_series(first::timestamp, today::timestamp, interval '1 day') d
 LEFT JOIN parts p ON p.day = d::date
 GROUP BY d ORDER BY d
-"""
-# A day of UTC is cut where the zone's date changes: the quarters before are one day's, the others
-# the next one's.
-_EVER = """
-WITH own AS (
-    SELECT day, active, sessions, lasted FROM progress_days
-    WHERE tenant_id = %(tenant)s AND learner = %(learner)s),
-dated AS (
-    SELECT active, begins, (begins AT TIME ZONE %(zone)s)::date AS first,
-        ((begins + interval '24 hours' - interval '1 us') AT TIME ZONE %(zone)s)::date AS last
-    FROM own, LATERAL (SELECT day::timestamp AT TIME ZONE 'UTC') AS utc (begins)),
-cut AS (
-    SELECT active, first, last, CASE WHEN first = last THEN 96 ELSE (extract(
-        epoch FROM last::timestamp AT TIME ZONE %(zone)s - begins) / 900)::int END AS quarters
-    FROM dated),
-days AS (
-    SELECT first AS day FROM cut WHERE position(B'1' IN substring(active FROM 1 FOR quarters)) > 0
-    UNION SELECT last FROM cut WHERE position(B'1' IN substring(active FROM quarters + 1)) > 0),
-streaks AS (
-    SELECT count(*) AS length, max(day) AS last FROM (
-        SELECT day, day - (row_number() OVER (ORDER BY day))::int AS streak FROM days) d
-    GROUP BY streak)
-SELECT coalesce(sum(sessions), 0) AS sessions,
-    coalesce(extract(epoch FROM sum(lasted)), 0)::float8 AS seconds,
-    (SELECT count(*) FROM days) AS days_active,
-    (SELECT coalesce(max(s.length), 0) FROM streaks s) AS longest,
-    (SELECT coalesce(max(s.length), 0) FROM streaks s
-     WHERE s.last >= (%(now)s::timestamptz AT TIME ZONE %(zone)s)::date - 1) AS current
-FROM own
-"""
-_TOTALS = """
-SELECT action, n FROM progress_totals
-WHERE tenant_id = %(tenant)s AND learner = %(learner)s ORDER BY action
 """
 # A session that goes on from the day before, or into the next, is cut at midnight.
 _SESSIONS = """
@@ -126,29 +93,25 @@ async def read_progress(
         BadRequest: there is no such time zone.
         StoreUnavailable: the database did not answer.
     """
-    now = now or datetime.now(UTC)
-    values = {"learner": learner.name, "now": now, "zone": time_zone(zone).key, "days": DAYS}
+    now, local = now or datetime.now(UTC), time_zone(zone)
+    values = {"learner": learner.name, "now": now, "zone": local.key, "days": DAYS}
     days = [_day(row) for row in await library.all_data(_RECENT, values)]
-    (ever,) = await library.all_data(_EVER, values)
-    actions = {row["action"]: row["n"] for row in await library.all_data(_TOTALS, values)}
-    minutes = int(ever["seconds"] // 60)
-    metrics: Mapping[str, int] = {
-        **actions, "days_active": ever["days_active"], "longest_streak": ever["longest"],
-        "minutes": minutes, "sessions": ever["sessions"],
-    }  # fmt: skip
+    metrics = await read_metrics(library, learner, local, now.astimezone(local).date())
+    reached, ever = metrics.values, metrics.days
     return {
+        "on": metrics.on,
         "time_zone": zone,
         "today": days[-1]["date"],
         "totals": {
-            "sessions": ever["sessions"], "minutes": minutes,
-            "days_active": ever["days_active"], "actions": actions,
+            "sessions": ever["sessions"], "minutes": ever["minutes"],
+            "days_active": ever["days_active"], "actions": metrics.actions,
         },
         "streak": {
             "current": ever["current"], "longest": ever["longest"],
             "today": days[-1]["level"] > 0,
         },
         "days": days,
-        "badges": [badge.to_json(metrics) for badge in badges()],
+        "badges": [badge.to_json(reached) for badge in badges()],
     }  # fmt: skip
 
 
@@ -159,7 +122,7 @@ def _day(row: Row) -> Row:
 
 
 async def read_day(library: Library, learner: Learner, day: date, zone: str) -> Row:
-    """One day's sessions, cut at its ends, and how often what was done.
+    """One day's sessions, cut at its ends, how often what was done, and the badges earned.
 
     Raises:
         BadRequest: there is no such time zone.
@@ -181,4 +144,17 @@ async def read_day(library: Library, learner: Learner, day: date, zone: str) -> 
             for row, length in zip(sessions, lengths, strict=True)
         ],
         "actions": {row["action"]: row["n"] for row in actions},
+        "badges": await _earned_on(library, learner, day, local),
     }  # fmt: skip
+
+
+async def _earned_on(library: Library, learner: Learner, day: date, zone: ZoneInfo) -> list[Row]:
+    if day == date.min:  # there is no day before it
+        return []
+    before = (await read_metrics(library, learner, zone, day - timedelta(days=1))).values
+    after = (await read_metrics(library, learner, zone, day)).values
+    return [
+        {"code": badge.code, "title": badge.title, "icon": badge.icon}
+        for badge in badges()
+        if badge.is_earned(after) and not badge.is_earned(before)
+    ]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 
-from helix.progress.actions import Learner, RecordedAction, quarter_of, sessions_of
+from helix.progress.actions import TURNED_ON, Learner, RecordedAction, quarter_of, sessions_of
 from helix.storage.connections import Connected
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
@@ -42,6 +42,20 @@ INSERT INTO progress_totals AS t (tenant_id, learner, action, n)
 SELECT %(tenant)s, %(learner)s, * FROM unnest(%(actions)s::text[], %(counts)s::bigint[])
 ON CONFLICT (tenant_id, learner, action) DO UPDATE SET n = t.n + excluded.n
 """
+# That a learner wants it stands among the totals, so that it is exported, erased and forgotten
+# with them.
+_IS_ON = """
+SELECT FROM progress_totals
+WHERE tenant_id = %(tenant)s AND learner = %(learner)s AND action = %(wanted)s
+"""
+_TURN_ON = """
+INSERT INTO progress_totals (tenant_id, learner, action, n)
+VALUES (%(tenant)s, %(learner)s, %(wanted)s, 1) ON CONFLICT DO NOTHING
+"""
+_TURN_OFF = """
+DELETE FROM progress_totals
+WHERE tenant_id = %(tenant)s AND learner = %(learner)s AND action = %(wanted)s
+"""
 _FORGET = (
     "DELETE FROM progress_sessions WHERE tenant_id = %(tenant)s AND learner = %(learner)s",
     "DELETE FROM progress_days WHERE tenant_id = %(tenant)s AND learner = %(learner)s",
@@ -57,10 +71,17 @@ _FORGET_ALL = (
 
 
 def store(
-    connection: Connected, learner: Learner, actions: Sequence[RecordedAction], idle: timedelta
-) -> None:
-    """Add what was noted of ``learner``, inside the caller's transaction."""
+    connection: Connected, learner: Learner, actions: Sequence[RecordedAction], idle: timedelta,
+    *, if_turned_on: bool = False,
+) -> None:  # fmt: skip
+    """Add what was noted of ``learner``, inside the caller's transaction.
+
+    ``if_turned_on``: only where the learner wants it, and otherwise nothing is kept.
+    """
     whose = {"tenant": learner.tenant, "learner": learner.name}
+    wanted = whose | {"wanted": TURNED_ON}
+    if if_turned_on and connection.execute(_IS_ON, wanted).fetchone() is None:
+        return
     connection.execute(_LOCK, {"key": f"progress {learner.tenant} {learner.name}"})
     for session in sessions_of((one.at for one in actions), idle):
         values = {"started": session.started_at, "ended": session.ended_at, "idle": idle}
@@ -78,6 +99,12 @@ def store(
     connection.execute(_COUNT, whose | values)
     values = {"actions": list(totals), "counts": list(totals.values())}
     connection.execute(_TOTAL, whose | values)
+
+
+def turn(connection: Connected, learner: Learner, *, on: bool) -> None:
+    """Keep the progress of ``learner`` from now on, or no more of it; what is kept stays."""
+    values = {"tenant": learner.tenant, "learner": learner.name, "wanted": TURNED_ON}
+    connection.execute(_TURN_ON if on else _TURN_OFF, values)
 
 
 def forget(connection: Connected, learner: Learner) -> None:

@@ -1,10 +1,11 @@
 """The prompts that Helix sends, except the contract's, as Markdown that a tenant may change."""
 
 from helix.prompts.active import Override, Prompts, PromptUse, active_prompts, prompt, reading
-from helix.prompts.shipped import NoSuchPrompt, template, templates
+from helix.prompts.shipped import NoSuchPrompt, template, templates, use_folder
 from helix.prompts.template import BrokenPrompt, Template
 
 __all__ = [
     "BrokenPrompt", "NoSuchPrompt", "Override", "PromptUse", "Prompts", "Template",
     "active_prompts", "prompt", "reading", "template", "templates",
+    "use_folder",
 ]  # fmt: skip

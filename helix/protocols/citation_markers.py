@@ -5,11 +5,12 @@ Every protocol makes its citations from these, so that all of them cite the same
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from helix.answering.answer import CitedBy
 from helix.domain.citations import MARKER, place_of
 
 Json = dict[str, Any]
@@ -19,11 +20,13 @@ Link = Callable[[int, int], str | None]
 
 @dataclass(frozen=True, slots=True)
 class CitationMarker:
-    """One number of one marker.
+    """One number of one marker; or, ``by`` Helix, a source found for a statement without one.
 
-    ``text[start:end]``, in code points, is its place in the text that the client gets. ``quote`` is
+    ``text[start:end]``, in code points, is its place in the text that the client gets: of one that
+    was found nothing, at the end of its statement. ``quote`` is
     ``documents.text[quote_start:quote_end]``, which states what the marker's sentence states; the
-    three are None where no span does.
+    three are None where no span does. ``answer_id`` is set where the document has no page of its
+    own, for it is a text that was pasted into the question: its link leads to the answer.
     """
 
     n: int
@@ -35,10 +38,20 @@ class CitationMarker:
     quote: str | None = None
     quote_start: int | None = None
     quote_end: int | None = None
+    by: CitedBy = "model"
+    source_url: str | None = None
+    answer_id: str | None = None
+
+    @property
+    def address(self) -> Json:
+        """``source_url`` by its name, where there is one: of what a page of the web says."""
+        return {"source_url": self.source_url} if self.source_url else {}
 
 
 def source_link(base: str, marker: CitationMarker) -> str:
     """The address at which the page shows the span of ``marker``; ``base`` is the server's."""
+    if marker.answer_id:
+        return answer_link(base, marker.answer_id)
     place = f"{base}/#/source/{marker.document_id}"
     if marker.quote_start is None:
         return place
@@ -53,20 +66,40 @@ def answer_link(base: str, answer_id: str) -> str:
 def citation_markers(
     answer: Mapping[str, Any], text: str | None = None
 ) -> tuple[CitationMarker, ...]:
-    """The citation markers of an answer's JSON (``answer``, ``citations``, ``support``).
+    """The citation markers of an answer's JSON (``answer``, ``citations``, ``support``), in order.
 
     ``text``: the beginning of the answer, where the client has only that. A marker in a statement
-    without a span cites its document alone; a marker that cites no source is left out.
+    without a span cites its document alone. A marker that cites no source is left out, and so is
+    one of a tool's result, which has no document to lead to.
     """
-    citations = {citation["n"]: citation for citation in answer["citations"]}
+    cited = (one for one in answer["citations"] if one["document_id"] is not None)
+    citations = {citation["n"]: citation for citation in cited}
     statements = answer["support"]["statements"]
-    markers = []
-    for match in MARKER.finditer(answer["answer"] if text is None else text):
+    text = answer["answer"] if text is None else text
+    markers = list(_found(statements, citations, len(text)))
+    for match in MARKER.finditer(text):
         for n in _numbers(match[1]):
             if citation := citations.get(n):
                 span = _span(statements, n, match.start())
                 markers.append(_marker(citation, match.start(), match.end(), span))
-    return tuple(markers)
+    pasted, answer_id = answer.get("pasted"), answer.get("answer_id")
+    return tuple(
+        replace(marker, answer_id=answer_id) if marker.document_id == pasted else marker
+        for marker in sorted(markers, key=lambda marker: marker.start)
+    )
+
+
+def _found(
+    statements: list[Json], citations: Mapping[int, Json], length: int
+) -> Iterator[CitationMarker]:
+    """Those of statements without a marker that Helix found a source for, within ``length``."""
+    for one in statements:
+        if one.get("by") == "helix" and one["end"] <= length:
+            for n in one["numbers"]:
+                if citation := citations.get(n):
+                    span = _span(statements, n, one["start"])
+                    marker = _marker(citation, one["end"], one["end"], span)
+                    yield replace(marker, by="helix")
 
 
 def _numbers(text: str) -> list[int]:
@@ -87,6 +120,7 @@ def _marker(citation: Json, start: int, end: int, span: Json | None) -> Citation
         citation["n"], start, end, placed["document_id"], placed["chunk_id"],
         place_of(citation["title"], citation["heading_path"], citation["label"]),
         placed["quote"], placed["start"], placed["end"],
+        source_url=citation.get("source_url"),
     )  # fmt: skip
 
 
@@ -99,6 +133,7 @@ def linked(
     """
     result, position = "", 0
     places: dict[tuple[int, int], tuple[int, int]] = {}
+    ends, moved = [0], [0]  # of the markers: where each ends in ``text``, and in the result
     for match in MARKER.finditer(text):
         result += text[position : match.start()]
         position = match.end()
@@ -111,15 +146,17 @@ def linked(
             piece = f"[{n}]({address})" if address else f"[{n}]"
             places[match.start(), n] = len(result), len(result) + len(piece)
             result += piece
+        ends.append(position)
+        moved.append(len(result))
     result += text[position:]
-    return result, tuple(_with_offsets(marker, places) for marker in markers)
 
+    def with_offsets(marker: CitationMarker) -> CitationMarker:
+        before = bisect_right(ends, marker.start) - 1
+        at = moved[before] + marker.start - ends[before]  # of one that is not in the text
+        start, end = places[marker.start, marker.n] if marker.by == "model" else (at, at)
+        return replace(marker, start=start, end=end)
 
-def _with_offsets(
-    marker: CitationMarker, places: Mapping[tuple[int, int], tuple[int, int]]
-) -> CitationMarker:
-    start, end = places[marker.start, marker.n]
-    return replace(marker, start=start, end=end)
+    return result, tuple(map(with_offsets, markers))
 
 
 class Utf16:

@@ -11,9 +11,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec, TypeVar
 
 from mcp.server.auth.provider import AccessToken
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp_types import Resource, ToolAnnotations
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import (
+    ResourceError,
+    ResourceNotFoundError,
+    ToolError,
+    UnexpectedToolError,
+)
+from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from helix import __version__
@@ -42,6 +48,7 @@ _TOOLS: tuple[tuple[str, KeyScope, Callable[..., Awaitable[Any]]], ...] = (
 )
 """Name, the scope that a key needs for it, and function of each tool."""
 _MOST_LISTED = 200
+_LISTED_BY = "GET /v1/documents"  # what errors of the library name, whose users ask over HTTP
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -64,7 +71,18 @@ class KeyVerifier:
 
 
 class DocumentServer(MCPServer[Any]):
-    """An MCPServer whose resources are the visitor's documents."""
+    """An MCPServer whose resources are the visitor's documents, and whose errors are one line."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """As MCPServer; a failure is told in the tool's own words, without what was sent."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            raise ToolError(_line(error)) from None
 
     async def list_resources(self) -> list[Resource]:
         """The documents that were changed last."""
@@ -99,6 +117,14 @@ def build_server() -> DocumentServer:
     return server
 
 
+def _line(error: ToolError) -> str:
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        first = cause.errors(include_input=False, include_url=False, include_context=False)[0]
+        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return str(cause if isinstance(cause, ToolError) else error)
+
+
 def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P, Awaitable[_R]]:
     """``work`` for callers with ``scope``; its errors become lines for the client's model."""
 
@@ -109,7 +135,7 @@ def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P,
         try:
             return await work(*arguments, **keywords)
         except HelixError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(str(error).replace(_LISTED_BY, "list_documents")) from error
         except HTTPException as error:  # no place, or a limit is reached
             raise ToolError(error.detail) from error
 

@@ -6,14 +6,16 @@ passage, whose address opens the page at its exact characters.
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer, CitedBy, Question
 from helix.answering.gathering import Mode
 from helix.answering.pipeline import AnswerRequest
-from helix.domain.citations import place_of
+from helix.domain.citations import place_of, snippet
+from helix.domain.names import company_keys, kind_key
 from helix.domain.questions import question_of
 from helix.domain.records import Hit
 from helix.domain.scope import Scope, checked_tags
@@ -26,14 +28,31 @@ from helix.protocols.mcp_visitor import Visitor, visitor
 MOST_CHARS = 100_000
 """The longest part of a document's text that one call returns, in characters."""
 _WHOLE = "document:"
+_SNIPPET_CHARS = 300
+DocumentId = Annotated[int, Field(ge=1, le=2**63 - 1)]
+"""An id that the database can have."""
+DocumentIds = Annotated[
+    list[DocumentId] | None,
+    Field(min_length=1, max_length=1000, description="In these documents only"),
+]
+Tags = Annotated[list[str] | None, Field(description="In documents that have all of these tags")]
+_WITHOUT_CONTROLS = r"^[^\x00-\x1f\x7f-\x9f]+$"
+Prefix = Annotated[str, Field(max_length=2000, pattern=_WITHOUT_CONTROLS)]
+Fact = Annotated[str, Field(max_length=100, pattern=_WITHOUT_CONTROLS)]
 
 
 class SearchResult(BaseModel):
-    """A passage: fetch it by its id; its address opens it."""
+    """A passage: fetch it by its id; its address opens it.
+
+    ``snippet`` is its beginning; ``score`` is 1 for a passage of the query's own meaning, 0 for one
+    of another; None where only its words were looked for.
+    """
 
     id: str
     title: str
     url: str
+    snippet: str
+    score: float | None
 
 
 class SearchResults(BaseModel):
@@ -53,7 +72,11 @@ class FetchResult(BaseModel):
 
 
 class CitedSpan(BaseModel):
-    """One marker of an answer. ``quote`` is ``text[start:end]`` of the document, exactly."""
+    """One marker of an answer, or a source found for a statement without one (``by`` helix).
+
+    ``quote`` is ``text[start:end]`` of the document, exactly; ``source_url`` is the page of the web
+    that it is.
+    """
 
     n: int
     title: str
@@ -63,6 +86,8 @@ class CitedSpan(BaseModel):
     quote: str | None
     start: int | None
     end: int | None
+    by: CitedBy
+    source_url: str | None
 
 
 class AnswerResult(BaseModel):
@@ -74,6 +99,7 @@ class AnswerResult(BaseModel):
     clarifying_question: str | None
     citations: list[CitedSpan]
     support: dict[str, Any]
+    model: dict[str, Any] | None
     answer_id: str
 
 
@@ -111,11 +137,33 @@ class Passage(BaseModel):
 
 async def search(
     query: Annotated[str, Field(description="What to look for, in plain words")],
+    limit: Annotated[int | None, Field(ge=1, le=50, description="Passages at most")] = None,
+    document_ids: DocumentIds = None,
+    tags: Tags = None,
+    source_prefix: Annotated[
+        Prefix | None, Field(description="What a document's source_uri begins with")
+    ] = None,
+    company: Annotated[Fact | None, Field(description="Whose documents, by their facts")] = None,
+    kind: Annotated[Fact | None, Field(description="Of which kind, by their facts: 10-Q")] = None,
+    since: Annotated[
+        AwareDatetime | None, Field(description="Stored then or later: 2026-01-31T09:00:00Z")
+    ] = None,
+    until: Annotated[AwareDatetime | None, Field(description="Stored then or before")] = None,
 ) -> SearchResults:
     """Search the documents; gives the passages that are about the query, each with its address."""
     caller = visitor.get()
-    text = question_of(query, caller.max_question_chars)
-    retrieval = await caller.engine.retriever.search(text, Scope(caller.library.tenant))
+    scope = Scope(
+        caller.library.tenant,
+        tuple(document_ids) if document_ids else None,
+        source_prefix,
+        checked_tags(tags) if tags else None,
+        since,
+        until,
+        tuple(company_keys(company)) if company else None,
+        kind_key(kind) if kind else None,
+    )
+    text = question_of(query, caller.max_question_chars, "query")
+    retrieval = await caller.engine.retriever.search(text, scope, limit)
     hits = [] if retrieval.reason else retrieval.hits
     return SearchResults(results=[_result(caller, hit) for hit in hits])
 
@@ -123,7 +171,11 @@ async def search(
 def _result(caller: Visitor, hit: Hit) -> SearchResult:
     span = {"start": hit.start_char, "end": hit.end_char}
     title = place_of(hit.title, hit.heading_path, hit.label)
-    return SearchResult(id=str(hit.chunk_id), title=title, url=caller.link(hit.document_id, span))
+    return SearchResult(
+        id=str(hit.chunk_id), title=title, url=caller.link(hit.document_id, span),
+        snippet=snippet(hit.content, _SNIPPET_CHARS),
+        score=None if isnan(hit.distance) else round(1 - hit.distance, 4),
+    )  # fmt: skip
 
 
 async def fetch(
@@ -164,7 +216,8 @@ def _number(text: str) -> int:
 async def ask(
     question: Annotated[str, Field(description="A question that the documents may answer")],
     document_ids: Annotated[
-        list[int] | None, Field(description="Answer from these documents only")
+        list[DocumentId] | None,
+        Field(max_length=1000, description="Answer from these documents only"),
     ] = None,
     tags: Annotated[
         list[str] | None, Field(description="Answer from documents that have all of these tags")
@@ -172,6 +225,9 @@ async def ask(
     mode: Annotated[
         Mode, Field(description="agent: several searches and calculations, which take longer")
     ] = "answer",
+    model: Annotated[
+        str | None, Field(description="The model that answers, by a name that the server allows")
+    ] = None,
 ) -> AnswerResult:
     """Answer a question from the documents, with citations; refuses where they do not say."""
     caller = visitor.get()
@@ -181,7 +237,7 @@ async def ask(
         tags=checked_tags(tags) if tags else None,
     )
     text = question_of(question, caller.max_question_chars)
-    answering = AnswerRequest(caller.answering, Question(text, scope, mode=mode))
+    answering = AnswerRequest(caller.answering, Question(text, scope, mode=mode, model=model))
 
     async def whole() -> Answer:
         with answering.outcome:
@@ -199,7 +255,8 @@ def _answer_result(caller: Visitor, answer: Json) -> AnswerResult:
             url=caller.link(
                 marker.document_id, {"start": marker.quote_start, "end": marker.quote_end}
             ),
-            quote=marker.quote, start=marker.quote_start, end=marker.quote_end,
+            quote=marker.quote, start=marker.quote_start, end=marker.quote_end, by=marker.by,
+            source_url=marker.source_url,
         )
         for marker in citation_markers(answer)
     ]  # fmt: skip
@@ -210,6 +267,7 @@ def _answer_result(caller: Visitor, answer: Json) -> AnswerResult:
         clarifying_question=answer["clarifying_question"],
         citations=spans,
         support=answer["support"],
+        model=answer["model"],
         answer_id=answer["answer_id"],
     )
 
@@ -239,7 +297,7 @@ async def list_documents_tool(
 
 
 async def read_passage(
-    document_id: Annotated[int, Field(description="Of list_documents, or of a passage")],
+    document_id: Annotated[DocumentId, Field(description="Of list_documents, or of a passage")],
     start: Annotated[int, Field(ge=0, description="First character, from 0")] = 0,
     end: Annotated[int | None, Field(ge=0, description="The character after the last")] = None,
 ) -> Passage:

@@ -25,7 +25,7 @@ class Visitor:
     """The tenant whose documents a call is about, and what it may do with them.
 
     Args:
-        base: the server's address, in front of links.
+        base: the server's address, in front of links; empty where none is known.
         scopes: those of its key.
         admit: begins an answer when there is a place for it.
     """
@@ -43,7 +43,12 @@ class Visitor:
         return self.answering.engine
 
     def link(self, document_id: int, span: Json | None = None) -> str:
-        """The page's reader at a document, or at a span of it (``start``, ``end``)."""
+        """The page's reader at a document, or at a span of it (``start``, ``end``).
+
+        Where no server is known it is the document's address among the resources.
+        """
+        if not self.base:
+            return f"helix://documents/{document_id}"
         place = f"{self.base}/#/source/{document_id}"
         if span is None or span.get("start") is None:
             return place

@@ -12,10 +12,13 @@ from typing import NamedTuple
 from helix.contract import REFUSAL
 from helix.domain.citations import is_refusal
 from helix.domain.history import EarlierTurn, History
+from helix.domain.incoming import LONGEST_EARLIER, bounded
 from helix.errors import BadRequest
 
 MOST_TURNS = 50
 """Turns of a history; the prompt has as many of them as fit (HELIX_HISTORY_CHARS)."""
+UNPROVEN = "(The documents bear out no statement of this answer.)"
+"""The last line of such an answer, for clients that show nothing but its text."""
 _LINKED = re.compile(r"\[([0-9]{1,9})\]\([^()\s]*\)")
 
 
@@ -33,12 +36,14 @@ def question_of_messages(messages: Iterable[Message]) -> tuple[str, History | No
     are one; one that was not answered is no turn.
 
     Raises:
-        BadRequest: the last message is not the user's.
+        BadRequest: the last message is not the user's, or one has over LONGEST_EARLIER characters.
     """
     turns: list[EarlierTurn] = []
     questions: list[str] = []
     answers: list[str] = []
-    for message in messages:
+    for number, message in enumerate(messages, 1):
+        if message.role in ("user", "assistant"):
+            bounded(f"message {number}", message.text, LONGEST_EARLIER)
         if message.role == "user":
             if answers:
                 turns.append(_turn(questions, answers))
@@ -53,8 +58,8 @@ def question_of_messages(messages: Iterable[Message]) -> tuple[str, History | No
 
 
 def _turn(questions: list[str], answers: list[str]) -> EarlierTurn:
-    """A turn as Helix's own conversations have it, without the links behind its markers."""
-    answer = _LINKED.sub(r"[\1]", "\n".join(answers))
+    """A turn as Helix's own conversations have it, without what was added for the client."""
+    answer = _LINKED.sub(r"[\1]", "\n".join(answers)).rstrip().removesuffix(UNPROVEN).rstrip()
     abstained = is_refusal(answer)
     return EarlierTurn(
         "\n\n".join(questions), REFUSAL if abstained else answer, abstained=abstained

@@ -26,20 +26,18 @@ from helix.protocols.openai_text import (
     parts_of,
     token_counts,
     url_citations,
-    whole_text,
 )
 
 DONE = b"data: [DONE]\n\n"
 _HOLE = "\0"  # which nothing else of a chunk holds
 
 
-def completion(options: ResponseOptions, answer: Json, sources: Sequence[Source]) -> Json:
-    """The whole answer of which ``answer`` is the JSON, made from ``sources``."""
-    text = whole_text(options, answer)
+def completion(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> Json:
+    """The whole answer that ``text`` is of, made from ``sources``."""
     message = {
         "role": "assistant",
-        "content": text.text,
-        "refusal": None,
+        "content": None if text.refuses else text.text,
+        "refusal": text.text if text.refuses else None,
         "annotations": _annotations(text, options),
     }
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
@@ -49,6 +47,13 @@ def completion(options: ResponseOptions, answer: Json, sources: Sequence[Source]
         "usage": _usage(sources, text),
         **_beside(text, options),
     }
+
+
+def whole_chunks(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> bytes:
+    """The chunks of an answer that is whole already."""
+    told = {"refusal": text.text} if text.refuses else {"content": text.text}
+    opening = _chunk(options, {"role": "assistant", "content": None, "refusal": None})
+    return opening + _chunk(options, told) + _ending(options, text, sources)
 
 
 async def chunks(

@@ -24,7 +24,6 @@ from helix.protocols.openai_text import (
     parts_of,
     token_counts,
     url_citations,
-    whole_text,
 )
 
 _DELTA = (
@@ -36,9 +35,20 @@ _DELTA = (
 _PLACE = {"output_index": 0, "content_index": 0}
 
 
-def response(options: ResponseOptions, answer: Json, sources: Sequence[Source]) -> Json:
-    """The whole answer of which ``answer`` is the JSON, made from ``sources``."""
-    return _completed(options, whole_text(options, answer), sources)
+def response(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> Json:
+    """The whole answer that ``text`` is of, made from ``sources``."""
+    return _completed(options, text, sources)
+
+
+def whole_events(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> bytes:
+    """The events of an answer that is whole already."""
+    frames, place = _Frames(), {"item_id": _item_id(options), **_PLACE}
+    opening = b"".join(_opening(options, frames, refuses=text.refuses))
+    if text.refuses:
+        told = frames("response.refusal.delta", **place, delta=text.text)
+    else:
+        told = frames.delta(json_bytes(_item_id(options)), text.text)
+    return opening + told + b"".join(_ending(options, frames, text, sources))
 
 
 async def response_events(
@@ -75,14 +85,16 @@ class _Frames:
         return f"event: {kind}\ndata: ".encode() + json_bytes(event) + b"\n\n"
 
 
-def _opening(options: ResponseOptions, frames: _Frames) -> Iterator[bytes]:
+def _opening(
+    options: ResponseOptions, frames: _Frames, *, refuses: bool = False
+) -> Iterator[bytes]:
     response_object = _object(options, "in_progress", [])
     yield frames("response.created", response=response_object)
     yield frames("response.in_progress", response=response_object)
     yield frames(
         "response.output_item.added", output_index=0, item=_item(options, "in_progress", [])
     )
-    part = _part("", [])
+    part = _part(ResponseText("", (), {}, refuses), [])
     yield frames("response.content_part.added", item_id=_item_id(options), **_PLACE, part=part)
 
 
@@ -96,8 +108,11 @@ def _ending(
             "response.output_text.annotation.added",
             **place, annotation_index=index, annotation=annotation,
         )  # fmt: skip
-    part = _part(text.text, annotations)
-    yield frames("response.output_text.done", **place, text=text.text, logprobs=[])
+    part = _part(text, annotations)
+    if text.refuses:
+        yield frames("response.refusal.done", **place, refusal=text.text)
+    else:
+        yield frames("response.output_text.done", **place, text=text.text, logprobs=[])
     yield frames("response.content_part.done", **place, part=part)
     item = _item(options, "completed", [part])
     yield frames("response.output_item.done", output_index=0, item=item)
@@ -114,7 +129,7 @@ def _failing(options: ResponseOptions, frames: _Frames, message: str) -> Iterato
 
 
 def _completed(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> Json:
-    part = _part(text.text, _annotations(text, options))
+    part = _part(text, _annotations(text, options))
     response_object = _object(options, "completed", [_item(options, "completed", [part])])
     prompt, completion_tokens = token_counts(sources, text)
     usage = {
@@ -170,8 +185,10 @@ def _item(options: ResponseOptions, status: str, content: list[Json]) -> Json:
     }
 
 
-def _part(text: str, annotations: list[Json]) -> Json:
-    return {"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}
+def _part(text: ResponseText, annotations: list[Json]) -> Json:
+    if text.refuses:
+        return {"type": "refusal", "refusal": text.text}
+    return {"type": "output_text", "text": text.text, "annotations": annotations, "logprobs": []}
 
 
 def _annotations(text: ResponseText, options: ResponseOptions) -> list[Json]:

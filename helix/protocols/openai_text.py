@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from helix.answering.events import Event
+from helix.answering.filling import FilledForm
 from helix.answering.numbering import Renumbering
 from helix.domain.context import Source, count_tokens
 from helix.protocols.citation_markers import (
@@ -19,6 +20,7 @@ from helix.protocols.citation_markers import (
     linked,
     source_link,
 )
+from helix.protocols.messages import UNPROVEN
 from helix.protocols.stops import Stops, truncated
 
 Sources = Callable[[], Sequence[Source]]
@@ -40,6 +42,7 @@ class ResponseOptions:
         stops: sequences that end the text.
         links: whether markers are links.
         usage: whether a stream tells how many tokens there were.
+        marks_unproven: whether the text says so where no statement of it is borne out.
     """
 
     model: str
@@ -49,15 +52,24 @@ class ResponseOptions:
     stops: tuple[str, ...] = ()
     links: bool = False
     usage: bool = False
+    marks_unproven: bool = False
+
+    def note(self, answer: Json) -> str:
+        """The line at the end of the text of the answer whose JSON is ``answer``; mostly none."""
+        return f"\n\n{UNPROVEN}" if self.marks_unproven and answer["support"]["ratio"] == 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseText:
-    """The text that the client gets, its citation markers, and the answer's JSON."""
+    """The text that the client gets, its citation markers, and the answer's JSON.
+
+    ``refuses``: it is the refusal in place of the form that the client asked for.
+    """
 
     text: str
     markers: tuple[CitationMarker, ...]
     answer: Json
+    refuses: bool = False
 
 
 @dataclass
@@ -148,16 +160,27 @@ async def parts_of(
                 if piece := text.end():
                     yield piece
                 answer = {"answer": "".join(pieces), "citations": citations, **payload}
-                yield text.complete(answer)
+                told = text.complete(answer)
+                if note := options.note(answer):
+                    yield note
+                yield replace(told, text=told.text + note)
 
 
 def whole_text(options: ResponseOptions, answer: Json) -> ResponseText:
     """The text of a whole answer; its links lead to the exact span of each statement."""
-    plain = truncated(answer["answer"], options.stops)
-    markers = citation_markers(answer, plain)
-    if not options.links:
-        return ResponseText(plain, markers, answer)
-    return ResponseText(*linked(plain, exact_link(options.base, markers), markers), answer)
+    text = truncated(answer["answer"], options.stops)
+    markers = citation_markers(answer, text)
+    if options.links:
+        text, markers = linked(text, exact_link(options.base, markers), markers)
+    return ResponseText(text + options.note(answer), markers, answer)
+
+
+def form_text(answer: Json, form: FilledForm) -> ResponseText:
+    """The text of an answer in the form that its client asked for; its prose goes beside it."""
+    if form.text is None:
+        return ResponseText(answer["answer"], (), answer, refuses=True)
+    told = answer | {"prose": answer["answer"], "values": list(form.values)}
+    return ResponseText(form.text, (), told)
 
 
 def exact_link(base: str, markers: tuple[CitationMarker, ...]) -> Link:
@@ -167,13 +190,18 @@ def exact_link(base: str, markers: tuple[CitationMarker, ...]) -> Link:
 
 
 def url_citations(text: ResponseText, base: str) -> list[Json]:
-    """One annotation for each citation marker, which is ``text[start_index:end_index]``."""
+    """One annotation for each citation marker, which is ``text[start_index:end_index]``.
+
+    A source that Helix found, which has none, is ``by`` it, at the end of its statement.
+    """
     return [
         {
             "start_index": marker.start,
             "end_index": marker.end,
             "title": marker.title,
             "url": source_link(base, marker),
+            **({} if marker.by == "model" else {"by": marker.by}),
+            **marker.address,
         }
         for marker in text.markers
     ]
@@ -190,7 +218,12 @@ def link_lists(text: ResponseText, base: str) -> Json:
         for n in range(1, max(first, default=0) + 1)
     ]
     results = [
-        {"title": marker.title, "url": source_link(base, marker), "snippet": marker.quote or ""}
+        {
+            "title": marker.title,
+            "url": source_link(base, marker),
+            "snippet": marker.quote or "",
+            **marker.address,
+        }
         for _, marker in sorted(first.items())
     ]
     return {"citations": urls, "search_results": results}

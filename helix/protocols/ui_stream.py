@@ -150,8 +150,10 @@ class _Parts:
         """The part of a citation's source; the SDK passes on ``providerMetadata`` as it is."""
         own: Json = {
             "n": marker.n, "documentId": marker.document_id, "chunkId": marker.chunk_id,
-            "url": source_link(self._base, marker),
+            "url": source_link(self._base, marker), "by": marker.by,
         }  # fmt: skip
+        if marker.source_url is not None:
+            own["sourceUrl"] = marker.source_url
         if marker.quote is not None:
             own |= {"quote": marker.quote, "start": marker.quote_start, "end": marker.quote_end}
         return {
@@ -175,6 +177,7 @@ class _Parts:
                     "endIndex": units(marker.end),
                     "url": source_link(self._base, marker),
                     "quote": marker.quote,
+                    "by": marker.by,
                 }
                 for marker in markers
             ],

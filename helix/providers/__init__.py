@@ -21,13 +21,16 @@ EMBEDDERS: Mapping[str, str] = {
     "offline": "helix.providers.offline:offline_embedder",
     "ollama": "helix.providers.ollama:ollama_embedder",
     "openai": "helix.providers.openai:openai_embedder",
+    "server": "helix.providers.model_server:server_embedder",
 }
 LANGUAGE_MODELS: Mapping[str, str] = {
     "anthropic": "helix.providers.anthropic:anthropic_llm",
     "gemini": "helix.providers.gemini:gemini_llm",
+    "local": "helix.providers.local:local_llm",
     "offline": "helix.providers.offline:offline_llm",
     "ollama": "helix.providers.ollama:ollama_llm",
     "openai": "helix.providers.openai:openai_llm",
+    "server": "helix.providers.model_server:server_llm",
 }
 
 

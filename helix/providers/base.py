@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 
 from helix.contract import DEFAULT_DENSE_WEIGHT
+from helix.domain.lifetime import Lifetime as Lifetime
+from helix.domain.usage import Usage as Usage
+from helix.domain.usage import usage_of as usage_of
 from helix.errors import UpstreamError
 
 ENCODER_DENSE_WEIGHT = 0.65
@@ -31,6 +35,7 @@ class Embedder:
     it, before Helix normalised it, where the provider looks. ``local`` says that a question is
     embedded in this process, sooner than a cache could be asked. ``dense_weight`` is the share of
     the distance in hybrid search's score that measured best with it (evals/RETRIEVAL.md), 0 to 1.
+    ``lifetime`` is that of the vendor's model, where one is known.
     """
 
     model: BaseEmbedding
@@ -40,12 +45,21 @@ class Embedder:
     raw_norm: Callable[[], float | None] = lambda: None
     local: bool = False
     dense_weight: float = DEFAULT_DENSE_WEIGHT
+    lifetime: Lifetime | None = None
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
+
+
+def is_offline(identity: str) -> bool:
+    """Whether a model of this identity is Helix's own rules, and none at all."""
+    return identity.partition(":")[0] == "offline"
 
 
 @dataclass(frozen=True)
 class LanguageModel:
     """A chat model. Its stream raises UpstreamError unless the model said it had finished.
+
+    The response that ends an answer, a stream's or a whole one's, carries a ``Usage`` where the
+    model's service tells one (``usage_of``); in a stream it is one more response, with no delta.
 
     ``sees``: an image may be put to it; whether a vendor's model takes one, its service says.
     ``hears``: a recording may be put to it, as a document of that type.
@@ -53,6 +67,15 @@ class LanguageModel:
     prompt, in the user message's ``additional_kwargs``; others get the contract's bytes alone.
     ``thinking`` is the same model asked for its thoughts too, where tools are put to it; None where
     there is no such thing.
+    ``schema_options`` gives, for a JSON schema, the arguments of ``astream_chat`` that hold the
+    answer to it; None where the model's server cannot. ``prefers_schema``: it is asked for answers
+    in that form where HELIX_ANSWER_FORM is ``auto``.
+    ``title`` is its name for people ("Gemini 3.5 Flash-Lite"); its identity where none is given.
+    ``title_of`` is that of another model of the same service, by the service's name for it.
+    ``brief`` are the options of a chat for which the model thinks as little as it can, for short
+    calls that others wait for; empty where it cannot be told.
+    ``cost`` is what a usage cost, in US dollars; None where that is not known.
+    ``lifetime`` is that of the vendor's model, where one is known.
     """
 
     model: BaseLLM
@@ -62,6 +85,22 @@ class LanguageModel:
     hears: bool = False
     thinking: BaseLLM | None = None
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
+    title: str = ""
+    title_of: Callable[[str], str] = str
+    brief: Mapping[str, Any] = field(default_factory=dict)
+    cost: Callable[[Usage], float | None] = lambda _: None
+    lifetime: Lifetime | None = None
+    schema_options: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    prefers_schema: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", self.identity)
+
+    @property
+    def quotes_only(self) -> bool:
+        """Whether there is no model: answers are quoted from the sources by rules."""
+        return is_offline(self.identity)
 
 
 class MalformedCall(UpstreamError):

@@ -1,4 +1,4 @@
-"""The other vendors: LlamaIndex's own integrations, each an optional extra named as its kind.
+"""The other vendors: LlamaIndex's own integrations, most an optional extra named as its kind.
 
 ``HELIX_LLM`` and ``HELIX_EMBEDDER`` name them ``kind:model``; keys and addresses come from the
 variables that each vendor's client reads by itself (``OPENAI_API_KEY``, ``OLLAMA_HOST``, …).
@@ -6,13 +6,14 @@ variables that each vendor's client reads by itself (``OPENAI_API_KEY``, ``OLLAM
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.usage import Usage
 from helix.errors import SettingsError
 from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
 from helix.providers.retries import PATIENT
@@ -24,13 +25,18 @@ from helix.settings import Settings
 class Integration:
     """Where LlamaIndex keeps a vendor's class, and what to construct it with.
 
-    ``max_distances``: the gate's calibrated ceiling, a cosine distance, by model name.
+    ``max_distances``: the gate's calibrated ceiling, a cosine distance, by model name. ``remedy``
+    is what to do where the class cannot be made.
     """
 
     module: str
     class_name: str
     options: Callable[[Settings, str], dict[str, Any]]
     max_distances: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    remedy: str = field(
+        default="check the model's name and the vendor's own variables, such as its API key",
+        kw_only=True,
+    )
 
     def embedder(self, settings: Settings, model: str, *, patient: bool = False) -> Embedder:
         """The embedder that ``HELIX_EMBEDDER`` names, its vectors padded to 1536.
@@ -46,7 +52,7 @@ class Integration:
         options = self.options(settings, model)
         if patient and "max_retries" in options:
             options["max_retries"] = 0  # or the vendor's attempts and ours would multiply
-        inner = _construct("HELIX_EMBEDDER", name, vendor, options)
+        inner = _construct("HELIX_EMBEDDER", name, vendor, options, self.remedy)
         padded = PaddedEmbedding(inner, name, PATIENT if patient else ONE_ATTEMPT)
         return Embedder(
             model=padded,
@@ -59,14 +65,24 @@ class Integration:
 
 @dataclass(frozen=True)
 class ChatIntegration(Integration):
-    """Adds how a vendor's answers end.
+    """Adds how a vendor's answers end, and what they took.
 
-    ``finish_reason`` reads it from a ``ChatResponse.raw``, a stream's or a whole answer's; None
-    where that one does not say. ``whole`` are the reasons of an answer that nothing cut.
+    ``finish_reason`` and ``usage`` read it from a ``ChatResponse.raw``, a stream's or a whole
+    answer's; None where that one does not say. ``whole`` are the reasons of an answer that nothing
+    cut.
     """
 
     finish_reason: Callable[[Any], str | None]
+    usage: Callable[[Any], Usage | None]
     whole: frozenset[str]
+    titled: Callable[[str], str] = str
+    """The title of a model by its name."""
+    schema_options: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    prefers_schema: bool = False
+    """Both as LanguageModel has them."""
+    connect: Callable[[Any, Settings], Callable[[], Awaitable[None]]] | None = None
+    """Gives a chat a client of ours, whose streams close when they are left; returns what closes
+    the client. None where ``options`` have one as ``async_http_client``."""
 
     def llm(self, settings: Settings, model: str) -> LanguageModel:
         """The language model that ``HELIX_LLM`` names; raises as Integration.embedder does."""
@@ -79,9 +95,20 @@ class ChatIntegration(Integration):
             _ = chat.metadata  # each chat asks for it, and it raises for a model that nobody knows
             return chat
 
-        chat = _construct("HELIX_LLM", name, known, self.options(settings, model))
-        chat._new_end = partial(AnswerEnd, name, self.finish_reason, self.whole)
-        return LanguageModel(model=chat, identity=name)
+        options = self.options(settings, model)
+        chat = _construct("HELIX_LLM", name, known, options, self.remedy)
+        chat._new_end = partial(AnswerEnd, name, self.finish_reason, self.usage, self.whole)
+        llm = LanguageModel(
+            model=chat,
+            identity=name,
+            title=self.titled(model),
+            schema_options=self.schema_options,
+            prefers_schema=self.prefers_schema,
+        )
+        if self.connect:
+            return replace(llm, aclose=self.connect(chat, settings))
+        client = options.get("async_http_client")
+        return replace(llm, aclose=client.aclose) if client else llm
 
 
 def _load(variable: str, name: str, model: str, integration: Integration) -> Any:
@@ -96,13 +123,10 @@ def _load(variable: str, name: str, model: str, integration: Integration) -> Any
         ) from None
 
 
-def _construct(variable: str, name: str, cls: Any, options: dict[str, Any]) -> Any:
+def _construct(variable: str, name: str, cls: Any, options: dict[str, Any], remedy: str) -> Any:
     """An instance, or one line that leaves the vendor's text out, for it may hold a key."""
     try:
         return cls(**options)
     except Exception as error:  # noqa: BLE001
         kind = type(error).__name__
-        raise SettingsError(
-            f"{variable}={name} cannot be set up ({kind}):"
-            " check the model's name and the vendor's own variables, such as its API key"
-        ) from None
+        raise SettingsError(f"{variable}={name} cannot be set up ({kind}): {remedy}") from None

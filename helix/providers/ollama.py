@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from helix.domain.usage import Usage
+from helix.providers.answer_length import answer_tokens
 from helix.providers.integrations import ChatIntegration, Integration
+from helix.providers.schemas import ollama_schema
 from helix.settings import Settings
 
 
@@ -13,6 +16,11 @@ def finish_reason(raw: Any) -> str | None:
     """``done_reason`` of the response that is ``done``."""
     reason: str | None = raw.get("done_reason") if raw.get("done") else None
     return reason
+
+
+def usage(raw: Any) -> Usage | None:
+    """Of a response: its model, and the counts of the one that is ``done``."""
+    return Usage(str(raw.get("model") or ""), raw.get("prompt_eval_count"), raw.get("eval_count"))
 
 
 def _address() -> dict[str, str]:
@@ -26,13 +34,15 @@ def _embedding_options(settings: Settings, model: str) -> dict[str, Any]:
 
 
 def _chat_options(settings: Settings, model: str) -> dict[str, Any]:
+    # Tokens for rules, question and answer, and for each source twice the splitter's 500.
+    # Left to itself LlamaIndex asks the server, in a call that blocks the event loop, and
+    # takes the model's whole window, whose memory few machines have. Ollama drops the rest.
+    context = 8192 + 1024 * settings.retrieval_top_k
     return {
         "model": model,
         "temperature": 0.0,
-        # Tokens for rules, question and answer, and for each source twice the splitter's 500.
-        # Left to itself LlamaIndex asks the server, in a call that blocks the event loop, and
-        # takes the model's whole window, whose memory few machines have. Ollama drops the rest.
-        "context_window": 8192 + 1024 * settings.retrieval_top_k,
+        "context_window": context,
+        "additional_kwargs": {"num_predict": answer_tokens(settings, context)},
         "request_timeout": settings.model_timeout,
         **_address(),
     }
@@ -40,7 +50,15 @@ def _chat_options(settings: Settings, model: str) -> dict[str, Any]:
 
 EMBEDDING = Integration("llama_index.embeddings.ollama", "OllamaEmbedding", _embedding_options)
 CHAT = ChatIntegration(
-    "llama_index.llms.ollama", "Ollama", _chat_options, finish_reason, frozenset({"stop"})
+    "llama_index.llms.ollama",
+    "Ollama",
+    _chat_options,
+    finish_reason,
+    usage,
+    frozenset({"stop"}),
+    "{} by Ollama".format,
+    schema_options=ollama_schema,
+    prefers_schema=True,
 )
 
 ollama_embedder = EMBEDDING.embedder

@@ -16,9 +16,12 @@ from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from pydantic import PrivateAttr
 
+from helix.domain.usage import KEY, Usage
 from helix.errors import HelixError, UpstreamError
+from helix.providers.open_responses import collecting_responses
 from helix.providers.retries import TRANSIENT_STATUSES, RetryPolicy, retry_after_seconds
 from helix.providers.vectors import unit_vectors
+from helix.telemetry.counters import count_call
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)
 
@@ -26,6 +29,15 @@ LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceed
 """The finish reasons, over all vendors, of an answer that met a limit."""
 CALL_REASONS = frozenset({"tool_calls", "tool_use", "function_call"})
 """The finish reasons, over all vendors, of an answer that calls tools."""
+
+_CONTEXT_FULL = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+"""What OpenAI, and llama.cpp, call a prompt that is longer than the model's context."""
+_CONTEXT_REMEDY = (
+    "has too small a context for this prompt: lower RETRIEVAL_TOP_K or HELIX_HISTORY_CHARS, or give"
+    " the model a larger one"
+)
+REFUSED_STATUSES = frozenset({400, 422})
+"""Of a request that the server would refuse again."""
 
 _UNREACHED = (ConnectionError, httpx.ConnectError, httpx.RemoteProtocolError, httpx.ReadError)
 
@@ -50,17 +62,25 @@ def requested_delay(error: Exception) -> float | None:
 
 
 @contextmanager
-def upstream_errors(name: str) -> Iterator[None]:
-    """Turn what a vendor's client raises into UpstreamError: vendors' errors share no root."""
+def upstream_errors(name: str, *, of_chat: bool = False) -> Iterator[None]:
+    """Turn what a vendor's client raises into UpstreamError: vendors' errors share no root.
+
+    ``of_chat``: that a request was refused as it stands is told (``about_input``).
+    """
     try:
         yield
     except HelixError:
         raise
     except Exception as error:  # noqa: BLE001
         # From None: a log that prints causes would print the key or the prompt they may hold.
+        if isinstance(error.__cause__, HelixError):  # of a transport of ours, below the client
+            raise error.__cause__ from None
+        if _CONTEXT_FULL & {getattr(error, "code", None), getattr(error, "type", None)}:
+            raise UpstreamError(f"{name} {_CONTEXT_REMEDY}", transient=False) from None
         kind = type(error).__name__
         remedy = "check that it runs, its key and the model's name"
-        raise UpstreamError(f"{name} failed ({kind}): {remedy}") from None
+        refused = of_chat and getattr(error, "status_code", None) in REFUSED_STATUSES
+        raise UpstreamError(f"{name} failed ({kind}): {remedy}", about_input=refused) from None
 
 
 class PaddedEmbedding(BaseEmbedding):
@@ -115,21 +135,24 @@ class PaddedEmbedding(BaseEmbedding):
 class AnswerEnd:
     """How one answer, which may come in many responses, ended.
 
-    ``finish_reason`` reads it from a response's ``raw``; ``whole`` are the reasons of an answer
-    that nothing cut; ``name`` is the model in messages. An answer that may call tools
-    (``may_call``) may end in calls, and without text.
+    ``finish_reason`` and ``usage`` read it from a response's ``raw``; ``whole`` are the reasons of
+    an answer that nothing cut; ``name`` is the model in messages, after its kind and a colon. An
+    answer that may call tools (``may_call``) may end in calls, and without text.
     """
 
     def __init__(
         self,
         name: str,
         finish_reason: Callable[[Any], str | None],
+        usage: Callable[[Any], Usage | None],
         whole: frozenset[str],
         *,
         may_call: bool = False,
     ) -> None:
         self.name = name
+        self.usage = Usage(name.partition(":")[2])
         self._finish_reason = finish_reason
+        self._read_usage = usage
         self._whole = whole | CALL_REASONS if may_call else whole
         self._may_call = may_call
         self._reason: str | None = None
@@ -139,6 +162,12 @@ class AnswerEnd:
         # The last one that says: a chunk of token counts may follow it.
         self._reason = self._finish_reason(response.raw) or self._reason
         self._has_text = self._has_text or bool(text)
+        self.usage = self.usage.updated(self._read_usage(response.raw))
+
+    def counted(self) -> Usage:
+        """What the answer took, which is counted in the metrics: once an answer."""
+        count_call(self.usage.model, self.usage.tokens)
+        return self.usage
 
     def check(self) -> None:
         """Raise UpstreamError unless there was text, and a reason that means that it is all."""
@@ -147,7 +176,8 @@ class AnswerEnd:
             raise UpstreamError(f"{self.name} ended its answer before it was finished: try again")
         if reason in LENGTH_REASONS:
             problem = f"{self.name}'s answer was cut at its length limit ({reason})"
-            raise UpstreamError(f"{problem}: ask for less at once", transient=False)
+            remedy = "ask for less at once, or raise HELIX_ANSWER_TOKENS"
+            raise UpstreamError(f"{problem}: {remedy}", transient=False)
         if reason not in self._whole:
             problem = f"{self.name} broke off its answer ({reason})"
             raise UpstreamError(f"{problem}: ask in other words", transient=False)
@@ -158,6 +188,8 @@ class AnswerEnd:
 class WholeAnswers(BaseLLM):
     """Put before a vendor's class: the chats that Helix calls fail as ours, and end whole or fail.
 
+    The last response of an answer carries its ``Usage``; a stream has one more for it.
+
     Nothing here implements an abstract method: ``super()`` is the vendor's class.
     """
 
@@ -165,37 +197,69 @@ class WholeAnswers(BaseLLM):
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
-        with upstream_errors(end.name):
+        with upstream_errors(end.name, of_chat=True):
             response = super().chat(messages, **kwargs)  # type: ignore[safe-super]
             end.take(response, response.message.content)
         end.check()
+        response.additional_kwargs[KEY] = end.counted()
         return response
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
-        with upstream_errors(end.name):
+        with upstream_errors(end.name, of_chat=True):
             response = await super().achat(messages, **kwargs)  # type: ignore[safe-super]
             end.take(response, response.message.content)
         end.check()
+        response.additional_kwargs[KEY] = end.counted()
         return response
 
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> AsyncGenerator[ChatResponse, None]:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
-        with upstream_errors(end.name):
-            stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
-        return _ending_whole(stream, end)
+        responses: list[httpx.Response] = []  # some clients ask here, others with the first delta
+        try:
+            with upstream_errors(end.name, of_chat=True), collecting_responses(responses):
+                stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
+        except BaseException:
+            await _close(responses)
+            raise
+        return _ending_whole(stream, end, responses)
+
+
+async def _close(responses: list[httpx.Response]) -> None:
+    for each in responses:
+        await each.aclose()
 
 
 async def _ending_whole(
-    stream: AsyncGenerator[ChatResponse, None], end: AnswerEnd
+    stream: AsyncGenerator[ChatResponse, None], end: AnswerEnd, responses: list[httpx.Response]
 ) -> AsyncGenerator[ChatResponse, None]:
+    last = None
     try:
-        with upstream_errors(end.name):
-            async for response in stream:
-                end.take(response, response.delta)
-                yield response
+        while (response := await _next(stream, end.name, responses)) is not None:
+            end.take(response, response.delta)
+            yield (last := response)
     finally:
         await stream.aclose()
+        await _close(responses)
     end.check()
+    if last:
+        yield ChatResponse(
+            message=last.message,
+            delta="",
+            raw=last.raw,
+            additional_kwargs={KEY: end.counted()},
+        )
+
+
+async def _next(
+    stream: AsyncGenerator[ChatResponse, None], name: str, responses: list[httpx.Response]
+) -> ChatResponse | None:
+    """What ``stream`` gives next, None at its end; the HTTP response under it joins ``responses``.
+
+    Raises:
+        UpstreamError: the vendor's client failed.
+    """
+    with upstream_errors(name, of_chat=True), collecting_responses(responses):
+        return await anext(stream, None)

@@ -35,6 +35,7 @@ _LEFT = (
     "DELETE FROM term_counts WHERE tenant_id = %s",
     "DELETE FROM gate_fits WHERE tenant_id = %s",
     "DELETE FROM prompt_versions WHERE tenant_id = %s",
+    "DELETE FROM tenant_settings WHERE tenant_id = %s",
     "DELETE FROM progress_sessions WHERE tenant_id = %s",
     "DELETE FROM progress_days WHERE tenant_id = %s",
     "DELETE FROM progress_counts WHERE tenant_id = %s",
@@ -72,15 +73,16 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
             f" `helix runs --tenant {tenant} cancel {number}`"
         )
     for (space,) in connection.execute(_SPACES, whose).fetchall():
-        _delete_all(connection, space)
+        erase_space(connection, space)
     counts = {name: connection.execute(sql, whose).rowcount for name, sql in _COUNTED.items()}
     ((documents,),) = connection.execute(_COUNT_DOCUMENTS, whose).fetchall()
-    _delete_all(connection, tenant)
+    erase_space(connection, tenant)
     return {"answers": counts["answers"], "documents": documents, "runs": counts["runs"],
             "keys": counts["keys"]}  # fmt: skip
 
 
-def _delete_all(connection: Connected, tenant: str) -> None:
+def erase_space(connection: Connected, tenant: str) -> None:
+    """Delete the documents of a tenant, or of a space of one, and what was made of them."""
     delete_everything(connection, tenant)
     for statement in _LEFT:
         connection.execute(statement, (tenant,))

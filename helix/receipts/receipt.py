@@ -18,11 +18,13 @@ from helix.domain.context import Source
 from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
 from helix.domain.scope import NARROWING, Scope
-from helix.domain.search_space import SearchSpace
+from helix.domain.search_space import Fusion, SearchSpace
 from helix.domain.turns import Turn
 from helix.settings import Settings
 
 Json = dict[str, Any]
+_WITHHELD = {"off": False, "answer": True, "sentence": "sentence"}
+"""HELIX_WITHHOLD as receipts have it since it was true or false."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,28 @@ class Configuration:
                 "HELIX_REWRITE": settings.rewrite,
                 "HELIX_RERANK_MIN_SCORE": settings.rerank_min_score,
                 "HELIX_EF_SEARCH": settings.ef_search,
+                "HELIX_ANSWER_FORM": settings.answer_form,
                 "HELIX_GUARDS": sorted(settings.guards),
-                "HELIX_WITHHOLD": settings.withhold,
+                "HELIX_WITHHOLD": _WITHHELD[settings.withhold],
             },
         )
 
-    def models_in(self, space: SearchSpace) -> dict[str, str | None]:
-        """The models by their identity, the embedder of ``space`` first."""
-        return {"embedder": space.embedder, **self.models}
+    def models_in(self, space: SearchSpace, llm: str | None = None) -> dict[str, str | None]:
+        """The models by their identity, the embedder of ``space`` first; ``llm``: that chosen."""
+        chosen = {"llm": llm} if llm else {}
+        return {"embedder": space.embedder, **self.models, **chosen}
+
+
+def _unusual(fusion: Fusion | None) -> dict[str, int]:
+    """The numbers of ``fusion`` that are not the usual ones: receipts of before have none."""
+    if fusion is None:
+        return {}
+    usual = Fusion()
+    numbers = {
+        "K_VEC": (fusion.near, usual.near), "K_FTS": (fusion.by_words, usual.by_words),
+        "RRF_K": (fusion.rrf_k, usual.rrf_k),
+    }  # fmt: skip
+    return {name: now for name, (now, before) in numbers.items() if now != before}
 
 
 def receipt_of(answer: Answer, configuration: Configuration) -> Json:
@@ -69,6 +85,7 @@ def receipt_of(answer: Answer, configuration: Configuration) -> Json:
         **configuration.settings,
         "HELIX_FUSION": "rrf" if space.fusion and weight is None else weight,
         "RETRIEVAL_MAX_DISTANCE": gate["ceiling"],
+        **_unusual(space.fusion),
     }
     if gate.get("least") is not None:
         settings["the gate's fit"] = gate["least"]
@@ -88,13 +105,16 @@ def receipt_of(answer: Answer, configuration: Configuration) -> Json:
         "flags": [asdict(flag) for flag in answer.flags],
         "prompt_sha256": None if answer.prompt is None else digest(answer.prompt),
         "prompts": [use.to_json() for _, use in sorted(answer.prompts.used.items())],
-        "models": configuration.models_in(space),
+        "models": configuration.models_in(space, answer.llm.identity if answer.llm else None),
+        "model": answer.model_json,
         "settings": settings,
         "index": {
             "sources": [_source_json(n, s) for n, s in enumerate(answer.retrieval.sources, 1)]
         },
         "debug": answer.debug,
         "agent": answer.agent_json,
+        "mode": answer.question.mode,
+        "cite": "proof" if answer.marked else "model",
         "turn": _turn_json(answer.turn),
     }
 
@@ -114,19 +134,25 @@ def documents_of(answer: Answer) -> list[int]:
     elif answer.clarifying_question:
         hits = answer.retrieval.hits
     # what was put to a conversation goes with that, and is no document of the library
-    return sorted({hit.document_id for hit in hits if not hit.attached})
+    return sorted({hit.document_id for hit in hits if not (hit.attached or hit.tool)})
 
 
 def _source_json(n: int, source: Source) -> Json:
-    """A source by reference; ``sha256`` of its text tells whether it is still the same."""
+    """A source by reference; ``sha256`` of its text tells whether it is still the same.
+
+    A tool's result is nowhere stored, and kept itself, as ``tool``.
+    """
+    chunk_id, document_id = source.hit.stored_ids
+    tool = source.tool
     return {
         "n": n,
-        "chunk_id": source.chunk_id,
-        "chunk_ids": [hit.chunk_id for hit in source.hits],
-        "document_id": source.document_id,
-        "start": source.start_char,
-        "end": source.end_char,
+        "chunk_id": chunk_id,
+        "chunk_ids": source.chunk_ids,
+        "document_id": document_id,
+        "start": None if tool else source.start_char,
+        "end": None if tool else source.end_char,
         "sha256": digest(source.content),
+        **({"tool": tool.to_json()} if tool else {}),
     }
 
 

@@ -84,7 +84,7 @@ WHERE a.tenant_id = gone.tenant_id AND a.id = gone.id
 
 _IN_ORDER = (
     "trace_id", "scope", "top_k", "answer", "abstained", "reason", "clarifying_question",
-    "citations", "support", "verdict",
+    "citations", "support", "verdict", "model",
 )  # fmt: skip
 
 _logger = logging.getLogger(__name__)

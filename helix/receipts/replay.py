@@ -28,6 +28,9 @@ _CHANGED_MODELS = {
     "judge": "judge changed",
 }  # fmt: skip
 
+_GONE = {"llm": " (the first is not offered any more)"}
+"""Of a model that a replay would have asked: HELIX_LLM and HELIX_MODELS have it no longer."""
+
 
 @dataclass(frozen=True)
 class Cause:
@@ -102,7 +105,12 @@ async def replay(
 
 
 def _compared(receipt: Mapping[str, Any]) -> Json:
-    citations = [{key: each[key] for key in _COMPARED} for each in receipt["citations"]]
+    # what Helix found follows from the answer and its sources
+    citations = [
+        {key: each[key] for key in _COMPARED}
+        for each in receipt["citations"]
+        if each.get("by") != "helix"
+    ]
     return {"answer": receipt["answer"], "reason": receipt["reason"], "citations": citations}
 
 
@@ -128,13 +136,21 @@ async def _ask_again(
     prompts: Prompts,
     before: Before | None,
 ) -> Answer:
-    question = Question(receipt["question"], scope_of(receipt, tenant), receipt["top_k"])
+    question = Question(
+        receipt["question"], scope_of(receipt, tenant), receipt["top_k"],
+        model=_model_of(pipeline, receipt),
+        mode="write" if receipt.get("mode") == "write" else "answer",
+    )  # fmt: skip
     if before is not None:
         scope = replace(question.scope, attached=before.attached)
         question = replace(question, scope=scope, history=before.history, images=before.images)
     gathered = receipt.get("agent")  # a receipt of an older release says nothing of it
-    gatherer = pipeline.agent.again(gathered["calls"]) if gathered and pipeline.agent else None
-    request = AnswerRequest(pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer)
+    agent = (await pipeline.answerer_of(question)).agent if gathered else None
+    gatherer = agent.again(gathered["calls"]) if gathered and agent else None
+    request = AnswerRequest(
+        pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer,
+        marks=receipt.get("cite") == "proof",
+    )  # fmt: skip
     async with aclosing(await request.start()) as stream:
         async for _ in stream:
             continue
@@ -144,14 +160,25 @@ async def _ask_again(
     return answer
 
 
+def _model_of(pipeline: AnswerPipeline, receipt: Mapping[str, Any]) -> str | None:
+    """The name of the model that answered then; None where it may not be chosen any more."""
+    answerers = pipeline.answerers
+    return answerers.of_identity(receipt["models"]["llm"]) if answerers else None
+
+
 async def _answer_from(
     pipeline: AnswerPipeline, answer: Answer, question: str, sources: list[Source]
 ) -> str:
     """The model's text for the prompt of ``sources``, without a search."""
     space = answer.retrieval.space
-    retrieval = Retrieval([], GateDecision(True, None), Trace(), space, sources)
+    writing = answer.retrieval.writing
+    decision = GateDecision(True, None)
+    retrieval = Retrieval([], decision, Trace(), space, sources, writing=writing)
     with answer.prompts.active():
-        answer_stream = await pipeline.engine.answer_from(question, retrieval, answer.turn)
+        engine = (await pipeline.answerer_of(answer.question)).engine
+        answer_stream = await engine.answer_from(
+            question, retrieval, answer.turn, marks=answer.marked
+        )
     async with aclosing(answer_stream) as stream:
         async for _ in stream:
             continue
@@ -171,7 +198,7 @@ def _causes(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> li
     ]
     before, after = then["models"], now["models"]
     causes += [
-        Cause(kind, f"{name}: {before.get(name)} -> {after.get(name)}")
+        Cause(kind, f"{name}: {before.get(name)} -> {after.get(name)}{_GONE.get(name, '')}")
         for name, kind in _CHANGED_MODELS.items()
         if before.get(name) != after.get(name) and (name != "judge" or then["judged"])
     ]

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from helix.contract import GROUNDING_RULES, REFUSAL
 from helix.conversations.asking import space_of_answer
-from helix.domain.context import Source
+from helix.domain.context import Source, sources_of
 from helix.domain.prompt import chat_messages
-from helix.domain.records import Hit
+from helix.domain.records import Hit, tool_hit
+from helix.domain.tool_results import ToolResult
 from helix.library.access import Library, Row
 from helix.prompts import Prompts
 from helix.receipts.receipt import Json, digest, prompt_digest
@@ -21,6 +23,7 @@ PromptLoss = Literal["no prompt", "source deleted", "source changed", "rules cha
 """Why there is no prompt: retrieval refused; a document is gone; its text is another; or this
 release makes another prompt of the same sources."""
 
+_VERIFIED = ("n", "chunk_id", "document_id", "start", "end", "quote")
 # A citation that no statement rests on has no quote: then its chunk must be stored.
 # Quote and text are counted in characters, by Postgres and Python alike.
 _CITATIONS = """
@@ -58,14 +61,18 @@ async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    cited: list[Json] = receipt["citations"]
+    cited = [one for one in receipt["citations"] if one["document_id"] is not None]
     rows = await library.rows(_CITATIONS, _columns(cited, quotes="quote")) if cited else []
     statuses = {row["n"]: row for row in rows}
     missing = [each for each in cited if statuses[each["n"]]["status"] == "source deleted"]
     if missing and (space := await space_of_answer(library, receipt["answer_id"])):
         attached_rows = await library.of(space).rows(_CITATIONS, _columns(missing, quotes="quote"))
         statuses |= {row["n"]: row for row in attached_rows}
-    citations = [_verified(citation, statuses[citation["n"]]) for citation in cited]
+    results = {one["n"]: ToolResult.of_json(one["tool"]) for one in _of_tools(receipt)}
+    citations = [
+        _verified(each, statuses[each["n"]]) if each["n"] in statuses else _of_tool(each, results)
+        for each in receipt["citations"]
+    ]
     worst = max((_WORST_LAST.index(each["status"]) for each in citations), default=0)
     return {
         "answer_id": receipt["answer_id"],
@@ -74,9 +81,24 @@ async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json
     }
 
 
+def _of_tools(receipt: Mapping[str, Any]) -> list[Json]:
+    """The sources of a receipt that are results of tools."""
+    return [one for one in receipt["index"]["sources"] if one.get("tool")]
+
+
+def _of_tool(citation: Json, results: Mapping[int, ToolResult]) -> Json:
+    """A citation of a tool's result: nothing stored changes it, and a calculation is made again.
+
+    The result goes with a document that its answer was made of.
+    """
+    result, status = results.get(citation["n"]), "source deleted"
+    if result:
+        status = "holds" if result.holds() else "source changed"
+    return {key: citation[key] for key in _VERIFIED} | {"status": status}
+
+
 def _verified(citation: Json, row: Json) -> Json:
-    keys = ("n", "chunk_id", "document_id", "start", "end", "quote")
-    verified = {key: citation[key] for key in keys} | {"status": row["status"]}
+    verified = {key: citation[key] for key in _VERIFIED} | {"status": row["status"]}
     if row["status"] == "source changed" and row["now_at"] is not None:
         end = row["now_at"] + len(citation["quote"])
         verified["now"] = {"start": row["now_at"], "end": end}
@@ -113,6 +135,11 @@ async def rebuild_prompt(
     sources: list[Source] = []
     states: dict[int, str] = {}
     for reference, row in zip(references, rows, strict=True):
+        if tool := reference.get("tool"):
+            (source,) = sources_of([tool_hit(ToolResult.of_json(tool), reference["n"])])
+            sources.append(source)
+            states[reference["n"]] = "same"
+            continue
         texts = (text for text in (row["slice"], row["content"]) if text)
         text = next((text for text in texts if digest(text) == reference["sha256"]), None)
         if text is not None:
@@ -150,7 +177,9 @@ def prompt_json(
     ``prompts`` are those that the receipt names.
     """
     style = prompts.text("answering_style", {})
-    messages = chat_messages(receipt["question"], sources, style=style)
+    writes = receipt.get("mode") == "write"
+    grounding = prompts.text("writing", {"refusal": REFUSAL}) if writes else GROUNDING_RULES
+    messages = chat_messages(receipt["question"], sources, style=style, grounding=grounding)
     return [{"role": message.role.value, "content": message.content} for message in messages]
 
 

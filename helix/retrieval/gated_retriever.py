@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from helix.contract import DEFAULT_TOP_K
-from helix.domain.context import sources_of
+from helix.domain.context import MAX_SOURCES, MAX_TOKENS, sources_of
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision, decide
 from helix.domain.records import Hit, SearchResult
@@ -19,6 +20,7 @@ from helix.domain.retrieval import Reason, Retrieval, Trace
 from helix.domain.scope import Scope
 from helix.errors import EmbedderMismatch
 from helix.retrieval.calibration import Calibration
+from helix.retrieval.evidence import FOLLOWING, found_answer
 from helix.retrieval.named_documents import Named, named_documents
 from helix.retrieval.question_vectors import EmbeddedQuestion, embed_question
 from helix.retrieval.reranking.stage import RERANKED, Reranking
@@ -58,6 +60,8 @@ class GatedRetriever(BaseRetriever):
         space: Space,
         *,
         top_k: int = DEFAULT_TOP_K,
+        max_tokens: int = MAX_TOKENS,
+        max_sources: int = MAX_SOURCES,
         following: Sequence[Space] = (),
         rewriter: Rewriter | None = None,
         reranking: Reranking | None = None,
@@ -65,6 +69,7 @@ class GatedRetriever(BaseRetriever):
     ) -> None:
         super().__init__()
         self.top_k = top_k
+        self._max_tokens, self._max_sources = max_tokens, max_sources
         self.store = store
         self._rewriter = rewriter
         self._reranking = reranking
@@ -87,33 +92,56 @@ class GatedRetriever(BaseRetriever):
         top_k: int | None = None,
         *,
         deep: bool = False,
+        plain: bool = False,
         follow_up: FollowUp | None = None,
+        precedence: bool = True,
     ) -> Retrieval:
         """What fits ``question`` best within ``scope``, and whether it may be answered from.
 
         A refusal is logged. ``top_k`` of None is the retriever's own. ``deep`` puts all
-        candidates into the trace; it changes nothing else. ``follow_up`` is the question as it
+        candidates into the trace; it changes nothing else. ``plain`` asks neither the rewriter nor
+        the reranker. ``follow_up`` is the question as it
         follows others of its conversation: it is searched and judged as understood there.
+        A tentative one is so where what is found then may answer, and else by itself.
+        ``precedence``: documents of its conversation are read alone where they answer.
 
         Raises:
             UpstreamError: the embedding service failed.
             StoreUnavailable, EmbedderMismatch: the search failed.
         """
-        trace, scope, top_k = Trace(), scope or Scope(self.store.tenant), top_k or self.top_k
-        depth = max(top_k, RERANKED) if self._reranking else top_k
+        scope, top_k = scope or Scope(self.store.tenant), top_k or self.top_k
+        search = partial(self._search, scope, top_k, deep=deep, plain=plain, precedence=precedence)
         asked = follow_up or FollowUp(question)
+        found = await search(asked)
+        if not asked.tentative or await found_answer(asked.question, found.hits, FOLLOWING):
+            return found
+        return replace(await search(FollowUp(asked.question)), stands_alone=True)
+
+    async def _search(
+        self,
+        scope: Scope,
+        top_k: int,
+        asked: FollowUp,
+        *,
+        deep: bool,
+        plain: bool,
+        precedence: bool,
+    ) -> Retrieval:
+        trace = Trace()
+        reranking = None if plain else self._reranking
+        depth = max(top_k, RERANKED) if reranking else top_k
         question = asked.question
         with trace.stage("rewrite"):
             if asked.standalone:
                 trace.terms = asked.standalone
-            elif self._rewriter:
+            elif self._rewriter and not plain:
                 trace.terms = await self._rewriter.terms(question)
         mismatches: list[EmbedderMismatch] = []
         known: Named | None = None
         for space, store in self._spaces:
             embedded, named = await self._prepared(space, asked, scope, trace, known)
             known = named
-            searches = Searches(space, store, *embedded, scope, trace)
+            searches = Searches(space, store, *embedded, scope, trace, precedence)
             try:
                 result = await searches.find(named, depth, deep=deep)
             except EmbedderMismatch as mismatch:
@@ -121,7 +149,11 @@ class GatedRetriever(BaseRetriever):
             else:
                 self._settle_on(space, result)
                 decision = await self._decide(space, store, question, result, scope, top_k)
-                judged = await self._judge(space, question, result, decision, scope, top_k, trace)
+                judged = await self._judge(
+                    space, question, result, decision, scope, top_k, trace, reranking
+                )
+                if result.attached_alone:
+                    return replace(judged, attached_alone=True)
                 return replace(judged, named=named.suggestion(scope))
         raise mismatches[0]
 
@@ -153,13 +185,15 @@ class GatedRetriever(BaseRetriever):
         """The gate over the nearest of all candidates, and the words of the first ``top_k``."""
         with span("gate"):
             estimate = None
-            if self._calibration:
+            if self._calibration and not result.attached_alone:
                 estimate = await self._calibration.estimate(
                     store.of(scope.tenant), space.embedder.identity, question, result, top_k
                 )
             distances = [] if result.nearest is None else [result.nearest]
             lexical = result.lexical(top_k) if space.lexical else None
-            decision = decide(distances, space.max_distance, lexical, estimate)
+            decision = decide(
+                distances, space.max_distance, lexical, estimate, result.attached_alone
+            )
             set_attributes(
                 passed=decision.passed, by_name=decision.by_name, found=len(result.candidates)
             )
@@ -169,7 +203,7 @@ class GatedRetriever(BaseRetriever):
 
     async def _judge(
         self, space: Space, question: str, result: SearchResult, decision: GateDecision,
-        scope: Scope, top_k: int, trace: Trace,
+        scope: Scope, top_k: int, trace: Trace, reranking: Reranking | None,
     ) -> Retrieval:  # fmt: skip
         """The hits that pass the gate and the reranker, or why there are none to answer from."""
         hits = result.hits
@@ -180,16 +214,18 @@ class GatedRetriever(BaseRetriever):
         elif not decision.passed:
             _log_refusal(decision, space)
             reason = "below_gate"
-        elif self._reranking:
+        elif reranking:
             with trace.stage("rerank"):
-                hits, trace.rerank_scores, enough = await self._reranking.apply(
+                hits, trace.rerank_scores, enough = await reranking.apply(
                     question, result, space.fusion
                 )
             if not enough:
                 _logger.info("reranker refused: nothing reaches its least score")
                 reason = "below_gate"
         hits = hits[:top_k]
-        sources = [] if reason else sources_of(hits)
+        sources = []
+        if not reason:
+            sources = sources_of(hits, max_tokens=self._max_tokens, max_sources=self._max_sources)
         return Retrieval(hits, decision, trace, space.description, sources, reason)
 
     def _settle_on(self, space: Space, result: SearchResult) -> None:

@@ -13,6 +13,7 @@ from helix.domain.names import PERIOD, PROPER, Asked, asked_names
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
+from helix.fairness.long_work import off_loop_if_long
 from helix.storage.connections import Row
 from helix.storage.document_names import MOST_OF_NAME, NAMED
 from helix.storage.tenant_store import TenantStore
@@ -50,7 +51,7 @@ class Named:
 
 async def named_documents(store: TenantStore, question: str, scope: Scope) -> Named:
     """What ``question`` names of the tenant's documents; raises StoreUnavailable."""
-    asked = asked_names(question)
+    asked = await off_loop_if_long(len(question), asked_names, question)
     if (scope.document_ids and len(scope.document_ids) == 1) or not asked.called:
         return Named()
     keys = [key for period in asked.periods for key in period.keys]

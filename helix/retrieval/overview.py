@@ -7,6 +7,7 @@ from dataclasses import replace
 from helix.domain.asked import read_question
 from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
+from helix.domain.records import Hit
 from helix.domain.retrieval import Retrieval, Trace
 from helix.domain.scope import Scope
 from helix.domain.source_place import SourcePlace
@@ -23,25 +24,34 @@ _NAMED = 0.5
 async def overview(retriever: GatedRetriever, topic: str, scope: Scope) -> Retrieval | None:
     """The sections of the document that ``topic`` names; '' names the only one of ``scope``.
 
-    None where no document is named so: the question is then one like any other.
+    Documents of the question's conversation have precedence. None where no document is named so:
+    the question is then one like any other.
 
     Raises:
         UpstreamError, StoreUnavailable, EmbedderMismatch: as GatedRetriever.search does.
     """
+    hits = await _leads(retriever, topic, Scope(scope.attached)) if scope.attached else []
+    hits = [replace(hit, attached=True) for hit in hits] or await _leads(
+        retriever, topic, replace(scope, attached=None)
+    )
+    if not hits:
+        return None
+    given = bare_retrieval(retriever)
+    return replace(given, hits=hits, sources=sources_of(hits, apart=len(hits)))
+
+
+async def _leads(retriever: GatedRetriever, topic: str, scope: Scope) -> list[Hit]:
+    """The first chunk of each section of the document that ``topic`` names; [] where none is."""
     document_id = scope.document_ids[0] if scope.document_ids else None
     found: Retrieval | None = None
     if document_id is None or len(scope.document_ids or ()) > 1:
         found = await retriever.search(topic or "introduction", scope)
         document_id = _named(found, topic)
     if document_id is None:
-        return None
+        return []
     store = retriever.store.of(scope.tenant)
     rows = await store.read(*section_leads(scope, document_id, _MOST_SECTIONS))
-    hits = [hit_of(row) for row in rows]
-    if not hits:
-        return None
-    given = bare_retrieval(retriever)
-    return replace(given, hits=hits, sources=sources_of(hits, apart=len(hits)))
+    return [hit_of(row) for row in rows]
 
 
 def bare_retrieval(retriever: GatedRetriever) -> Retrieval:

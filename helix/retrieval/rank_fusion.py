@@ -9,8 +9,8 @@ from helix.domain.records import Candidate, SearchResult
 from helix.domain.search_space import RRF_K
 
 
-def fuse(results: Sequence[SearchResult]) -> SearchResult:
-    """By reciprocal rank fusion (Cormack et al. 2009, k 60) of their orders; one stays as it is.
+def fuse(results: Sequence[SearchResult], k: int = RRF_K) -> SearchResult:
+    """By reciprocal rank fusion (Cormack et al. 2009) of their orders; one stays as it is.
 
     A chunk that several found keeps what the first of them said of it, but for the lesser distance:
     it is as near as its nearest wording. Words and BM25 scores are of the first search, the
@@ -23,7 +23,7 @@ def fuse(results: Sequence[SearchResult]) -> SearchResult:
     for result in results:
         for rank, candidate in enumerate(result.candidates, 1):
             chunk = candidate.hit.chunk_id
-            fused[chunk] = fused.get(chunk, 0.0) + 1 / (RRF_K + rank)
+            fused[chunk] = fused.get(chunk, 0.0) + 1 / (k + rank)
             if result is not results[0]:  # of another wording only the distance counts
                 candidate = replace(candidate, score=None, score_rank=None, together=0)
             first = known.setdefault(chunk, candidate)

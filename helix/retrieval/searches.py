@@ -11,13 +11,13 @@ from typing import Any
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.retrieval import Trace
 from helix.domain.scope import Scope
+from helix.domain.search_space import LISTED, RRF_K
 from helix.errors import HelixError
+from helix.retrieval.evidence import ATTACHED, found_answer
 from helix.retrieval.named_documents import Named, preferring, scope_of
 from helix.retrieval.question_vectors import EmbeddedQuestion
 from helix.retrieval.rank_fusion import fuse
 from helix.retrieval.vector_space import Space
-from helix.storage.hybrid_search import SCORED
-from helix.storage.search_scope import LISTED
 from helix.storage.tenant_store import TenantStore
 
 _logger = logging.getLogger(__name__)
@@ -29,6 +29,7 @@ class Searches:
 
     ``terms`` are the rewriter's, searched beside the question; None where there are none. ``trace``
     takes the times of the search of ``scope``; those beside it are under way meanwhile.
+    ``precedence``: what is attached to the conversation is found alone where it answers.
     """
 
     space: Space
@@ -37,9 +38,12 @@ class Searches:
     terms: EmbeddedQuestion | None
     scope: Scope
     trace: Trace
+    precedence: bool = True
 
     async def find(self, named: Named, depth: int, *, deep: bool = False) -> SearchResult:
         """What the question finds, and the rewriter's terms beside it where there are any.
+
+        The documents of its conversation are searched first, and nothing else where they answer.
 
         A deep search reads further candidates and uses none of them: the first ``depth`` are those
         of a search that reads no more.
@@ -47,26 +51,32 @@ class Searches:
         Raises:
             StoreUnavailable, EmbedderMismatch: a search failed.
         """
-        most = max(depth, SCORED if self.space.fusion else min(LISTED, self.store.ef_search))
+        theirs = await self._of_attached(depth)
+        if theirs and theirs.attached_alone:
+            self.trace.candidates = theirs.candidates
+            return theirs
+        fusion = self.space.fusion
+        most = max(depth, fusion.scored if fusion else min(LISTED, self.store.ef_search))
         limit = most if deep else depth
         searches: list[Coroutine[Any, Any, SearchResult | None]] = [
             self._preferring(named, limit, most) if named.groups else self._timed(limit),
             *([self._by_terms(self.terms, limit)] if self.terms else []),
         ]
         results = [result for result in await asyncio.gather(*searches) if result]
-        used = fuse([result.first(depth) for result in results])
-        if self.scope.attached:
-            used = await self._with_attached(used, self.scope.attached, depth)
+        k = fusion.rrf_k if fusion else RRF_K
+        used = fuse([result.first(depth) for result in results], k)
+        if theirs:
+            used = _with_attached(used, theirs, depth)
         known = {candidate.hit.chunk_id for candidate in used.candidates}
-        further = fuse(results).candidates if deep else []
+        further = fuse(results, k).candidates if deep else []
         self.trace.candidates = used.candidates + [
             candidate for candidate in further if candidate.hit.chunk_id not in known
         ]
         return used
 
-    async def _timed(self, limit: int) -> SearchResult:
+    async def _timed(self, limit: int, scope: Scope | None = None) -> SearchResult:
         with self.trace.stage("search"):
-            return await self._search(self.question, self.scope, limit)
+            return await self._search(self.question, scope or self.scope, limit)
 
     async def _search(self, question: EmbeddedQuestion, scope: Scope, limit: int) -> SearchResult:
         asked, vector = question.asked, question.vector
@@ -89,19 +99,20 @@ class Searches:
         )
         return preferring(named, everything, theirs, self.space.fusion, limit)
 
-    async def _with_attached(self, own: SearchResult, attached: str, limit: int) -> SearchResult:
-        """``own`` and what the conversation's documents have, each hit of them marked as theirs.
-
-        In the order of what either search ordered by: the same sum of nearness and words.
-        """
-        theirs = await self._search(self.question, Scope(attached), limit)
+    async def _of_attached(self, limit: int) -> SearchResult | None:
+        """The hits in the conversation's own documents, marked as theirs; None without any."""
+        if not self.scope.attached:
+            return None
+        found = await self._timed(limit, Scope(self.scope.attached))
         marked = [
             replace(candidate, hit=replace(candidate.hit, attached=True))
-            for candidate in theirs.candidates
+            for candidate in found.candidates
         ]
-        joined = sorted([*marked, *own.candidates], key=lambda candidate: -candidate.fused)
-        distances = [each.nearest for each in (own, theirs) if each.nearest is not None]
-        return replace(own, candidates=joined[:limit], nearest=min(distances, default=None))
+        theirs = replace(found, candidates=marked)
+        if not self.precedence:
+            return theirs
+        alone = await found_answer(self.question.asked.question, theirs.hits, ATTACHED)
+        return replace(theirs, attached_alone=alone)
 
     async def _by_terms(self, terms: EmbeddedQuestion, limit: int) -> SearchResult | None:
         """What ``terms`` find; None where that fails, which costs no answer."""
@@ -110,3 +121,13 @@ class Searches:
         except HelixError as error:
             _logger.warning("search terms were not searched: %s", type(error).__name__)
             return None
+
+
+def _with_attached(own: SearchResult, theirs: SearchResult, limit: int) -> SearchResult:
+    """``own`` and what the conversation's documents have, at most ``limit``.
+
+    In the order of what either search ordered by: the same sum of nearness and words.
+    """
+    joined = sorted([*theirs.candidates, *own.candidates], key=lambda one: -one.fused)
+    distances = [each.nearest for each in (own, theirs) if each.nearest is not None]
+    return replace(own, candidates=joined[:limit], nearest=min(distances, default=None))

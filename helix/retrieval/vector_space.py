@@ -71,12 +71,13 @@ def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
 
 
 def fusion_of(settings: Settings, embedder: Embedder) -> Fusion | None:
-    """How ``HELIX_RETRIEVAL`` and ``HELIX_FUSION`` have it, else as suits the embedder."""
+    """How the settings have it, else as suits the embedder; None: by distance alone."""
     if settings.retrieval == "dense":
         return None
-    if settings.fusion == "rrf":
-        return Fusion(None)
-    return Fusion(embedder.dense_weight if settings.fusion is None else settings.fusion)
+    weight: float | None = None
+    if settings.fusion != "rrf":
+        weight = embedder.dense_weight if settings.fusion is None else settings.fusion
+    return Fusion(weight, settings.rrf_k, settings.k_vec, settings.k_fts)
 
 
 def gate_ceiling(settings: Settings, embedder: Embedder) -> float:

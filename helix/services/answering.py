@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
+
 from helix.agent.building import build_agent
+from helix.answering.choosing import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
+from helix.answering.form import FormChoice
 from helix.answering.pipeline import AnswerPipeline
 from helix.answering.turns import TurnReader
 from helix.domain.memory import Budget
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
+from helix.library.tenant_models import TenantModels
+from helix.providers.answer_length import answer_tokens
 from helix.providers.base import LanguageModel
 from helix.receipts.receipt_store import Receipts
 from helix.retrieval.gated_retriever import GatedRetriever
@@ -21,28 +27,63 @@ from helix.services.models import Models
 from helix.settings import Settings
 from helix.telemetry.metrics import Metrics
 
+_SOURCE_TOKENS, _OTHER_TOKENS = 650, 1024
+"""Of a prompt: a source by any tokenizer (the splitter's are 500 by its own), and the rules with
+the question."""
+_CHARS_A_TOKEN = 3
+"""Fewer than the 4 of English prose, so that a conversation in another language fits too."""
+
+
+def history_room(settings: Settings, context: int) -> int:
+    """Characters for the conversation in a prompt of a model with ``context`` tokens, at least 0.
+
+    It is HELIX_HISTORY_CHARS where the context holds them beside sources and answer, or is not
+    known: then LlamaIndex has a default of its own for it.
+    """
+    if context == DEFAULT_CONTEXT_WINDOW:
+        return settings.history_chars
+    asked = _OTHER_TOKENS + _SOURCE_TOKENS * settings.retrieval_top_k
+    left = context - asked - answer_tokens(settings, context)
+    return min(settings.history_chars, max(0, left * _CHARS_A_TOKEN))
+
 
 def open_answering(
     settings: Settings, models: Models, retriever: GatedRetriever, library: Library,
     prompts: PromptBook, receipts: Receipts | None, metrics: Metrics, stack: AsyncExitStack,
 ) -> AnswerPipeline:  # fmt: skip
     """The pipeline over ``retriever``; it and what it opens are closed with ``stack``."""
+    # whichever model a question chooses, its conversation fits
+    room = min(
+        history_room(settings, each.model.metadata.context_window)
+        for each in models.choices.values()
+    )
+    engine = _engine(settings, retriever, models.llm, room, stack)
+    answerers = {
+        name: Answerer(
+            engine.answering_by(llm), build_agent(settings, llm, retriever, library), name
+        )
+        for name, llm in models.choices.items()
+    }  # fmt: skip
+    first = next(iter(answerers.values()))
     pipeline = AnswerPipeline(
-        _engine(settings, retriever, models.llm, stack),
-        models.judge, frozenset(settings.guards), settings.withhold, receipts,
-        metrics=metrics, prompts=None if models.offline else prompts,
-        agent=build_agent(settings, models.llm, retriever, library),
+        first.engine, models.judge, frozenset(settings.guards), settings.withhold == "answer",
+        receipts,
+        metrics=metrics, prompts=prompts, agent=first.agent,
+        answerers=Answerers(answerers, TenantModels(library.store)),
     )  # fmt: skip
     return closed_by(stack, pipeline)
 
 
 def _engine(
-    settings: Settings, retriever: GatedRetriever, llm: LanguageModel, stack: AsyncExitStack
-) -> CitationQueryEngine:
-    budget = Budget(settings.history_chars, settings.history_messages)
+    settings: Settings, retriever: GatedRetriever, llm: LanguageModel, room: int,
+    stack: AsyncExitStack,
+) -> CitationQueryEngine:  # fmt: skip
+    budget = Budget(room, settings.history_messages)
     return CitationQueryEngine(
         retriever, llm, hygiene="hygiene" in settings.guards,
         turns=TurnReader(_understanding(settings, llm, stack), budget),
+        form=FormChoice(settings.answer_form),
+        withholds=settings.withhold == "sentence",
     )  # fmt: skip
 
 

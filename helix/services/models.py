@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from helix.answering.judging import Judge, build_judge
 from helix.errors import SettingsError
 from helix.providers import build_embedder, build_llm, build_next_embedder
-from helix.providers.base import Embedder, LanguageModel
+from helix.providers.base import Embedder, LanguageModel, Lifetime
+from helix.providers.choices import build_models
 from helix.services.closing import closed_by
 from helix.settings import Settings
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Models:
     """The open models of a process.
 
-    ``embedders`` are HELIX_EMBEDDER's and, where one is set, HELIX_EMBEDDER_NEXT's.
+    ``embedders`` are HELIX_EMBEDDER's and, where one is set, HELIX_EMBEDDER_NEXT's. ``choices`` are
+    the models that a question may choose, by name: ``llm`` first, then those of HELIX_MODELS.
     """
 
     embedders: tuple[Embedder, ...]
     llm: LanguageModel
     judge: Judge
-
-    @property
-    def offline(self) -> bool:
-        """Whether answers are written and judged without a model that reads prompts."""
-        return all(
-            identity.partition(":")[0] == "offline"
-            for identity in (self.llm.identity, self.judge.identity)
-        )
+    choices: Mapping[str, LanguageModel]
+    lifetimes: tuple[Lifetime, ...] = ()
+    """Of all of them, the judge's model too, that have a known one."""
 
 
 def open_models(
@@ -45,13 +47,30 @@ def open_models(
     All of them are closed with ``stack``.
 
     Raises:
-        SettingsError: as build_embedder and build_llm do; for HELIX_JUDGE too.
+        SettingsError: as build_embedder and build_llm do; for HELIX_MODELS and HELIX_JUDGE too.
     """
     embedders = [closed_by(stack, embedder or build_embedder(settings))]
     if following := following or build_next_embedder(settings):
         embedders.append(closed_by(stack, following))
     llm = closed_by(stack, llm or build_llm(settings))
-    return Models(tuple(embedders), llm, build_judge(settings, _judging_llm(settings, llm, stack)))
+    choices = build_models(settings, llm)
+    for other in choices.values():
+        if other is not llm:
+            closed_by(stack, other)
+    judging = _judging_llm(settings, llm, stack)
+    opened: list[LanguageModel | Embedder] = [*choices.values(), judging, *embedders]
+    lifetimes = {each.lifetime for each in opened if each.lifetime}
+    told = tuple(sorted(lifetimes, key=lambda each: each.model))
+    _warn_of_ends(told)
+    return Models(tuple(embedders), llm, build_judge(settings, judging), choices, told)
+
+
+def _warn_of_ends(lifetimes: Sequence[Lifetime]) -> None:
+    """Log each model that has ended, or ends soon."""
+    today = datetime.now(UTC).date()
+    for lifetime in lifetimes:
+        if notice := lifetime.notice(today):
+            _logger.warning("%s", notice)
 
 
 def _judging_llm(

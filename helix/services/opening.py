@@ -14,6 +14,7 @@ from helix.library.background import in_background
 from helix.library.prompt_versions import PromptBook
 from helix.library.worker_processes import WorkerProcesses
 from helix.progress.log import ProgressLog
+from helix.prompts import use_folder
 from helix.providers.base import Embedder, LanguageModel
 from helix.receipts.receipt import Configuration
 from helix.receipts.receipt_store import Receipts
@@ -47,9 +48,10 @@ async def open_services(
 
     Raises:
         SettingsError: as build_embedder and build_llm do, HELIX_JUDGE's too, or the gate has no
-            ceiling.
+            ceiling, or as use_folder does.
         StoreUnavailable, EmbedderMismatch: as open_store does.
     """
+    use_folder(settings.prompts_folder)
     bound_name_lookups(asyncio.get_running_loop())
     async with AsyncExitStack() as stack:
         models = open_models(settings, stack, embedder, following, llm)
@@ -61,6 +63,7 @@ async def open_services(
         retrieving = await open_retriever(settings, models.llm, store, search_spaces, stack)
         await stack.enter_async_context(in_background(fill_terms(store)))
         metrics = await _watched(metrics or Metrics(), store, retrieving, stack)
+        metrics.watch_models(models.lifetimes)
         yield await _services(settings, models, store, retrieving, metrics, stack)
 
 
@@ -86,6 +89,8 @@ async def _services(
         configuration=configuration,
         library=library,
         llm=models.llm,
+        choices=models.choices,
+        lifetimes=models.lifetimes,
         prompts=prompts,
         progress=await _progress(settings, library, stack),
         transcriber=_transcriber(settings, models.llm, stack),
@@ -113,7 +118,7 @@ def _workers(settings: Settings, stack: AsyncExitStack) -> WorkerProcesses:
 
 async def _progress(settings: Settings, library: Library, stack: AsyncExitStack) -> ProgressLog:
     idle = timedelta(seconds=settings.study_idle_seconds)
-    progress = ProgressLog(library, idle, kept=settings.progress == "on")
+    progress = ProgressLog(library, idle, settings.progress)
     stack.push_async_callback(progress.write)  # what was noted in the last second
     await stack.enter_async_context(in_background(progress.keep()))
     return progress

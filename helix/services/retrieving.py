@@ -49,7 +49,8 @@ async def open_retriever(
         closed_by(stack, rewriter)
     first, *others = (_cached(space, store, settings) for space in spaces)
     retriever = GatedRetriever(
-        store, first, top_k=settings.retrieval_top_k, following=others, rewriter=rewriter,
+        store, first, top_k=settings.retrieval_top_k, max_tokens=settings.max_context_tokens,
+        max_sources=settings.max_context_chunks, following=others, rewriter=rewriter,
         reranking=reranking, calibration=build_calibration(settings),
     )  # fmt: skip
     return Retrieving(retriever, rewriter, reranking)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from helix.answering.engine import CitationQueryEngine
@@ -11,7 +11,7 @@ from helix.conversations.turns import Turns
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
 from helix.progress.log import ProgressLog
-from helix.providers.base import LanguageModel
+from helix.providers.base import LanguageModel, Lifetime
 from helix.receipts.receipt import Configuration
 from helix.receipts.receipt_store import Receipts
 from helix.rendering.images import PageImages
@@ -29,9 +29,12 @@ class Services:
         answering: the pipeline that every question goes through.
         receipts: where receipts are stored; None where none are (HELIX_RECEIPT_DAYS=0).
         configuration: the models and settings that answers are made with.
+        llm: the model of HELIX_LLM.
+        choices: the models that a question may choose, by name; ``llm`` first.
         prompts: the prompts of tenants; an answer reads none where its models are offline.
         progress: the log of what learners do.
         transcriber: makes text of speech; None where no model for it is set up.
+        lifetimes: of the models that have a known one.
         on_run_created: is called when a run was committed for which there may be no worker;
             returns whether it started one.
     """
@@ -44,12 +47,14 @@ class Services:
     configuration: Configuration
     library: Library
     llm: LanguageModel
+    choices: Mapping[str, LanguageModel]
     prompts: PromptBook
     progress: ProgressLog
     transcriber: Transcriber | None
     on_run_created: Callable[[], bool] = lambda: False
     metrics: Metrics = field(default_factory=Metrics)
     page_images: PageImages = field(default_factory=PageImages)
+    lifetimes: tuple[Lifetime, ...] = ()
     turns: Turns = field(default_factory=Turns)
 
     def models(self) -> dict[str, str | None]:

@@ -1,7 +1,6 @@
 """An answer as server-sent frames: the plain ones of GET /ask, the typed ones of POST /v1/query.
 
-The receipt is written while the citations are being sent, and before the stream ends; where every
-answer is judged, and the client of GET /ask did not ask for that, after it.
+The receipt is written while the citations are being sent, and before the stream ends.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from helix.errors import HelixError
 from helix.serving.admission import place_for
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.joined_frames import joined
-from helix.serving.sse import citations_frame, event_frame, token_frame
+from helix.serving.sse import citations_frame, comment_frame, event_frame, token_frame
 
 _logger = logging.getLogger(__name__)
 
@@ -58,6 +57,9 @@ async def streamed(
 async def plain_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[bytes, None]:
     """Token frames, the citations frame, and a verdict frame if the client asked for one.
 
+    Where every answer is judged, a client that did not ask is told the verdict in a comment line:
+    the contract has no other event for it.
+
     The stream just ends, without a citations frame, where the model fails, and where a document
     that the answer rests on was replaced or deleted meanwhile.
     """
@@ -72,11 +74,11 @@ async def plain_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGen
                 return
             finishing = request.finish_in_background(answer)
             yield citations_frame(answer.short_citations)
-            if request.has_verdict and not request.verdict:
-                return  # judged for the receipt alone: the client does not wait for that
             answer = await asyncio.shield(finishing)
             if request.verdict:
                 yield event_frame("verdict", answer.verdict_json())
+            elif request.has_verdict:
+                yield comment_frame("verdict", answer.verdict_json())
 
 
 async def typed_frames(request: AnswerRequest, stream: AnswerStream) -> AsyncGenerator[bytes, None]:

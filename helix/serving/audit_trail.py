@@ -21,8 +21,10 @@ _ID = re.compile(r"[0-9]{1,19}|[0-9a-f]{32}")
 class AuditTrail:
     """Record each request that changed something, and each that was refused for who sent it.
 
-    It tells the route, the ids in the address, what the route says of itself (``state.changed``) or
-    of the refusal (``state.refused_for``), and nothing else that the request holds.
+    A route says itself what it changed (``state.changed``), or that it changed nothing; of one that
+    says neither, its method and the scope that it needs do. The event tells that, the route, the
+    ids in the address or the reason of the refusal (``state.refused_for``), and nothing else that
+    the request holds.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -53,7 +55,7 @@ def _event(scope: Scope, status: int) -> Event | None:
         path = scope["path"] if ("GET", scope["path"]) in NEEDED else OTHER
     if status in _REFUSALS:
         about = str(state.get("refused_for", ""))
-    elif status < 400 and (method in _CHANGES or NEEDED.get((method, path)) == "write"):
+    elif status < 400 and state.get("changed", _writes(method, path)):
         about = "; ".join(filter(None, (_ids(scope), str(state.get("changed", "")))))
     else:
         return None
@@ -67,6 +69,11 @@ def _event(scope: Scope, status: int) -> Event | None:
         about,
         status,
     )
+
+
+def _writes(method: str, path: str) -> bool:
+    """Whether a route that says nothing of itself changes something."""
+    return method in _CHANGES or NEEDED.get((method, path)) == "write"
 
 
 def _ids(scope: Scope) -> str:

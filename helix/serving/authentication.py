@@ -46,8 +46,8 @@ class Caller:
 
     ``keyed``: its API key, of the id ``key_id``, decides that. ``named``: the request's address
     does. ``learner`` is the key's name, whose progress and cards are kept apart; empty where it has
-    none, as without keys. ``state`` is the request's: its ``caller``, and ``changed``, which a
-    route sets to the ids of what it changed, are for the audit log.
+    none, as without keys. ``state`` is the request's: its ``caller``, and what it changed, are for
+    the audit log.
     """
 
     services: Services
@@ -71,6 +71,10 @@ class Caller:
     def note(self, action: Action, n: int = 1) -> None:
         """Note for the learner's progress that ``action`` was done ``n`` times; never fails."""
         self.services.progress.note(self.who, action, n)
+
+    def changed(self, what: str) -> None:
+        """Tell the audit log what the request changed, by its ids; "": it changed nothing."""
+        self.state.changed = what
 
     def for_tenant(self, tenant_id: str | None) -> Caller:
         """The caller of a request that also names ``tenant_id``; None: it names none.

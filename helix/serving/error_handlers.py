@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,10 +13,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from helix.errors import HelixError
+from helix.protocols.openai_text import error_json
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
 from helix.serving.limits import LimitReached
+from helix.serving.openai_route import is_openai_path
 
 _logger = logging.getLogger(__name__)
+_ROUTES = "chat/completions, responses, embeddings and models are"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -43,6 +47,7 @@ def add_error_handlers(application: FastAPI) -> None:
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
         if isinstance(error, LimitReached):
             request.state.refused_for = error.setting
-        return JSONResponse(
-            {"error": error.detail}, status_code=error.status_code, headers=error.headers
-        )
+        told: dict[str, Any] = {"error": error.detail}
+        if error.status_code in (404, 405) and is_openai_path(request.url.path):
+            told = error_json(f"there is no such route here: {_ROUTES}", error.status_code)
+        return JSONResponse(told, status_code=error.status_code, headers=error.headers)

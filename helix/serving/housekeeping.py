@@ -7,10 +7,12 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from helix.conversations.pasted import old_spaces
 from helix.conversations.upkeep import maintain_conversations
 from helix.errors import HelixError
 from helix.library.background import in_background
 from helix.privacy.contacts import counting
+from helix.receipts.erasure import erase_space
 from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.services import Services
 from helix.serving.retention import drop_old
@@ -101,6 +103,9 @@ def tidy(store: TenantStore, days: int) -> None:
     with store.connection() as connection:
         dropped = delete_expired(connection, days)
         forgotten = forget_deleted_documents(connection) + maintain_conversations(connection)
+        for space in old_spaces(connection):
+            with connection.transaction():
+                erase_space(connection, space)
     if dropped or forgotten:
         _logger.info(
             "receipts: %d dropped; answers without a deleted document: %d", dropped, forgotten

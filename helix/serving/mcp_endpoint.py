@@ -58,6 +58,9 @@ class McpEndpoint:
         """Answer one request; with HELIX_AUTH=keys its bearer token says whose it is."""
         request = Request(scope, receive)
         asker(request).check_rate()
+        sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method == "POST" and sent != "application/json":
+            raise HTTPException(415, "the body is JSON: send Content-Type: application/json")
         manager = await self._started()
         if self._services.settings.auth == "off":
             await self._answer(manager, self._anybody(request), scope, receive, send)

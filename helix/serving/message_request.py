@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.answering.gathering import Mode
 from helix.conversations.images import MOST_AT_ONCE
-from helix.serving.query_request import QueryRequest, TimeZone
+from helix.serving.query_request import ANSWERS_BY, MODES, ModelName, QueryRequest, TimeZone
 
 _ImageId = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -25,8 +25,9 @@ class TurnOptions(BaseModel):
     wait: bool | None = Field(
         None, description="Wait for the question that is being answered; else 409"
     )
-    mode: Mode | None = Field(None, description="agent: tools gather the sources; HELIX_MODE")
+    mode: Mode | None = Field(None, description=MODES)
     time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
+    model: ModelName | None = Field(None, description=ANSWERS_BY)
 
 
 class MessageRequest(QueryRequest):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -9,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from helix.answering.gathering import Mode
 from helix.domain.scope import Scope
 from helix.domain.stored_scope import scope_of_stored
-from helix.errors import BadRequest, HelixError
+from helix.errors import HelixError
 from helix.protocols.messages import Message
+from helix.providers.choices import names_of_models
 from helix.serving.body_problems import first_problem
+from helix.serving.openai_forms import Format, InvalidParameter, TextOptions, check_choice
 from helix.serving.query_request import (
     DocumentId,
     Filters,
@@ -26,14 +29,6 @@ EMBEDS = "helix-embed"
 _MOST_TEXTS = 2048
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 _UNREAD = frozenset({"image_url", "input_image", "input_audio", "file", "input_file"})
-
-
-class InvalidParameter(BadRequest):
-    """The request is malformed in the value of ``param``."""
-
-    def __init__(self, message: str, param: str | None) -> None:
-        super().__init__(message)
-        self.param = param
 
 
 class UnknownModel(HelixError):
@@ -75,7 +70,7 @@ class _Said(_Lenient):
 
 
 class AskingRequest(_Body):
-    """The keys of a question in either format; the last five are Helix's own."""
+    """The keys of a question in either format; Helix's own come last."""
 
     stream: bool | None = None
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
@@ -83,9 +78,30 @@ class AskingRequest(_Body):
     top_k: int | None = Field(None, ge=1, le=50)
     time_zone: TimeZone | None = None
     citation_links: bool = Field(False, description="Write `[1](address)` for `[1]`")
+    tool_choice: Any = Field(None, description="Not one that forces a call")
+
+    @property
+    def form(self) -> tuple[Format | None, str]:
+        """The form that the answer is asked for in, and the name of its key."""
+        raise NotImplementedError
+
+    def schema_asked(self) -> dict[str, Any] | None:
+        """The JSON schema that the answer is asked for in; None: as text.
+
+        Raises:
+            InvalidParameter: a call is forced, or the form is none that can be kept.
+        """
+        check_choice(self.tool_choice, "tool_choice")
+        form, param = self.form
+        return form.schema_in(param) if form else None
 
     def messages_said(self) -> list[Message]:
         """The messages, oldest first."""
+        raise NotImplementedError
+
+    @property
+    def question_key(self) -> str:
+        """The key that the question is in."""
         raise NotImplementedError
 
     @property
@@ -99,12 +115,16 @@ class AskingRequest(_Body):
         return False
 
     def mode(self, settings: Settings) -> Mode:
-        """``agent`` for the model of this name, else that of HELIX_MODE."""
-        return "agent" if self.model == AGENT else settings.mode
+        """``agent`` for the models of this name, else that of HELIX_MODE."""
+        return "agent" if known_model(self.model, settings).is_agent else settings.mode
+
+    def answering_model(self, settings: Settings) -> str | None:
+        """The name of HELIX_MODELS behind the stroke of the model's; raises UnknownModel."""
+        return known_model(self.model, settings).llm
 
     def scope(self, tenant: str, settings: Settings) -> Scope:
         """The documents that the question is answered from; raises UnknownModel."""
-        tag = tag_of_model(self.model, settings)
+        tag = known_model(self.model, settings).tag
         stored = stored_scope(self.document_ids, self.filters)
         if tag is not None:
             filters = stored.setdefault("filters", {})
@@ -123,6 +143,20 @@ class ChatRequest(AskingRequest):
     stream_options: _StreamOptions | None = None
     stop: str | Annotated[list[str], Field(max_length=4)] | None = None
     n: Literal[1] | None = None
+    response_format: Format | None = None
+    function_call: Any = Field(None, description="Not one that forces a call")
+
+    @property
+    def question_key(self) -> str:
+        return "messages"
+
+    @property
+    def form(self) -> tuple[Format | None, str]:
+        return self.response_format, "response_format"
+
+    def schema_asked(self) -> dict[str, Any] | None:
+        check_choice(self.function_call, "function_call")
+        return super().schema_asked()
 
     def messages_said(self) -> list[Message]:
         return [said.message() for said in self.messages]
@@ -141,6 +175,15 @@ class ResponsesRequest(AskingRequest):
 
     input: str | Annotated[list[_Said], Field(min_length=1)]
     previous_response_id: str | None = None
+    text: TextOptions | None = None
+
+    @property
+    def question_key(self) -> str:
+        return "input"
+
+    @property
+    def form(self) -> tuple[Format | None, str]:
+        return (self.text.format if self.text else None), "text.format"
 
     def messages_said(self) -> list[Message]:
         if self.previous_response_id is not None:
@@ -182,16 +225,31 @@ def openai_request(body: bytes, kind: type[Kind]) -> Kind:
         raise InvalidParameter(f"{place or 'the body'}: {problem}", place or None) from None
 
 
-def models_of(settings: Settings) -> dict[str, str | None]:
-    """The models that answer, each with the tag that its documents have; None: all documents."""
-    return {ANSWERS: None, AGENT: None} | {f"{ANSWERS}:{tag}": tag for tag in settings.tag_models}
+@dataclass(frozen=True)
+class AnsweringModel:
+    """A model of these routes: the ``tag`` of its documents, None for all; whether it is an agent;
+    and the model behind it by its name of HELIX_MODELS, None for the tenant's."""
+
+    tag: str | None = None
+    is_agent: bool = False
+    llm: str | None = None
 
 
-def tag_of_model(model: str, settings: Settings) -> str | None:
-    """The tag of the documents that ``model`` answers from.
+def models_of(settings: Settings) -> dict[str, AnsweringModel]:
+    """The models that answer, by name; ``helix/NAME`` where there is more than one behind them."""
+    found = {ANSWERS: AnsweringModel(), AGENT: AnsweringModel(is_agent=True)}
+    found |= {f"{ANSWERS}:{tag}": AnsweringModel(tag) for tag in settings.tag_models}
+    behind = names_of_models(settings) if settings.models else ()
+    return found | {
+        f"{name}/{llm}": replace(model, llm=llm) for llm in behind for name, model in found.items()
+    }
+
+
+def known_model(model: str, settings: Settings) -> AnsweringModel:
+    """The model of this name.
 
     Raises:
-        UnknownModel: there is no such model.
+        UnknownModel: there is none.
     """
     known = models_of(settings)
     if model not in known:

@@ -19,6 +19,20 @@ from helix.serving.sse import TextJson
 _logger = logging.getLogger(__name__)
 
 
+_HEADS = frozenset({
+    "assistants", "audio", "batches", "chat", "completions", "containers", "embeddings", "engines",
+    "files", "fine_tuning", "images", "models", "moderations", "organization", "realtime",
+    "responses", "threads", "uploads", "vector_stores", "videos",
+})  # fmt: skip
+"""The first parts of OpenAI's paths; `conversations` and `evals` are Helix's own."""
+
+
+def is_openai_path(path: str) -> bool:
+    """Whether a path is of OpenAI's API, so that a client of it reads the error."""
+    version, _, rest = path.removeprefix("/").partition("/")
+    return version == "v1" and rest.partition("/")[0] in _HEADS
+
+
 class OpenAIRoute(ApiRoute):
     """A route whose failures are ``{"error": {"message", "type", "param", "code"}}``."""
 

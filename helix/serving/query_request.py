@@ -7,10 +7,18 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from helix.answering.gathering import Mode
 from helix.domain.names import company_keys, kind_key
@@ -31,14 +39,16 @@ _KINDS = {
     "tenant_id": "1 to 100 letters, digits or _ . @ -, a letter or digit first",
     "question": "a text with something to read in it",
     "top_k": "a whole number from 1 to 50",
+    "topK": "a whole number, which is brought into 1 to 8",
     "document_ids": "a list of 1 to 1000 ids of documents, which are whole numbers",
     "conversation_id": "a text of at most 200 characters",
     "debug": "true or false",
     "stream": "true or false",
     "verdict": "true or false",
     "wait": "true or false",
-    "mode": "answer or agent",
+    "mode": "answer, agent or write",
     "time_zone": "the IANA name of a time zone, such as Europe/Berlin",
+    "model": "the name of a model that GET /v1/about lists",
     "title": "a text of at most 200 characters",
     "id": "1 to 200 letters, digits or _ . : @ -, a letter or digit first",
     "active": "the id of a message, which is a whole number",
@@ -106,6 +116,9 @@ Prefix = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_wi
 Company = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_controls)]
 Kind = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_without_controls)]
 TimeZone = Annotated[str, Field(max_length=100), AfterValidator(_known_zone)]
+ModelName = Annotated[str, Field(max_length=300)]
+MODES = "agent: tools gather the sources; write: code and drafts; HELIX_MODE"
+ANSWERS_BY = "The model that answers, by a name of GET /v1/about"
 Tags = Annotated[tuple[str, ...], Field(min_length=1, max_length=50), _checked_by(checked_tags)]
 
 
@@ -122,6 +135,9 @@ class Filters(BaseModel):
     kind: Kind | None = Field(None, description="Of which kind, by their facts: 10-Q")
 
 
+_MOST_CLAMPED = 8
+
+
 class QueryRequest(BaseModel):
     """The JSON of a request; what is null counts as left out."""
 
@@ -136,8 +152,19 @@ class QueryRequest(BaseModel):
     debug: bool | None = Field(None, description="Tell how the answer came about")
     stream: bool | None = Field(None, description="Answer as server-sent events")
     verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
-    mode: Mode | None = Field(None, description="agent: tools gather the sources; HELIX_MODE")
+    mode: Mode | None = Field(None, description=MODES)
     time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
+    model: ModelName | None = Field(None, description=ANSWERS_BY)
+
+    topK: int | None = Field(None, description="`top_k`, brought into 1 to 8")  # noqa: N815
+
+    @model_validator(mode="after")
+    def _clamp(self) -> Self:
+        """Have ``topK`` count where ``top_k`` is not given: who writes it expects no refusal."""
+        if self.topK is None or self.top_k is not None:
+            return self
+        object.__setattr__(self, "top_k", min(max(self.topK, 1), _MOST_CLAMPED))
+        return self
 
     def scope(self, tenant: str) -> Scope:
         """The documents of ``tenant`` that it may be answered from."""

@@ -29,6 +29,11 @@ def event_frame(event: str, payload: object) -> bytes:
     return _frame(f"event: {event}\n", payload)
 
 
+def comment_frame(name: str, payload: object) -> bytes:
+    """A comment line, which clients of server-sent events pass over."""
+    return f": {name} ".encode() + json_bytes(payload) + b"\n\n"
+
+
 def _frame(head: str, payload: object) -> bytes:
     return f"{head}data: ".encode() + json_bytes(payload) + b"\n\n"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection, Sequence
 
 from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerRequest
@@ -15,6 +16,7 @@ from helix.contract import OPEN_RUN
 from helix.domain.scope import Scope
 from helix.domain.suggestions import Suggestion, candidates
 from helix.errors import HelixError
+from helix.evidence.model import evidence_model
 from helix.library.suggestions import changed_libraries, read_materials, store_suggestions
 from helix.services import Services
 from helix.telemetry.logs import where
@@ -23,6 +25,9 @@ _LOOK_SECONDS = 15.0
 _PAUSE_SECONDS = 0.5
 _MOST_KEPT, _MOST_ASKED = 6, 24
 _MOST_ASKED_OF_A_SERVICE = 6  # its answers cost money
+_MOST_MADE = 96  # some documents have several, of which the first may fail
+_RISK = 0.2
+"""The share of wrong answers, by the model of evidence, up to which a question is suggested."""
 
 _logger = logging.getLogger(__name__)
 
@@ -70,22 +75,44 @@ async def renew(
     documents = services.library.of(tenant)
     is_free = services.settings.llm == "offline"
     most = _MOST_ASKED if is_free else _MOST_ASKED_OF_A_SERVICE
+    made = candidates(await read_materials(documents), _MOST_MADE)
     asked: list[tuple[Suggestion, bool]] = []
-    for candidate in candidates(await read_materials(documents), most):
-        if sum(good for _, good in asked) == _MOST_KEPT:
-            break
-        asked.append((candidate, await _is_answered(services, tenant, candidate)))
+    kept: set[int] = set()
+    while made and len(asked) < most and sum(good for _, good in asked) < _MOST_KEPT:
+        candidate = next_of(made, kept)
+        made.remove(candidate)
+        good = await _is_answered(services, tenant, candidate)
+        asked.append((candidate, good))
+        kept |= {candidate.document_id} if good else set()
         await asyncio.sleep(pause)
     await store_suggestions(documents, asked, library)
 
 
+def next_of(made: Sequence[Suggestion], kept: Collection[int]) -> Suggestion:
+    """The first of ``made`` whose document has no question among those ``kept``; else the first."""
+    return next((one for one in made if one.document_id not in kept), made[0])
+
+
 async def _is_answered(services: Services, tenant: str, suggestion: Suggestion) -> bool:
     asked = Question(suggestion.question, Scope(tenant))
+    request = AnswerRequest(services.answering, asked, recorded=False, tells_closest=False)
     try:
-        answer = await AnswerRequest(services.answering, asked, recorded=False).run()
+        answer = await request.run()
     except HelixError:
         return False
-    return is_proven(answer) and suggestion.is_met_by(answer.text)
+    return is_proven(answer) and is_strong(answer, suggestion)
+
+
+def is_strong(answer: Answer, suggestion: Suggestion) -> bool:
+    """True where an answer cites the suggesting document, and very probably answers.
+
+    That is the number that is known to be right, or by the model of evidence.
+    """
+    if suggestion.document_id not in answer.cited_documents:
+        return False
+    if suggestion.value:
+        return suggestion.is_met_by(answer.text)
+    return (answer.proof.answers or 0.0) >= evidence_model().bar(_RISK)
 
 
 def is_proven(answer: Answer) -> bool:

@@ -95,6 +95,7 @@ async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
             if turn is None:
                 raise HTTPException(CLIENT_CLOSED_REQUEST, "the client left")
             caller.note("question_asked")
+            caller.note("question_scoped", 1 if asking.scope else 0)
             return turn
         except Busy:
             if not asking.wait or loop.time() > deadline:
@@ -105,7 +106,7 @@ async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
 async def _held(caller: Caller, asking: Asking, place: Place) -> Turn:
     """Begin the turn, which leaves its place itself; it is begun where its client left too."""
     services = caller.services
-    conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
+    conversing = Conversing(services.turns, services.answering, services.settings)
 
     async def leave() -> None:
         place.leave()

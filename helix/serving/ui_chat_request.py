@@ -8,7 +8,14 @@ from helix.answering.gathering import Mode
 from helix.errors import BadRequest
 from helix.protocols.messages import Message
 from helix.serving.body_problems import first_problem
-from helix.serving.query_request import DocumentId, Filters, TimeZone
+from helix.serving.query_request import (
+    ANSWERS_BY,
+    MODES,
+    DocumentId,
+    Filters,
+    ModelName,
+    TimeZone,
+)
 
 
 class _Lenient(BaseModel):
@@ -41,8 +48,9 @@ class UiChatRequest(_Lenient):
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
     filters: Filters | None = None
     top_k: int | None = Field(None, ge=1, le=50)
-    mode: Mode | None = Field(None, description="agent: tools gather the sources; HELIX_MODE")
+    mode: Mode | None = Field(None, description=MODES)
     time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
+    model: ModelName | None = Field(None, description=ANSWERS_BY)
     tenant_id: str | None = None
 
     @property

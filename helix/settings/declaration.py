@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from helix.contract import DEFAULT_TOP_K
 from helix.errors import SettingsError
 from helix.settings.values import (
+    AnswerForm,
     AnyCase,
     Bucket,
     Guard,
@@ -23,8 +24,10 @@ from helix.settings.values import (
     Public,
     Server,
     Who,
+    Withhold,
     checked_text,
     known_database,
+    read_withhold,
     split_names,
     split_urls,
     split_words,
@@ -40,6 +43,17 @@ LIMITS = {
 """By field, the limits where API keys are asked for: what one machine of two cores bears."""
 
 
+class ModelFolder(BaseSettings):
+    """Where the commands for model files, which need no database, keep them."""
+
+    model_config = SettingsConfigDict(
+        frozen=True, env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
+
+    model_folder: str | None = Field(None, alias="HELIX_MODEL_FOLDER")
+    """Where `helix model pull` keeps model files; None: among the user's own data."""
+
+
 class ClientSettings(BaseSettings):
     """How a command reaches a running server."""
 
@@ -53,7 +67,7 @@ class ClientSettings(BaseSettings):
     """The API key that they send to it."""
 
 
-class Settings(ClientSettings):
+class Settings(ClientSettings, ModelFolder):
     """All settings of a process. Distances are cosine distances, 0 to 2."""
 
     # the URL may hold a password
@@ -67,11 +81,16 @@ class Settings(ClientSettings):
     files: Bucket | None = Field(None, alias="HELIX_FILES")
     """The bucket for original files; None: they stay in the database."""
     gemini_api_key: SecretStr | None = None
-    gemini_model: str = Field("gemini-2.5-flash", pattern=r"^\S+$")
+    gemini_model: str = Field("auto", pattern=r"^\S+$")
+    """``auto``: the best current Flash-Lite or Flash of the models list."""
     embed_model: str = Field("gemini-embedding-001", pattern=r"^\S+$")
     retrieval_max_distance: float | None = Field(None, ge=0, le=2)
     """None: the embedder's own calibrated default."""
     retrieval_top_k: int = Field(DEFAULT_TOP_K, ge=1, le=50)
+    max_context_tokens: int = Field(6000, ge=200, le=10**6)
+    """Tokens of all sources of an answer together, where one search finds them."""
+    max_context_chunks: int = Field(12, ge=1, le=50)
+    """Sources of such an answer at most; chunks that touch are one."""
     retrieval: Annotated[Literal["hybrid", "dense"], AnyCase] = Field(
         "hybrid", alias="HELIX_RETRIEVAL"
     )
@@ -79,21 +98,37 @@ class Settings(ClientSettings):
         None, alias="HELIX_FUSION"
     )
     """The dense share of a convex sum, or reciprocal rank fusion; None: as suits the embedder."""
+    k_vec: int = Field(50, ge=1, le=500)
+    """Chunks that hybrid search takes of those nearest by their vectors."""
+    k_fts: int = Field(50, ge=1, le=500)
+    """Chunks that hybrid search takes of those best by BM25."""
+    rrf_k: int = Field(60, ge=1, le=1000)
+    """The constant of reciprocal rank fusion, 1 / (k + rank)."""
+    chunk_target_tokens: int = Field(500, ge=50, le=4000)
+    """Tokens of a chunk of prose at most, of documents that are read from now on."""
+    chunk_overlap_tokens: int = Field(50, ge=0, le=2000)
+    """Tokens that a chunk repeats of the one before it, of CHUNK_TARGET_TOKENS half at most."""
     gate_lexical: bool = Field(True, alias="HELIX_GATE_LEXICAL")
     """Whether an exact match of a question by identifier passes the gate; with hybrid only."""
     rewrite: bool = Field(False, alias="HELIX_REWRITE")
     rewrite_timeout: float = Field(2.0, ge=0.1, le=60, alias="HELIX_REWRITE_TIMEOUT")
     """Seconds that making search terms may take before the question is searched alone."""
     history_retrieval: Annotated[Literal["off", "rule", "model"], AnyCase] = Field(
-        "rule", alias="HELIX_HISTORY_RETRIEVAL"
+        "model", alias="HELIX_HISTORY_RETRIEVAL"
     )
-    """What earlier questions of a conversation add to a search; ``model``: a rewrite too."""
+    """The part of earlier questions in a search of a conversation; ``model``: a rewrite too.
+
+    The offline model cannot rewrite, so that ``model`` is ``rule`` with it.
+    """
     history_chars: int = Field(48000, ge=0, le=1000000, alias="HELIX_HISTORY_CHARS")
     """Room in a prompt for the conversation so far."""
     history_messages: int = Field(40, ge=0, le=100, alias="HELIX_HISTORY_MESSAGES")
     """Questions and answers that a prompt has in full at most; a summary stands for the others."""
-    mode: Annotated[Literal["answer", "agent"], AnyCase] = Field("answer", alias="HELIX_MODE")
-    """How sources are gathered for a question without a mode: one search, or the agent's tools."""
+    mode: Annotated[Literal["answer", "agent", "write"], AnyCase] = Field(
+        "answer", alias="HELIX_MODE"
+    )
+    """How a question without a mode is answered: from one search, by the agent's tools, or as code
+    and drafts."""
     agent_steps: int = Field(8, ge=1, le=50, alias="HELIX_AGENT_STEPS")
     """The most turns of the agent; then the answer is written from the sources found so far."""
     agent_seconds: float = Field(60.0, ge=1, le=600, alias="HELIX_AGENT_SECONDS")
@@ -116,7 +151,34 @@ class Settings(ClientSettings):
     )
     """What is shown without a key all the same."""
     llm: Provider = Field("gemini", alias="HELIX_LLM")
+    models: Annotated[tuple[Provider, ...], NoDecode, BeforeValidator(split_names)] = Field(
+        (), alias="HELIX_MODELS"
+    )
+    """Models beside ``llm`` that a question may choose."""
     embedder: Provider = Field("gemini", alias="HELIX_EMBEDDER")
+    model_server: Server | None = Field(None, alias="HELIX_MODEL_SERVER")
+    """The OpenAI-compatible server of ``server:MODEL``, with the path in front of its routes."""
+    model_server_key: SecretStr | None = Field(None, alias="HELIX_MODEL_SERVER_KEY")
+    embed_server: Server | None = Field(None, alias="HELIX_EMBED_SERVER")
+    """The same for embedders; None: the model server."""
+    embed_server_key: SecretStr | None = Field(None, alias="HELIX_EMBED_SERVER_KEY")
+    model_context: int | None = Field(None, ge=512, le=10**7, alias="HELIX_MODEL_CONTEXT")
+    """Tokens of the context of a model of ``server`` or ``local``; None: as the server tells, and
+    8192 of a model file, where it has as many."""
+    answer_tokens: int | None = Field(None, ge=16, le=10**6, alias="HELIX_ANSWER_TOKENS")
+    """The most tokens of one answer; None: 4096, or a quarter of a smaller context, and what their
+    services allow of OpenAI and Anthropic. Gemini's models have limits of their own."""
+    offline_risk: float = Field(0.45, gt=0, lt=1, alias="HELIX_OFFLINE_RISK")
+    """The share of wrong answers, of questions like those that it was calibrated on, up to which
+    the offline answerer quotes: the lower, the more it refuses."""
+    local_threads: int | None = Field(None, ge=1, le=512, alias="HELIX_LOCAL_THREADS")
+    """Threads that a model file computes with; None: as many as there are cores."""
+    local_slots: int = Field(1, ge=1, le=64, alias="HELIX_LOCAL_SLOTS")
+    """Answers that it writes at once, each with a context of its own."""
+    local_memory_mb: int | None = Field(None, ge=128, le=2**20, alias="HELIX_LOCAL_MEMORY_MB")
+    """The most memory that its process may take beside the file itself; None: any."""
+    local_wait: float = Field(60.0, ge=1, le=3600, alias="HELIX_LOCAL_WAIT")
+    """Seconds that a question waits while it is loaded."""
     ef_search: int = Field(100, ge=10, le=1000, alias="HELIX_EF_SEARCH")
     pool_size: int = Field(10, ge=1, le=500, alias="HELIX_POOL_SIZE")
     answers: int = Field(256, ge=1, le=10000, alias="HELIX_ANSWERS")
@@ -143,6 +205,8 @@ class Settings(ClientSettings):
     tenant_documents: int | None = Field(None, ge=0, le=10**9, alias="HELIX_TENANT_DOCUMENTS")
     tenant_mb: int | None = Field(None, ge=0, le=10**9, alias="HELIX_TENANT_MB")
     """Megabytes of all documents of a tenant."""
+    prompts_folder: str | None = Field(None, alias="HELIX_PROMPTS_FOLDER")
+    """A folder whose files, ``judge.md`` and so on, stand in place of shipped prompts."""
     audit_days: int = Field(90, ge=0, le=3650, alias="HELIX_AUDIT_DAYS")
     """How long an event of the audit log is kept; 0 keeps none."""
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
@@ -194,8 +258,8 @@ class Settings(ClientSettings):
     """How long an ended run is kept, with the list of its files; 0: for ever."""
     study_retention: float = Field(0.9, ge=0.7, le=0.97, alias="HELIX_STUDY_RETENTION")
     """The probability with which a card should be remembered when it comes again."""
-    progress: Annotated[Literal["on", "off"], AnyCase] = Field("on", alias="HELIX_PROGRESS")
-    """Whether the progress of learners is kept."""
+    progress: Annotated[Literal["ask", "on", "off"], AnyCase] = Field("ask", alias="HELIX_PROGRESS")
+    """Whether the progress of learners is kept; ``ask``: of those who have turned it on."""
     study_idle_seconds: int = Field(900, ge=60, le=86400, alias="HELIX_STUDY_IDLE_SECONDS")
     """The longest gap between two actions of one session."""
     voice_model: str | None = Field(None, alias="HELIX_VOICE_MODEL")
@@ -203,10 +267,17 @@ class Settings(ClientSettings):
     guards: Annotated[tuple[Guard, ...], NoDecode, BeforeValidator(split_words)] = Field(
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )
+    answer_form: Annotated[AnswerForm, AnyCase] = Field("auto", alias="HELIX_ANSWER_FORM")
+    """How a model writes its answer: plain text, or blocks held to a JSON schema."""
     judge: Provider | None = Field(None, alias="HELIX_JUDGE")
     """The model that judges answers; None: the one that answers."""
-    withhold: bool = Field(False, alias="HELIX_WITHHOLD")
-    """Whether an answer that the judge does not call grounded becomes the refusal."""
+    mark_unproven: bool = Field(True, alias="HELIX_MARK_UNPROVEN")
+    """Whether OpenAI's clients are told in the text that no statement of it is borne out."""
+    withhold: Annotated[Withhold, BeforeValidator(read_withhold)] = Field(
+        "off", alias="HELIX_WITHHOLD"
+    )
+    """``answer``: one that the judge does not call grounded becomes the refusal; ``sentence``: what
+    no source bears out is left out before it is sent."""
     gate: Annotated[Literal["distance", "calibrated"], AnyCase] = Field(
         "distance", alias="HELIX_GATE"
     )
@@ -234,11 +305,31 @@ class Settings(ClientSettings):
 
     @model_validator(mode="after")
     def _key_when_gemini(self) -> Settings:
-        chosen = (self.llm, self.embedder, self.embedder_next or "", self.judge or "")
+        chosen = (
+            self.llm, *self.models, self.embedder, self.embedder_next or "", self.judge or "",
+        )  # fmt: skip
         needs = {name.partition(":")[0] for name in chosen}
         key = self.gemini_api_key.get_secret_value() if self.gemini_api_key else ""
         if "gemini" in needs and not key.strip():
             raise SettingsError(f"GEMINI_API_KEY is not set: {REMEDIES['GEMINI_API_KEY']}")
+        return self
+
+    @model_validator(mode="after")
+    def _overlap_within_a_chunk(self) -> Settings:
+        if self.chunk_overlap_tokens * 2 > self.chunk_target_tokens:
+            raise SettingsError(
+                f"CHUNK_OVERLAP_TOKENS is {self.chunk_overlap_tokens}, more than half of"
+                f" CHUNK_TARGET_TOKENS: set it to {self.chunk_target_tokens // 2} or less"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _address_when_server(self) -> Settings:
+        models = {(name or "").partition(":")[0] for name in (self.llm, self.judge, *self.models)}
+        embedders = {(name or "").partition(":")[0] for name in (self.embedder, self.embedder_next)}
+        missing = "server" in models or ("server" in embedders and self.embed_server is None)
+        if missing and self.model_server is None:
+            raise SettingsError(f"HELIX_MODEL_SERVER is not set: {REMEDIES['HELIX_MODEL_SERVER']}")
         return self
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from db.env_files import env_files, read_env_file
 from db.errors import DatabaseError
 from helix.errors import SettingsError
-from helix.settings.declaration import HOW, ClientSettings, Settings
+from helix.settings.declaration import HOW, ClientSettings, ModelFolder, Settings
 
 
 def _line(variable: str, problem: str) -> str:
@@ -23,7 +23,7 @@ def _first_problem(error: ValidationError) -> str:
     return _line(variable, "is not set" if first["type"] == "missing" else "is malformed")
 
 
-Read = TypeVar("Read", bound=ClientSettings)
+Read = TypeVar("Read", ClientSettings, ModelFolder, Settings)
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -42,6 +42,11 @@ def load_client_settings() -> ClientSettings:
         SettingsError: as load_settings does.
     """
     return _read(ClientSettings, {})
+
+
+def load_model_folder() -> str | None:
+    """HELIX_MODEL_FOLDER; raises as load_settings does."""
+    return _read(ModelFolder, {}).model_folder
 
 
 def _read(kind: type[Read], overrides: dict[str, object]) -> Read:

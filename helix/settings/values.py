@@ -12,6 +12,10 @@ Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$"
 """``kind`` or ``kind:model`` (helix/providers)."""
 Guard = Literal["injection", "hygiene", "verdict"]
 """The guardrails there are (helix/answering/guardrails)."""
+AnswerForm = Literal["auto", "text", "schema"]
+"""How models write their answers (helix/answering/form)."""
+Withhold = Literal["off", "answer", "sentence"]
+"""What is withheld of answers that their sources do not bear out."""
 Who = Literal["key", "tenant", "address"]
 """Whom limits are for."""
 Public = Literal["metrics", "docs", "privacy", "evals"]
@@ -54,7 +58,7 @@ def split_urls(value: object) -> object:
     """Divide text at commas before a URL: the hosts of one URL have commas between them too."""
     if not isinstance(value, str):
         return value
-    urls = re.split(r"[,\s]+(?=postgres(?:ql)?://)", value.strip())
+    urls = re.split(r"(?<![,\s])[,\s]+(?=postgres(?:ql)?://)", value.strip())
     return tuple(checked_url(url) for url in urls)
 
 
@@ -69,6 +73,14 @@ def split_words(value: object) -> object:
     """Divide text at its commas into words of lower case; ``none`` alone is no word."""
     words = split_names(lowered(value))
     return () if words == ("none",) else words
+
+
+def read_withhold(value: object) -> object:
+    """The word for a value of HELIX_WITHHOLD, which true and false may be too: answer and off."""
+    word = str(value).lower()
+    if word in ("1", "true", "yes", "on", "t", "y"):
+        return "answer"
+    return "off" if word in ("0", "false", "no", "f", "n") else word
 
 
 def lowered(value: object) -> object:

@@ -18,14 +18,20 @@ REMEDIES = {
         "get a free key at https://aistudio.google.com/apikey,"
         " or set HELIX_LLM=offline and HELIX_EMBEDDER=offline"
     ),
-    "GEMINI_MODEL": "set it to a Gemini model id such as gemini-2.5-flash",
+    "GEMINI_MODEL": "set it to auto, or to a Gemini model id such as gemini-3.5-flash-lite",
     "EMBED_MODEL": "set it to a Gemini embedding model id such as gemini-embedding-001",
     "HELIX_FUSION": "set it to rrf, or to the share of the dense score from 0 to 1, such as 0.5",
     "HELIX_RERANKER": "set it to none, cohere, voyage or cross-encoder, with :model if you like",
     "COHERE_API_KEY": "get one at https://dashboard.cohere.com/api-keys",
     "VOYAGE_API_KEY": "get one at https://dashboard.voyageai.com",
     "HELIX_LLM": "set it to gemini, offline, or provider:model",
+    "HELIX_MODELS": "set it to names such as offline or provider:model, separated by commas",
     "HELIX_EMBEDDER": "set it to gemini, offline, or provider:model",
+    "HELIX_MODEL_SERVER": "set it to the address of its API, such as http://localhost:8000/v1",
+    "HELIX_MODEL_SERVER_KEY": "set it to the key that the model server asks for, or leave it out",
+    "HELIX_EMBED_SERVER": "set it like HELIX_MODEL_SERVER, or leave it out",
+    "HELIX_EMBED_SERVER_KEY": "set it to the key of HELIX_EMBED_SERVER, or leave it out",
+    "HELIX_MODEL_FOLDER": "set it to a folder for model files, or leave it out",
     "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
     "HELIX_HOSTS": "set it to host names such as docs.example.com, separated by commas",
@@ -38,6 +44,7 @@ REMEDIES = {
     "HELIX_FILES": "set it to s3://bucket or s3://bucket/prefix, or leave it out",
     "HELIX_PUBLIC": "set it to some of metrics, docs, privacy, evals, with commas, or leave it out",
     "HELIX_VOICE_MODEL": "set it to the folder of a Whisper model, or leave it out",
+    "HELIX_PROMPTS_FOLDER": "set it to a folder of prompts such as judge.md, or leave it out",
     "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
 }
 """How to set the variables whose type and bounds do not say it all."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
+from helix.domain.search_space import LISTED
 from helix.storage.connections import Row
 from helix.storage.search_scope import (
     HIT_COLUMNS,
     JOIN_HITS,
-    LISTED,
     Search,
     Vector1536,
     hit_of,

@@ -9,14 +9,13 @@ from typing import Any
 from helix.domain.gate import RARE_CHUNKS, RARE_SHARE, is_identifier
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.scope import Scope
-from helix.domain.search_space import RRF_K, Fusion
+from helix.domain.search_space import Fusion
 from helix.language.terms import question_words
 from helix.storage.connections import Row
 from helix.storage.packed_terms import K1, NOMINAL_LENGTH, SLOTS, B, key_of, slot_of
 from helix.storage.search_scope import (
     HIT_COLUMNS,
     JOIN_HITS,
-    LISTED,
     Search,
     Vector1536,
     hit_of,
@@ -25,10 +24,8 @@ from helix.storage.search_scope import (
     search_values,
 )
 
-SCORED = 2 * LISTED
-"""The most that a search scores: each of the two rankings brings LISTED, and what either brings is
-scored by both."""
-_RESCORED = 100  # by exact BM25, of those that the nominal mean length puts first
+# by exact BM25, of those that the nominal mean length puts first
+_RESCORED = "greatest(100, %(by_words)s::integer)"
 _READ = 8000
 """Rows of the inverted index that a question may cost, about: shared by its terms. A term in more
 chunks than its share is looked up where it is frequent. With 1,000 a term, of 100,000 chunks 99% of
@@ -53,11 +50,13 @@ def hybrid_search(
     The index keeps half of ``ef_search``: what it misses BM25 mostly brings, with its distance. Of
     the first ten of 100,000 chunks 99.5% are those that comparing all gives, with the whole 100%.
     """
-    values = search_values(vector, top_k, LISTED, scope)
+    values = search_values(vector, top_k, fusion.near, scope)
     values |= _term_values(question, scope.tenant, beside or {})
-    values["dense_weight"] = fusion.dense_weight
+    values |= {
+        "dense_weight": fusion.dense_weight, "rrf_k": fusion.rrf_k, "by_words": fusion.by_words,
+    }  # fmt: skip
     statement = hybrid_statement(tuple(scope.filters()))
-    return Search(statement, values, scope.tenant, max(ef_search // 2, LISTED), _result)
+    return Search(statement, values, scope.tenant, max(ef_search // 2, fusion.near), _result)
 
 
 def _term_values(question: str, tenant: str, beside: Mapping[str, float]) -> dict[str, Any]:
@@ -201,9 +200,9 @@ ranked AS (
 fused AS (
     SELECT id, distance, score, nearest, best, near_rank, score_rank, CASE
         WHEN %(dense_weight)s::float8 IS NULL THEN
-            CASE WHEN near_rank <= {LISTED} THEN 1.0::float8 / ({RRF_K} + near_rank) ELSE 0 END
-            + CASE WHEN score > 0 AND score_rank <= {LISTED}
-                   THEN 1.0::float8 / ({RRF_K} + score_rank) ELSE 0 END
+            CASE WHEN near_rank <= %(listed)s THEN 1.0::float8 / (%(rrf_k)s + near_rank) ELSE 0 END
+            + CASE WHEN score > 0 AND score_rank <= %(by_words)s
+                   THEN 1.0::float8 / (%(rrf_k)s + score_rank) ELSE 0 END
         ELSE
             %(dense_weight)s::float8 * coalesce(1 - nullif(distance, 'NaN'), 0)
             + (1 - %(dense_weight)s::float8) * coalesce(score / nullif(best, 0), 0)
@@ -244,7 +243,7 @@ listed AS MATERIALIZED (
     FROM lexical l CROSS JOIN LATERAL (
         SELECT impacts, length FROM chunk_terms
         WHERE chunk_id = l.id AND tenant_id = %(tenant)s OFFSET 0
-    ) t CROSS JOIN total ORDER BY score DESC, l.id LIMIT {LISTED}
+    ) t CROSS JOIN total ORDER BY score DESC, l.id LIMIT %(by_words)s
 ),
 scored AS MATERIALIZED (
     SELECT id, {distance} AS distance, coalesce(l.score, (

@@ -22,9 +22,6 @@ _Result = TypeVar("_Result")
 
 Vector1536 = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 
-LISTED = 50
-"""How many chunks a ranking brings at least before the best of them are chosen."""
-
 # For the search's own transaction. `strict_order` makes a filtered scan of the vector index go on
 # until it has k rows, or has seen max_scan_tuples, or its memory is full. The planner knows neither
 # a tenant's share nor how few rows come of a CTE, and would read a table whole, sort it or start
@@ -110,17 +107,17 @@ CROSS JOIN LATERAL (
 HIT_COLUMNS = """
 c.id AS chunk_id, c.document_id, d.title, d.source_uri, c.ordinal, c.content, c.start_char,
 c.end_char, c.node_id, h.distance, m.page, m.heading_path, m.label, d.facts,
-(SELECT identity FROM embedding_space) AS identity
+d.content_hash AS version_id, (SELECT identity FROM embedding_space) AS identity
 """
 _COLUMNS_AS_STORED = (
     "chunk_id", "document_id", "title", "source_uri", "ordinal", "content", "start_char",
-    "end_char", "node_id", "distance",
+    "end_char", "node_id", "distance", "version_id",
 )  # fmt: skip
 # Looked up for each chunk: of a table without statistics the planner expects one row, and would
 # look through all of the tenant's documents for each chunk. OFFSET 0 keeps it from joining.
 _DOCUMENT = """
 CROSS JOIN LATERAL (
-    SELECT title, source_uri, facts FROM documents
+    SELECT title, source_uri, facts, content_hash FROM documents
     WHERE tenant_id = %(tenant)s AND id = c.document_id OFFSET 0
 ) d
 """

@@ -106,7 +106,8 @@ class TenantStore:
     ) -> SearchResult:
         """The ``top_k`` chunks best by distance and BM25 together, best first, in one round trip.
 
-        Each ranking brings its first 50: with a ``top_k`` of SCORED all that was scored comes.
+        Each ranking brings its first: with a ``top_k`` of ``fusion.scored`` all that was scored
+        comes.
         ``beside`` are further terms with their weights, as hybrid_search has them.
 
         Raises:

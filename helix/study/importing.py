@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from helix.domain.context import Source
 from helix.errors import BadRequest
+from helix.fairness.long_work import off_loop_if_long
 from helix.library.access import Connected, Library
 from helix.study.examination import spans_of
 from helix.study.formats.anki import notes_of
@@ -63,4 +64,7 @@ async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> i
 async def _span(library: Library, card: Card) -> Source | None:
     """The passage that states a card's back; None where none does."""
     near = await passages_near(library, None, card.back)
-    return next((each for each in near[:_LOOKED_AT] if spans_of(card.back, each)), None)
+    for each in near[:_LOOKED_AT]:
+        if await off_loop_if_long(len(card.back), spans_of, card.back, each):
+            return each
+    return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from helix.answering.answer import Question
+from helix.answering.answer import Question, long_citations
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.answering.proof import prove
+from helix.domain.context import Source
 from helix.domain.scope import Scope
 from helix.library.access import Connected, Library, Row
 from helix.library.errors import NotFound
@@ -15,9 +18,11 @@ from helix.study.items import CheckedItems, Proven
 from helix.study.maker import Maker, Order
 from helix.study.passages import passages_near, read_passages
 from helix.study.rows import item_row
+from helix.study.sentences import clear_sentences
 from helix.study.storing import add_items, change_body
 
 _TOP_K = 8
+_QUOTED = 3  # sentences of a passage, where they are the lesson's text
 
 
 async def open_lesson(
@@ -26,7 +31,8 @@ async def open_lesson(
     """A lesson's row; its text is written now where nobody has opened the lesson before.
 
     The text is an answer, proven and cited like any other, from the documents of the lesson's
-    passages. Where the answer is a refusal the text stays empty, and the passages are shown.
+    passages. Where the answer is a refusal the text is quoted from the passages themselves; it
+    stays empty where no sentence of them is whole prose.
 
     Raises:
         NotFound: there is no such lesson.
@@ -37,10 +43,10 @@ async def open_lesson(
         return lesson
     request = AnswerRequest(answering, _question(library.tenant, lesson), recorded=False)
     answer = await request.run_json()
-    exercise = await _exercise(library, maker, lesson)
-    body: dict[str, Any] = {
-        "text": None if answer["abstained"] else answer["answer"],
-        "citations": answer["citations"], "support": answer["support"],
+    passages = await read_passages(library, [span["chunk_id"] for span in lesson["sources"]])
+    exercise = await _exercise(library, maker, lesson, passages)
+    body = _quoted(passages) if answer["abstained"] else {
+        "text": answer["answer"], "citations": answer["citations"], "support": answer["support"],
     }  # fmt: skip
 
     def keep(connection: Connected) -> None:
@@ -76,11 +82,25 @@ def _question(tenant: str, lesson: Row) -> Question:
     return Question(text, Scope(tenant, document_ids=ids), _TOP_K)
 
 
-async def _exercise(library: Library, maker: Maker, lesson: Row) -> Proven | None:
+def _quoted(passages: Sequence[Source]) -> dict[str, Any]:
+    """A lesson's text in the words of its passages, each sentence cited to its own."""
+    parts = [
+        " ".join(f"{sentence.text} [{n}]" for sentence in clear_sentences(passage)[:_QUOTED])
+        for n, passage in enumerate(passages, 1)
+    ]
+    text = "\n\n".join(filter(None, parts))
+    proof = prove(text, passages)
+    return {
+        "text": text or None, "citations": long_citations(text, passages, proof),
+        "support": proof.to_json(),
+    }  # fmt: skip
+
+
+async def _exercise(
+    library: Library, maker: Maker, lesson: Row, passages: Sequence[Source]
+) -> Proven | None:
     """One proven question about the lesson's passages; None where none is proven."""
-    sources = lesson["sources"]
-    ids = list(dict.fromkeys(source["document_id"] for source in sources))
-    passages = await read_passages(library, [source["chunk_id"] for source in sources])
+    ids = list(dict.fromkeys(source["document_id"] for source in lesson["sources"]))
     examiner = Examiner(lambda text: passages_near(library, ids, text))
     order = Order("quiz", "normal", passages)
     for passage in passages:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
 
 from helix.domain.context import Source
-from helix.errors import UpstreamError
+from helix.errors import HelixError, UpstreamError
 from helix.library.access import Library, Row
 from helix.study.examination import DUPLICATE, MALFORMED, Examiner
 from helix.study.items import CheckedItems, Rejected, item_of
@@ -53,10 +53,24 @@ class _Work:
         return await passages_near(self.library, self.row["document_ids"], text)
 
 
+class NothingMade(HelixError):
+    """A set was made to its end, and has no item."""
+
+    def __init__(self, dropped: Mapping[str, int]) -> None:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
+        super().__init__(
+            f"nothing that was made is proven by the documents ({reasons}): try another model,"
+            " another difficulty or more documents"
+            if reasons
+            else "the documents have no passage that anything could be made of: try others"
+        )
+
+
 async def make(library: Library, set_id: int, maker: Maker, going_on: GoingOn) -> bool:
     """Make a set, or its missing items; False where making was stopped, or the set was deleted.
 
     Raises:
+        NothingMade: there is no item at the end.
         UpstreamError: the model's service failed several times in a row.
         StoreUnavailable: the database did not answer.
     """
@@ -65,11 +79,12 @@ async def make(library: Library, set_id: int, maker: Maker, going_on: GoingOn) -
     if row is None or not await going_on("choosing passages"):
         return False
     work = _Work(library, set_id, maker, going_on, row)
-    if row["kind"] in ("workshop", "map"):
-        return await _outline(work)
-    if row["plan"] is None:
-        row["plan"] = await _make_plan(work)
-    return await _items(work)
+    if not await (_outline(work) if row["kind"] in ("workshop", "map") else _items(work)):
+        return False
+    count, _ = await library.change(partial(count_items, tenant=tenant, set_id=set_id))
+    if not count and (row := await library.change(partial(read_set, tenant=tenant, set_id=set_id))):
+        raise NothingMade(row["dropped"])
+    return True
 
 
 async def _make_plan(work: _Work) -> list[int]:
@@ -87,6 +102,8 @@ async def _make_plan(work: _Work) -> list[int]:
 
 async def _items(work: _Work) -> bool:
     library, row = work.library, work.row
+    if row["plan"] is None:
+        row["plan"] = await _make_plan(work)
     passages = {p.chunk_id: p for p in await read_passages(library, row["plan"])}
     order = Order(row["kind"], row["difficulty"], list(passages.values()))
     stored = await library.change(partial(items_of, tenant=library.tenant, set_id=work.set_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psycopg.types.json import Jsonb
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Rating = Literal["again", "hard", "good", "easy"]
 RATINGS: tuple[Rating, ...] = get_args(Rating)
+KNOWN = timedelta(days=21)
+"""The interval from which on a card is known well, as Anki calls one mature."""
 
 _DUE = compose(
     """
@@ -53,6 +55,15 @@ SET card = excluded.card, due_at = excluded.due_at
 _REVIEWED = """
 INSERT INTO study_reviews (tenant_id, item_id, learner, rating, before, reviewed_at)
 VALUES (%(tenant)s, %(item_id)s, %(learner)s, %(rating)s, %(before)s, %(now)s)
+"""
+# Whether this review was the one that left no card of its deck with a shorter interval.
+_MASTERED = """
+SELECT bool_and(coalesce((c.card ->> 'due')::timestamptz - (c.card ->> 'last_review')::timestamptz
+        >= %(known)s, false)) AS mastered
+FROM study_items own JOIN study_items i ON (i.tenant_id, i.set_id) = (own.tenant_id, own.set_id)
+LEFT JOIN study_cards c
+    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
+WHERE own.tenant_id = %(tenant)s AND own.id = %(item_id)s AND i.kind = 'card'
 """
 _LAST = """
 DELETE FROM study_reviews WHERE tenant_id = %(tenant)s AND id = (
@@ -126,7 +137,9 @@ def review(
     retention: float,
     now: datetime | None = None,
 ) -> Row:
-    """Store how well a card was known; returns when it is due next, and its new intervals.
+    """Store how well a card was known; returns when it is due next.
+
+    ``deck_mastered``: this review gave the last card of its deck an interval of KNOWN or longer.
 
     Raises:
         NotFound: there is no such card.
@@ -141,7 +154,17 @@ def review(
     connection.execute(_KEEP, whose | {"card": Jsonb(stored), "due_at": after.due})
     before = None if row["card"] is None else Jsonb(row["card"])
     connection.execute(_REVIEWED, whose | {"rating": rating, "before": before, "now": now})
-    return {"id": item_id, "due_at": after.due.isoformat()}
+    is_last = _is_known(stored) and not _is_known(row["card"])
+    deck = one(connection, _MASTERED, whose | {"known": KNOWN}) if is_last else None
+    mastered = bool(deck and deck["mastered"])
+    return {"id": item_id, "due_at": after.due.isoformat(), "deck_mastered": mastered}
+
+
+def _is_known(stored: Mapping[str, Any] | None) -> bool:
+    if stored is None:
+        return False
+    due, last = (datetime.fromisoformat(stored[name]) for name in ("due", "last_review"))
+    return due - last >= KNOWN
 
 
 def undo_review(connection: Connected, tenant: str, *, learner: str) -> Row:

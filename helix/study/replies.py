@@ -1,6 +1,6 @@
 """A model's reply as items or parts of an outline; each object of its list is read by itself.
 
-So the whole objects of a truncated list are used too.
+So the whole objects of a truncated list are used too, and objects that stand in no list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from helix.study.items import Card, Choice, Item, TrueFalse
 from helix.study.maker import Part
 
-_LIST = re.compile(r"\"items\"\s*:\s*\[|\A\s*(?:```(?:json)?\s*)?\[")
+_LIST = re.compile(r"\"items\"\s*:\s*\[|\[\s*(?=\{)")
+"""The list of the schema, or the first one of objects: models give it names of their own."""
+_ALONE = re.compile(r"(?=\{)")
 _NEXT = re.compile(r"\}\s*,\s*(?=\{)")
 _OPEN = re.compile(r"[\s,]*")
 _MOST_READ = 200_000  # characters of a reply
@@ -123,7 +125,7 @@ def items_in(
 ) -> Iterator[Item | None]:
     """The items of a reply; None for each object that is truncated, malformed or lacks a field.
 
-    A reply without a list of items gives one None.
+    A reply without an object gives one None.
     """
     for validated in _validated(reply, kind):
         yield validated.item() if validated else None
@@ -148,7 +150,7 @@ def _validated(reply: str, kind: type[Model]) -> Iterator[Model | None]:
 
 def _objects(reply: str) -> Iterator[Any]:
     """The objects of the reply's list, up to where it can be parsed; None for an unreadable one."""
-    start = _LIST.search(reply)
+    start = _LIST.search(reply) or _ALONE.search(reply)
     if start is None:
         return
     decoder, at = json.JSONDecoder(), start.end()

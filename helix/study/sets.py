@@ -32,7 +32,8 @@ SELECT t.id, t.kind, t.title, t.scope, t.difficulty, t.wanted, t.run_id, t.dropp
     to_json(t.created_at) AS created_at, coalesce(r.status, 'done') AS status,
     coalesce(r.stage, '') AS stage, coalesce(r.error, '') AS error,
     (SELECT count(*) FROM study_items i
-     WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id) AS made,
+     WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id
+         AND (t.kind <> 'workshop' OR i.kind = 'lesson')) AS made,
     (SELECT count(DISTINCT s.item_id) FROM study_items i
      JOIN study_sources s ON s.tenant_id = i.tenant_id AND s.item_id = i.id
      JOIN documents d ON d.tenant_id = s.tenant_id AND d.id = s.document_id

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from prometheus_client import Counter
 
 RETRIES = Counter(
@@ -11,5 +13,33 @@ RETRIES = Counter(
 RERANK_FAILURES = Counter(
     "helix_rerank_failures", "Rerankings that failed; the hits stay", registry=None
 )
+MODEL_CALLS = Counter(
+    "helix_model_calls", "Calls of language models that ended, by the model that answered",
+    ["model"], registry=None,
+)  # fmt: skip
+MODEL_TOKENS = Counter(
+    "helix_model_tokens", "Tokens of those calls, as the model's service counts them",
+    ["model", "kind"], registry=None,
+)  # fmt: skip
+MODEL_COST = Counter(
+    "helix_model_cost_usd", "US dollars of those calls, where the prices are known", ["model"],
+    registry=None,
+)  # fmt: skip
+_MOST_MODELS = 50
+"""Models that have series of their own: a service may name what it likes."""
+_models: set[str] = set()
 for _service in ("gemini", "vendor"):
     RETRIES.labels(_service)  # a series of 0 until the first retry
+
+
+def count_call(model: str, tokens: Mapping[str, int | None], cost: float | None = None) -> None:
+    """Count a call that ``model`` answered; ``tokens`` are named as the fields of Usage."""
+    if model not in _models and len(_models) >= _MOST_MODELS:
+        model = "other"
+    _models.add(model)
+    MODEL_CALLS.labels(model).inc()
+    for name, count in tokens.items():
+        if count:
+            MODEL_TOKENS.labels(model, name.removesuffix("_tokens")).inc(count)
+    if cost:
+        MODEL_COST.labels(model).inc(cost)

@@ -7,16 +7,23 @@ its template, an unknown path is ``other``. docs/observability.md lists every me
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
 from functools import partial
-from typing import Literal
+from typing import Literal, Protocol
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from helix.telemetry.collectors import CallCounts, Ingest, Pools, PoolStats, Rewrites
-from helix.telemetry.counters import RERANK_FAILURES, RETRIES
+from helix.telemetry.counters import (
+    MODEL_CALLS,
+    MODEL_COST,
+    MODEL_TOKENS,
+    RERANK_FAILURES,
+    RETRIES,
+)
 from helix.telemetry.shared_metrics import SharedFigures, is_shared, summed
 
 Outcome = Literal["answered", "refused", "error", "cut", "left"]
@@ -30,6 +37,19 @@ _SHARED_SECONDS = 1.0
 _SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 """Seconds: from a distance search of a few chunks to a model that has to be waited for."""
 _LONG = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class ModelEnd(Protocol):
+    """How long the model that a setting names is there."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def variable(self) -> str: ...
+
+    def days_left(self, day: date) -> int | None:
+        """Days from ``day`` to its announced end; None where none is announced."""
+        ...
 
 
 class Metrics:
@@ -68,13 +88,21 @@ class Metrics:
         )
         self._verdicts = counter("helix_verdicts", "Answers that a judge judged", ["grounded"])
         self._unjudged = counter("helix_verdict_failures", "Answers that the judge failed to judge")
+        self.routed = counter(
+            "helix_routed_answers", "Answers by another model than was asked", ["asked", "answered"]
+        )
         self.receipt_failures = counter(
             "helix_receipt_failures", "Answers whose receipt was not stored"
         )
         self.audit_dropped = counter(
             "helix_audit_dropped", "Events that the audit log had no room for"
         )
-        for of_process in (RETRIES, RERANK_FAILURES):
+        self._days_left = Gauge(
+            "helix_model_days_left", "Days until the announced end of a model; below 0: ended",
+            ["model", "variable"], registry=self.registry, multiprocess_mode="livemostrecent",
+        )  # fmt: skip
+        self._lifetimes: Sequence[ModelEnd] = ()
+        for of_process in (RETRIES, RERANK_FAILURES, MODEL_CALLS, MODEL_TOKENS, MODEL_COST):
             self.registry.register(of_process)
         self._flag_kinds: set[str] = set()
         self._watched: list[Collector] = []
@@ -144,6 +172,17 @@ class Metrics:
         if is_shared():
             self._shared = SharedFigures(self._watched[1:])
 
+    def watch_models(self, lifetimes: Sequence[ModelEnd]) -> None:
+        """Tell at each scrape how many days the models have left, those with an announced end."""
+        self._lifetimes = lifetimes
+        self._tell_days()
+
+    def _tell_days(self) -> None:
+        today = datetime.now(UTC).date()
+        for each in self._lifetimes:
+            if (left := each.days_left(today)) is not None:
+                self._days_left.labels(each.model, each.variable).set(left)
+
     async def keep_shared(self) -> None:
         """Where this process is one of several, keep what its siblings tell of it up to date."""
         while self._shared:
@@ -155,6 +194,7 @@ class Metrics:
 
         Takes about two seconds where the database is silent; the body says that it is.
         """
+        self._tell_days()
         if self._ingest:
             await self._ingest.refresh()
         return self.exposition(accept)

@@ -150,6 +150,11 @@ def set_attributes(**attributes: Value | None) -> None:
         _set(get_current_span(), attributes)
 
 
+def set_span_attributes(span: Span, **attributes: Value | None) -> None:
+    """``set_attributes`` of ``span``."""
+    _set(span, attributes)
+
+
 def set_request_attributes(**attributes: Value | None) -> None:
     """``set_attributes`` of the current request's span."""
     span = get_value(_REQUEST_SPAN)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import sql
 
+from helix.domain.incoming import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE
 from helix.errors import EmbedderMismatch
 from helix.storage import indexes
 from helix.storage.connections import Connected
@@ -33,6 +34,17 @@ SELECT setval(pg_get_serial_sequence(%(table)s, 'id')::regclass, greatest(%(last
     pg_sequence_last_value(pg_get_serial_sequence(%(table)s, 'id')::regclass), 0)))
 """
 _GREATEST_MESSAGE = sql.SQL("SELECT max(id) FROM messages WHERE {own}").format(own=OWN)
+_TOO_LONG = sql.SQL("""
+SELECT 'the question of message ' || id FROM messages
+WHERE {own} AND length(question) > %(question)s
+UNION ALL SELECT 'the answer of message ' || id FROM messages
+WHERE {own} AND length(response ->> 'answer') > %(answer)s
+UNION ALL SELECT 'the title of conversation ' || id FROM conversations
+WHERE {own} AND length(title) > %(title)s
+LIMIT 1
+""").format(own=OWN)
+_LONGEST = {"question": LONGEST_QUESTION, "answer": LONGEST_EARLIER, "title": 2 * LONGEST_TITLE}
+"""Characters; titles of 400 came in by imports of conversations once."""
 # What was under way where the export was made is nowhere under way here.
 _SETTLE_DOCUMENTS = sql.SQL("""
 UPDATE documents SET status = 'failed', error = 'it was being read at its export: add it again'
@@ -60,7 +72,7 @@ def import_tenant(
 
     Raises:
         TransferFailed: the export is damaged or of a newer Helix; the tenant has rows; the
-            database's vectors are another embedder's.
+            database's vectors are another embedder's; a text is longer than a request may send.
         UpstreamError: the embedder of ``anew`` failed.
     """
     _check_columns(connection, manifest, folder)
@@ -80,6 +92,7 @@ def import_tenant(
                     if anew and table.name == "chunks":
                         batches = map(anew.renewed, batches)
                     _load(connection, manifest, table, tenant, batches)
+            _check_lengths(connection, folder, tenant)
             _finish(connection, tenant)
     except psycopg.errors.DataError as error:
         raise files.damaged(folder, str(error.diag.message_primary)) from None
@@ -182,6 +195,12 @@ def _batches(folder: Path, table: Table, offsets: Offsets) -> Iterator[list[str]
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _check_lengths(connection: Connected, folder: Path, tenant: str) -> None:
+    found = connection.execute(_TOO_LONG, {"tenant": tenant, **_LONGEST}).fetchone()
+    if found is not None:
+        raise TransferFailed(f"{found[0]} in {folder} is longer than Helix takes from a client")
 
 
 def _finish(connection: Connected, tenant: str) -> None:

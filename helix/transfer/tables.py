@@ -44,6 +44,7 @@ TABLES = (
     Table("conversation_images", ("conversation_id", "id"), rows_at_once=2),
     Table("messages", ("conversation_id", "id"), keyed={"cited": "documents"}),
     Table("prompt_versions", ("name", "version")),
+    Table("tenant_settings", ("tenant_id",)),
     Table("progress_sessions", ("learner", "started_at")),
     Table("progress_counts", ("learner", "quarter", "action")),
     Table("study_sets", ("id",), numbered=True, without=("run_id",), references={"plan": "chunks"}),

@@ -21,6 +21,9 @@ export class ApiError extends Error {
   }
 }
 
+// Whether the server was not there at all, so that nothing of the request is known to have come.
+export const isAway = (error) => error instanceof ApiError && error.message === UNREACHED;
+
 export const api = {
   documents: (query, signal) => call("GET /v1/documents", { query, signal }),
   document: (document_id, query, signal) =>
@@ -132,12 +135,15 @@ function check(endpoint, { query, body, form }) {
   if (strange.length) throw new TypeError(`${endpoint} takes no ${strange.join(", ")}`);
 }
 
+const NOT_OURS = new Set([502, 503, 504]); // a proxy's, for a server that is away
+
 async function failure(response, sent) {
   let message = "";
   try {
     message = String((await response.json()).error ?? "");
   } catch {
     // no JSON: something in between answered
+    if (NOT_OURS.has(response.status)) return new ApiError(0, UNREACHED);
   }
   const { key } = session.get();
   if (response.status === 401 && key === sent) {

@@ -67,6 +67,13 @@ export const ENDPOINTS = {
     ]
   },
   "POST /v1/documents/{document_id}/reingest": { "reads": ["run_id"] },
+  "GET /v1/search": {
+    "query": ["q", "top_k", "tag", "kind", "since", "until"],
+    "reads": [
+      "near_enough", "results[].chunk_id", "results[].document_id", "results[].title", "results[].heading_path",
+      "results[].page", "results[].label", "results[].snippet", "results[].marks", "results[].start", "results[].end"
+    ]
+  },
   "GET /v1/chunks/{chunk_id}": {
     "reads": ["id", "document_id", "title", "content", "start", "end", "page", "heading_path", "label"]
   },
@@ -85,18 +92,18 @@ export const ENDPOINTS = {
       "conversations[].answering"
     ]
   },
-  "POST /v1/conversations": { "body": ["id", "document_ids", "filters", "filters.tags"], "reads": ["id"] },
+  "POST /v1/conversations": { "body": ["id", "document_ids", "filters", "filters.tags", "model"], "reads": ["id"] },
   "GET /v1/conversations/{conversation_id}": {
     "query": ["limit", "before"],
     "reads": [
-      "title", "scope", "answering", "earlier", "path[].id", "path[].parent_id", "path[].siblings",
+      "title", "scope", "model", "answering", "earlier", "path[].model", "path[].id", "path[].parent_id", "path[].siblings",
       "path[].status", "path[].error", "path[].question", "path[].scope", "path[].answer_id",
       "path[].created_at", "path[].stale", "path[].attachments", "path[].response.answer", "path[].response.citations",
       "path[].response.turn.memory", "path[].response.turn.understood_as"
     ]
   },
   "PATCH /v1/conversations/{conversation_id}": {
-    "body": ["title", "active", "document_ids", "filters", "filters.tags"], "reads": ["id", "title"]
+    "body": ["title", "active", "document_ids", "filters", "filters.tags", "model"], "reads": ["id", "title"]
   },
   "DELETE /v1/conversations/{conversation_id}": {},
   "GET /v1/conversations/{conversation_id}/export": { "query": ["format"] },
@@ -111,7 +118,9 @@ export const ENDPOINTS = {
       "source.call", "source.chunk_id", "source.document_id", "source.title", "source.page", "source.label",
       "source.heading_path", "memory.used", "memory.budget", "memory.turns", "memory.turns_in_full", "memory.summarised",
       "done.turn.type", "done.turn.understood_as", "done.turn.from_history",
-      "token.t", "done.answer_id", "done.abstained", "done.reason", "done.clarifying_question",
+      "done.model.title", "done.model.asked", "done.model.routed", "done.model.input_tokens", "done.model.output_tokens",
+      "done.model.cost_usd",
+      "token.t", "done.answer_id", "done.trace_id", "done.abstained", "done.reason", "done.clarifying_question",
       "citations[].n", "citations[].title", "citations[].document_id",
       "citations[].chunk_id", "citations[].quote", "citations[].start",
       "citations[].end", "citations[].snippet", "citations[].heading_path",
@@ -124,7 +133,7 @@ export const ENDPOINTS = {
       "done.support.statements[].spans[].page", "done.support.statements[].spans[].label",
       "done.support.statements[].problem", "done.support.statements[].relevant",
       "done.support.statements[].reason", "done.debug.gate.ceiling", "done.debug.gate.best",
-      "done.debug.gate.by_name", "done.debug.candidates.near[].distance",
+      "done.debug.gate.by_name", "done.debug.gate.by_evidence", "done.debug.candidates.near[].distance",
       "done.debug.candidates.fused[].chunk_id", "done.debug.candidates.fused[].rank",
       "done.debug.candidates.lexical", "done.debug.sources[].chunk_ids", "done.debug.seconds",
       "verdict.grounded", "verdict.citations_correct", "verdict.relevant",
@@ -179,6 +188,7 @@ export const ENDPOINTS = {
   "PATCH /v1/study/{set_id}": { "body": ["title"] },
   "DELETE /v1/study/{set_id}": {},
   "GET /v1/study/{set_id}/export": { "query": ["format"] },
+  "POST /v1/study/{set_id}/drawn": {},
   "PATCH /v1/study/{set_id}/positions": { "body": ["positions", "folded"] },
   "POST /v1/study/{set_id}/lessons/{item_id}": { "reads": ["body", "sources"] },
   "POST /v1/study/{set_id}/lessons/{item_id}/done": {},
@@ -204,14 +214,19 @@ export const ENDPOINTS = {
   "GET /v1/progress": {
     "query": ["time_zone"],
     "reads": [
-      "totals.sessions", "totals.minutes", "totals.days_active", "totals.actions", "streak.current",
+      "on", "totals.sessions", "totals.minutes", "totals.days_active", "totals.actions", "streak.current",
       "streak.longest", "days[].date", "days[].minutes", "days[].level", "badges[].code", "badges[].title",
-      "badges[].text", "badges[].target", "badges[].value", "badges[].earned"
+      "badges[].icon", "badges[].text", "badges[].target", "badges[].value", "badges[].earned"
     ]
   },
   "GET /v1/progress/days/{day}": {
-    "query": ["time_zone"], "reads": ["sessions[].from", "sessions[].to", "sessions[].minutes", "actions"]
+    "query": ["time_zone"],
+    "reads": [
+      "sessions[].from", "sessions[].to", "sessions[].minutes", "actions", "badges[].code", "badges[].title",
+      "badges[].icon"
+    ]
   },
+  "PATCH /v1/progress": { "body": ["on"] },
   "DELETE /v1/progress": {},
   "GET /v1/prompts": {
     "reads": ["prompts[].name", "prompts[].title", "prompts[].use", "prompts[].version", "prompts[].broken"]
@@ -240,7 +255,8 @@ export const ENDPOINTS = {
     "reads": ["questions[].question"]
   },
   "POST /v1/transcribe": { "body": ["audio"], "reads": ["text"] },
-  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images", "mode", "voice"] },
+  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images", "mode", "voice", "model", "models[].name", "models[].title", "models[].identity", "models[].quotes_only", "models[].images"] },
+  "GET /v1/local-servers": { "reads": ["servers[].title", "servers[].models"] },
   "GET /v1/privacy": {
     "reads": [
       "since", "outside", "contacts[].host", "contacts[].port", "contacts[].where",

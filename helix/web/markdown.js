@@ -1,12 +1,15 @@
 // An answer's Markdown as safe elements, while it streams.
 //
-//   const prose = new Prose(element, { onCite(button), onSettled(text) });
+//   const prose = new Prose(element, { onCite(button), onSettled(text), onName(name, button) });
 //   prose.show(text)          the text so far; drawn at the next frame, only its last block anew
 //   prose.finish(text)        all of it, at once
 //   prose.cite(citations, statements)     which markers [n] lead somewhere; the rest become plain text
+//   prose.found(statements)   a dotted chip behind each statement without a marker that a source bears out
 //   prose.markerOf(button)    { n, statement, nth }: the nth marker of source n in that statement
 //   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }, or that are
 //                             quoted and yet beside the question: { …, beside: true }
+//   prose.name(names)         names in code, as { name, start, end, status, … }: one that the documents
+//                             have is a button (onName), one that they have not is marked
 //
 //   literalOf(text)           a document's own Markdown, as a fragment: its [1] is text, no marker
 //   blockLengths(text)        the lengths of the blocks that a text consists of
@@ -261,6 +264,41 @@ export class Prose {
     }
   }
 
+  // The last first: what is put in between would be taken for the text that follows it.
+  found(statements) {
+    const starts = unitsOf(this.#text, statements.map(({ start }) => start));
+    const ends = unitsOf(this.#text, statements.map(({ end }) => end));
+    for (let place = statements.length - 1; place >= 0; place -= 1) {
+      const { n, at, title } = statements[place];
+      const touched = this.#drawn.filter((block) => block.start < ends[place] && starts[place] < block.end);
+      const last = touched.flatMap((block) => wrap(block, this.#text, starts[place], ends[place], "found")).at(-1);
+      const chip = this.#chipAt(at, n) ?? this.#added(n, last);
+      if (!chip) continue;
+      chip.classList.add("by-proof");
+      chip.disabled = false;
+      chip.title = "Found by Helix: the model named no source here";
+      chip.setAttribute("aria-label", `Source ${n}: ${title}, found by Helix`);
+      this.#markers.set(chip, { n, statement: at, nth: 0 });
+    }
+  }
+
+  // The chip of a marker that Helix put into the text itself, as /ask does with cite=proof.
+  #chipAt(statement, n) {
+    return [...this.#element.querySelectorAll("button.chip")].find((chip) => {
+      const marker = this.#markers.get(chip);
+      return marker?.statement === statement && marker.n === n;
+    });
+  }
+
+  #added(n, last) {
+    if (!last) return null;
+    const outer = document.createElement("sup");
+    outer.dataset.cites = n;
+    last.after(outer);
+    this.#chips(outer);
+    return outer.firstChild;
+  }
+
   // Which statement each marker stands at: the last that begins in front of it.
   #numberMarkers(statements) {
     const starts = unitsOf(this.#text, statements.map(({ start }) => start));
@@ -285,6 +323,22 @@ export class Prose {
       const className = statement.beside ? "unsupported beside" : "unsupported";
       const pieces = touched.flatMap((block) => wrap(block, this.#text, start, end, className));
       if (pieces.length) pieces.at(-1).after(flag(statement));
+    }
+  }
+
+  name(names) {
+    const ascending = [...new Set(names.flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b);
+    const units = new Map(unitsOf(this.#text, ascending).map((unit, n) => [ascending[n], unit]));
+    for (const one of names.filter(({ status }) => status !== "local")) {
+      const start = units.get(one.start);
+      const end = units.get(one.end);
+      const known = one.status === "documented";
+      for (const block of this.#drawn.filter((block) => block.start < end && start < block.end)) {
+        for (const element of wrap(block, this.#text, start, end, `code-name ${one.status}`, known ? "button" : "span")) {
+          element.title = known ? `${one.name}: where the documents have it` : `${one.name}: not in the documents`;
+          if (known) Object.assign(element, { type: "button", onclick: () => this.#handlers.onName?.(one, element) });
+        }
+      }
     }
   }
 }

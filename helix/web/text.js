@@ -38,11 +38,14 @@ export function shortened(text, length) {
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
 }
 
+const DEEPEST = 2; // headings of a place: those above them are seen in the reader
+const HEADING = 60; // characters
+
 // Where a passage stands, for people: "Travel › Refunds, page 12 (printed 9)", "Budget, slide 2",
 // "sheet Rates, rows 2-21". The server's label says it; a heading that the label has is left out.
 export function placeOf({ heading_path, page, label }, title = "") {
   const path = (heading_path || []).filter((heading) => heading && heading !== title && !(label || "").startsWith(`sheet ${heading}`));
-  return [path.join(" › "), label || (page ? `page ${page}` : "")].filter(Boolean).join(", ");
+  return [path.slice(-DEEPEST).map((heading) => shortened(heading, HEADING)).join(" › "), label || (page ? `page ${page}` : "")].filter(Boolean).join(", ");
 }
 
 // Whether a document came from an address of the web, by its source_uri.

@@ -11,7 +11,7 @@ LARGEST = 500 * 1024
 """Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
 
 # Protego compares names whole, and a group for a robot may name a version of it.
-_VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
+_VERSION = re.compile(r"^([^\S\n]*user-agent\s*:\s*[a-z_-]+)/\S*", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)

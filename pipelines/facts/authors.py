@@ -9,15 +9,16 @@ from pipelines.facts.front import Fact, Facts, Front, Line, fact_of
 _LABELLED = re.compile(
     r"^(?:authors?|written by|prepared by|by)\s*:?\s+(?P<names>\S.{1,600})$", re.IGNORECASE
 )
-_MARKS = re.compile(r"[\d*†‡§¶#∗]+|\([^)]*\)|[ᵃ-ᶻ¹²³⁰-⁹]+")
+_MARKS = re.compile(r"[\d*†‡§¶#∗]+|\([^)]{0,200}\)|[ᵃ-ᶻ¹²³⁰-⁹]+")
 _NAME_PART = (
-    r"(?:[A-ZÀ-ÖØ-Þ][\w'’‐-]*\.?|[A-Z]\.(?:-?[A-Z]\.)*|van|von|de|der|den|di|da|la|le|El|Al|bin)"
+    r"(?:[A-ZÀ-ÖØ-Þ][\w'’‐-]*\.?|[A-Z]\.(?:-?[A-Z]\.){0,4}"
+    r"|van|von|de|der|den|di|da|la|le|El|Al|bin)"
 )
 _NAME = re.compile(rf"{_NAME_PART}(?:\s+{_NAME_PART}){{1,4}}")
 _INVERTED = re.compile(
     rf"{_NAME_PART}(?:\s+{_NAME_PART}){{0,3}},\s*{_NAME_PART}(?:\s+{_NAME_PART}){{0,3}}"
 )
-_DEGREES = re.compile(r",?\s+(?:Ph\.?\s?D|M\.?D|M\.?Sc|MPH|Dr|Prof)\.?(?=[,;\s]|$)")
+_DEGREES = re.compile(r",?(?<!\s)\s++(?:Ph\.?\s?D|M\.?D|M\.?Sc|MPH|Dr|Prof)\.?(?=[,;\s]|$)")
 _MOST = 20  # authors that are kept of a paper
 _SEARCHED = 14  # lines below the title
 _STOP = re.compile(r"\W*(?:abstract|summary|introduction|keywords)\b", re.IGNORECASE)
@@ -28,7 +29,7 @@ _IDENTIFIERS = {
     "ISBN": re.compile(r"\bISBN(?:-1[03])?:?\s*(?P<id>[\d-]{9,16}[\dX])\b", re.IGNORECASE),
     "No.": re.compile(
         r"\b(?:commission\s+file|invoice|contract|agreement|document|policy|order|report|reference"
-        r"|part|model)\s+(?:no\.?|number|nr\.?|id|#)\s*[:.]?\s*#?(?P<id>[A-Z]{0,6}[-/]?\d[\w/-]{2,30})",
+        r"|part|model)\s+(?:no\.?|number|nr\.?|id|#)\s*+[:.]?\s*+#?(?P<id>[A-Z]{0,6}[-/]?\d[\w/-]{2,30})",
         re.IGNORECASE,
     ),
 }
@@ -59,7 +60,7 @@ def people(text: str) -> list[str]:
     if ";" in bare or _INVERTED.fullmatch(bare):
         parts, shape = bare.split(";"), re.compile(f"(?:{_INVERTED.pattern})|(?:{_NAME.pattern})")
     else:
-        parts, shape = re.split(r",\s*(?:and\s+)?|\s+and\s+|\s+&\s+", bare), _NAME
+        parts, shape = re.split(r", ?(?:and )?| and | & ", bare), _NAME
     names = [part.strip(" ,.") for part in parts if part.strip(" ,.")]
     right = [name for name in names if shape.fullmatch(name)]
     return right if names and len(right) >= 0.8 * len(names) else []

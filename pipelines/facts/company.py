@@ -22,7 +22,7 @@ _WORD = r"(?:[A-Z0-9][\w&'’./+-]*|&|and|of|the|de)"
 _NAME = rf"[A-Z0-9][\w&'’./+-]*(?:\s{_WORD}){{0,6}}?,?\s{_FORM}\b\.?"
 _IN_TEXT = re.compile(rf"(?<![\w&]){_NAME}")
 _ALONE = re.compile(rf"{_NAME}(?:\s+and\s+subsidiaries)?", re.IGNORECASE)
-_CHARTER = re.compile(r"\(?\s*exact name of (?:the )?registrant", re.IGNORECASE)
+_CHARTER = re.compile(r"(?:\(\s{0,9})?exact name of (?:the )?registrant", re.IGNORECASE)
 _COPYRIGHT = re.compile(
     rf"(?:©|\(c\)|\bcopyright)\s*(?:©\s*)?(?:(?:19|20)\d\d(?:\s*[-–]\s*(?:19|20)\d\d)?,?\s*)?(?:by\s+)?"
     rf"(?P<name>{_NAME}|[A-Z][\w&'’.-]*(?:\s[A-Z][\w&'’.-]*){{0,3}})",
@@ -159,7 +159,7 @@ def _is_generic(name: str) -> bool:
 
 def _capitalised(name: str, text: str) -> str:
     """A name in capitals as the text writes it elsewhere, else with each word's first alone."""
-    name = re.sub(r"\s+and\s+subsidiaries$", "", " ".join(name.split()), flags=re.IGNORECASE)
+    name = re.sub(r" and subsidiaries$", "", " ".join(name.split()), flags=re.IGNORECASE)
     if not name.isupper():
         return name
     pattern = re.compile(r"\s+".join(map(re.escape, name.rstrip(".").split())), re.IGNORECASE)

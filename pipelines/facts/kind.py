@@ -15,15 +15,15 @@ def _rules(table: str) -> dict[str, re.Pattern[str]]:
 
 _FORMS, _KINDS = _rules("forms"), _rules("kinds")
 _COVER = 3000  # characters in which a form says its name
-_ABSTRACT = re.compile(r"^\W*(?:abstract|summary)\b", re.IGNORECASE | re.MULTILINE)
+_ABSTRACT = re.compile(r"^[^\w\n]*(?:abstract|summary)\b", re.IGNORECASE | re.MULTILINE)
 _SCIENTIFIC = re.compile(
-    r"\bdoi\b|\barxiv\b|^\W*(?:\d\.?\s*)?(?:introduction|keywords?|references)\b"
-    r"|\breceived:?\s.*\baccepted:?\s",
+    r"\bdoi\b|\barxiv\b|^[^\w\n]*(?:\d\.?[^\S\n]*)?(?:introduction|keywords?|references)\b"
+    r"|\breceived:?\s.{0,200}\baccepted:?\s",
     re.IGNORECASE | re.MULTILINE,
 )
-_GREETING = re.compile(r"^\W*dear\b.{1,80}$", re.IGNORECASE | re.MULTILINE)
+_GREETING = re.compile(r"^[^\w\n]*dear\b.{1,80}$", re.IGNORECASE | re.MULTILINE)
 _FAREWELL = re.compile(
-    r"^\W*(?:(?:yours\s+)?(?:sincerely|faithfully|truly)|(?:kind|best|warm)\s+regards)\b",
+    r"^[^\w\n]*(?:(?:yours\s+)?(?:sincerely|faithfully|truly)|(?:kind|best|warm)\s+regards)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 FILINGS = frozenset(_FORMS)

@@ -11,7 +11,7 @@ from pipelines.facts.front import Fact, Facts, Front, Line, fact_of, one_line
 _DATED = re.compile(
     r"(?:^|(?<=[\s(]))(?P<label>filed|effective(?:\s+(?:date|as\s+of))?|entered\s+into(?:\s+as)?\s+of|(?:made|dated)(?:\s+as)?"
     r"\s+of|dated|published(?:\s+online)?|issued?(?:\s+date)?|invoice\s+date|last\s+(?:updated|revised|modified)|revised|version\s+date|date"
-    rf"(?:\s+of\s+(?:issue|meeting|publication))?|accepted|held\s+on)\s*:?\s*(?:on\s+)?(?:this\s+)?(?P<day>{DAY})",
+    rf"(?:\s+of\s+(?:issue|meeting|publication))?|accepted|held\s+on)\s*+:?\s*+(?:on\s++)?(?:this\s++)?(?P<day>{DAY})",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUARTER_OF = re.compile(

@@ -41,7 +41,7 @@ from pipelines.facts.front import plain
 from pipelines.facts.title import title_of
 from pipelines.files.embedding import EmbedNodes, EmbedTexts, RunBatch
 from pipelines.files.reading_places import ReadingPlaces
-from pipelines.files.recipe import RECIPE, is_unchanged
+from pipelines.files.recipe import USUAL, ChunkSizes, is_unchanged
 from pipelines.files.terms import TermsBeside
 from pipelines.outages import in_database, through_outages
 from pipelines.readers import ReadText
@@ -66,13 +66,14 @@ class Tools:
     """What a worker works with.
 
     ``embeddings`` are HELIX_EMBEDDER's and then the next one's, where there is one; ``reading`` has
-    the places that files are read in.
+    the places that files are read in, ``chunks`` the sizes of documents' chunks.
     """
 
     store: ChunkStore
     embeddings: Sequence[Embedding]
     sandbox: Sandbox
     reading: ReadingPlaces
+    chunks: ChunkSizes = USUAL
 
     async def current(self) -> Embedding:
         """The one whose vectors the database has now; raises as current_embedder does."""
@@ -118,7 +119,8 @@ class FileIngestion:
         store = self._tools.store.of(file.tenant)
         stored = await _patiently(store.fingerprints, [file.source_uri])
         fingerprint = stored.get(file.source_uri)
-        if not file.force and is_unchanged(fingerprint, file.content_hash, file.title):
+        recipe = self._tools.chunks.recipe
+        if not file.force and is_unchanged(fingerprint, file.content_hash, file.title, recipe):
             if file.keep_file:  # it was ingested before without
                 own = (file.tenant, file.source_uri, file.content_hash)
                 await self._database(keep_file, *own)
@@ -126,7 +128,7 @@ class FileIngestion:
             await self._tell("unchanged")
             return
         edits = await _patiently(store.edits, file.source_uri)
-        record = await asyncio.to_thread(_record, file, await self._read(file), edits)
+        record = await asyncio.to_thread(_record, file, await self._read(file), edits, recipe)
         reference = str(file.document_id or await _patiently(store.reserve, file.source_uri))
         known = await _patiently(store.known_nodes, file.source_uri)
         status: FileStatus = "replaced" if fingerprint else "added"
@@ -209,8 +211,10 @@ class FileIngestion:
             return await self._tools.sandbox.terms(texts, language, file.tenant)
 
         embed_and_pack = TermsBeside(embed_nodes, pack, known)
+        sizes = self._tools.chunks
+        splitter = SectionSplitter(chunk_tokens=sizes.target, overlap_tokens=sizes.overlap)
         pipeline = IngestionPipeline(
-            transformations=[SectionSplitter(), embed_and_pack],
+            transformations=[splitter, embed_and_pack],
             vector_store=store,
             disable_cache=True,
         )
@@ -252,7 +256,7 @@ async def _patiently(read: Callable[..., T], *arguments: Any) -> T:
     return await through_outages(lambda: asyncio.to_thread(read, *arguments))
 
 
-def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any]) -> DocumentRecord:
+def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any], recipe: str) -> DocumentRecord:
     """The document as it is to be written, and embedded: with what people changed of it."""
     name = edits.get(FILE_NAME) or name_of_source(file.source_uri)
     facts = facts_of(read, name)
@@ -261,7 +265,7 @@ def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any]) -> Document
         source_uri=file.source_uri,
         title=edits.get(EDITED_TITLE) or file.title or own or title_from_name(file.source_uri),
         content_hash=file.content_hash,
-        recipe=RECIPE,
+        recipe=recipe,
         text=read.text,
         media=file.media,
         size=file.size,

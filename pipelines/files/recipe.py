@@ -1,5 +1,11 @@
 """What a document is made with, and whether a stored one is made of the same."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from helix.settings import Settings
+
 READERS = "5"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
@@ -7,18 +13,44 @@ SPLITTERS = "5"
 """Raise it when the same text gives other chunks, or something else in front of them."""
 
 RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"
-"""A document of another recipe is read and split again."""
+"""The recipe of documents whose chunks are of the usual sizes."""
+
+
+@dataclass(frozen=True)
+class ChunkSizes:
+    """Tokens of a chunk of prose at most, and those that it repeats of the one before it."""
+
+    target: int = 500
+    overlap: int = 50
+
+    @classmethod
+    def of(cls, settings: Settings) -> ChunkSizes:
+        """CHUNK_TARGET_TOKENS and CHUNK_OVERLAP_TOKENS."""
+        return cls(settings.chunk_target_tokens, settings.chunk_overlap_tokens)
+
+    @property
+    def recipe(self) -> str:
+        """The settings that documents are made with; one of another recipe is read again."""
+        if self == USUAL:
+            return RECIPE
+        return f"{RECIPE} chunks-{self.target}-{self.overlap}"
+
 
 Fingerprint = tuple[str, str, str]
 """content_hash, recipe and title of a stored document; '' for one that people gave."""
 
 
-def is_unchanged(stored: Fingerprint | None, content_hash: str, title: str | None) -> bool:
-    """Whether a source stored as this need not be read again.
+USUAL = ChunkSizes()
+
+
+def is_unchanged(
+    stored: Fingerprint | None, content_hash: str, title: str | None, recipe: str = RECIPE
+) -> bool:
+    """True where a source stored so need not be read again, to be made by ``recipe``.
 
     A title once given stays until another is given: without one, only the content decides. One that
     people gave (PATCH) stays whatever a run gives.
     """
     if stored is None:
         return False
-    return stored[:2] == (content_hash, RECIPE) and (not stored[2] or title in (None, stored[2]))
+    return stored[:2] == (content_hash, recipe) and (not stored[2] or title in (None, stored[2]))

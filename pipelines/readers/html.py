@@ -28,7 +28,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _META_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+    rb"<meta[^>]{0,200}?charset\s*=\s*+[\"']?\s*+([\w.:-]{1,40})", re.IGNORECASE
 )
 _META_WITHIN = 4096  # bytes; the standard says 1024, pages say otherwise
 _XML_CHARSET = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")

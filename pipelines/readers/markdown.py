@@ -27,11 +27,11 @@ _LONGEST_PARSED = 1_000_000  # characters
 _MOST_LINES = 100_000  # markdown-it reads hostile lines (tables, lists) at some 30,000 a second
 _TITLE_WITHIN = 65_536  # characters; a document that has a title has it near its top
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*+(\S(?:.*\S)?)[^\S\n]*$", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]+")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\r\n]*|(~{3,}).*)$")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]++((?:.*?[^ \t])?))?(?:[ \t]+#+)?[ \t]*$")
 _MARK = re.compile(r"[*_`\[\]<>&\\!\n]")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 

@@ -29,7 +29,7 @@ from pipelines.readers.tables import grids_of
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BACKTICKS = re.compile(r"`{3,}")
-_PERMALINK = re.compile(r"\s*[¶\uf0c1]\s*$")
+_PERMALINK = re.compile(r"(?<!\s)\s*[¶\uf0c1]\s*$")
 
 
 class TextOfMarkup:

@@ -39,6 +39,7 @@ from pipelines.readers.printed.words import (
     may_have_tables,
     numbers_of,
     page_words,
+    printed,
 )
 
 _MOST_PAGES = 20_000
@@ -191,7 +192,7 @@ def _read_sheet(page: Page, number: int) -> _Sheet:
     finally:
         characters.close()
     if len(words.text) < _SCANNED_BELOW:
-        text = " ".join(filter(None, words.texts()))
+        text = printed(" ".join(filter(None, words.texts())))
         if _may_be_scanned(page, text):
             found, warning = _scanned(page, text)
             if found != text or not text:

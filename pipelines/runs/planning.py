@@ -29,7 +29,7 @@ from helix.storage.connections import Connected
 from helix.storage.database import open_url
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
 from helix.storage.stored_documents import fingerprints, sources_without_file
-from pipelines.files.recipe import Fingerprint, is_unchanged
+from pipelines.files.recipe import ChunkSizes, Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
 
 if TYPE_CHECKING:
@@ -58,6 +58,19 @@ class PlannedFile:
 
 class RunCancelled(Exception):
     """Somebody cancelled the run while it was being planned."""
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """The largest file in bytes, and the recipe that documents are made by."""
+
+    largest: int
+    recipe: str
+
+    @classmethod
+    def of(cls, settings: Settings) -> FileLimits:
+        """HELIX_MAX_FILE_MB, and the recipe of the sizes of chunks."""
+        return cls(settings.max_file_mb * 2**20, ChunkSizes.of(settings).recipe)
 
 
 class FileHashes:
@@ -89,7 +102,7 @@ async def nothing_to_do(
     Raises:
         StoreUnavailable: as open_url does.
     """
-    largest = settings.max_file_mb * 2**20
+    limits = FileLimits.of(settings)
 
     def look(url: str) -> Scan | None:
         with psycopg.connect(url) as connection:
@@ -100,7 +113,7 @@ async def nothing_to_do(
             stored = fingerprints(connection, tenant, uris)
             title = options.get("title")
             if walked.problems or not all(
-                uri in stored and inspect(source, stored[uri], title, largest, hashes).unchanged
+                uri in stored and inspect(source, stored[uri], title, limits, hashes).unchanged
                 for uri, source in zip(uris, walked.sources, strict=True)
             ):
                 return None
@@ -118,9 +131,9 @@ async def nothing_to_do(
 
 
 def plan_paths(
-    store: ChunkStore, run_id: int, options: dict[str, Any], largest: int, hashes: FileHashes
+    store: ChunkStore, run_id: int, options: dict[str, Any], limits: FileLimits, hashes: FileHashes
 ) -> None:
-    """Add the files below the paths of a run of the store's tenant; ``largest`` is in bytes.
+    """Add the files below the paths of a run of the store's tenant.
 
     Raises:
         RunCancelled, StoreUnavailable: as they say.
@@ -136,7 +149,7 @@ def plan_paths(
     add_files_to_run(store, run_id, [PlannedFile(uri, reason=why) for uri, why in walked.problems])
     inspected = (
         inspect(
-            source, stored.get(source.source_uri), options.get("title"), largest, hashes,
+            source, stored.get(source.source_uri), options.get("title"), limits, hashes,
             with_bytes=source.source_uri in unkept,
         )
         for source in walked.sources
@@ -149,11 +162,11 @@ def inspect(
     source: SourceFile,
     stored: Fingerprint | None,
     title: str | None,
-    largest: int,
+    limits: FileLimits,
     hashes: FileHashes,
     with_bytes: bool = False,
 ) -> PlannedFile:
-    """Look at a file and say what is to be done with it; ``largest`` is in bytes.
+    """Look at a file and say what is to be done with it.
 
     With ``with_bytes`` they are brought along even where they have not changed.
     """
@@ -162,12 +175,12 @@ def inspect(
         status = source.path.stat()
         if not stat.S_ISREG(status.st_mode):
             return PlannedFile(uri, reason="not a file")  # a pipe would be waited for for ever
-        if status.st_size > largest:
-            reason = f"{status.st_size / 2**20:.0f} MB; the limit is {largest // 2**20}"
+        if status.st_size > limits.largest:
+            reason = f"{status.st_size / 2**20:.0f} MB; the limit is {limits.largest // 2**20}"
             return PlannedFile(uri, reason=f"{reason} (HELIX_MAX_FILE_MB)")
         if stored and not with_bytes:  # its bytes are needed only where they are others
             content_hash = hashes.of(source.path, status)
-            if is_unchanged(stored, content_hash, title):
+            if is_unchanged(stored, content_hash, title, limits.recipe):
                 return PlannedFile(uri, content_hash=content_hash, unchanged=True)
         data = source.path.read_bytes()
     except OSError as error:

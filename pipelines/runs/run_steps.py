@@ -27,7 +27,7 @@ from helix.telemetry.logs import where
 from pipelines.files.embedding import RunBatch
 from pipelines.files.ingestion import FileIngestion, Tools
 from pipelines.outages import in_database, through_outages
-from pipelines.runs.planning import FileHashes, RunCancelled, plan_paths
+from pipelines.runs.planning import FileHashes, FileLimits, RunCancelled, plan_paths
 from pipelines.runs.study_runs import carry_out_study
 from pipelines.runs.web_planning import plan_web
 
@@ -77,10 +77,10 @@ class Worker:
             return await self._study(run)
         try:
             if run.kind == "paths":
-                largest, hashes = self._settings.max_file_mb * 2**20, self._hashes or FileHashes()
+                limits, hashes = FileLimits.of(self._settings), self._hashes or FileHashes()
                 await through_outages(
                     lambda: asyncio.to_thread(
-                        plan_paths, store, run_id, run.options, largest, hashes
+                        plan_paths, store, run_id, run.options, limits, hashes
                     )
                 )
             elif run.kind in ("url", "crawl"):
@@ -100,7 +100,7 @@ class Worker:
             return await carry_out_study(self._settings, self.tools.store.of(run.tenant), run)
         except StoreUnavailable:
             raise
-        except HelixError as error:  # the model's: what was made until then stays
+        except HelixError as error:  # what was made until then stays
             await self.finish(run.id, str(error))
             return False
 

@@ -6,6 +6,7 @@ import asyncio
 
 from helix.library.access import Library
 from helix.library.runs import RunRow, set_stage
+from helix.prompts import use_folder
 from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.outages import in_database
@@ -16,8 +17,10 @@ async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) ->
 
     Raises:
         UpstreamError: the model's service failed several times in a row.
-        SettingsError: HELIX_LLM names no model that can be opened.
+        NothingMade: there is no item at the end.
+        SettingsError: HELIX_LLM names no model that can be opened, or as use_folder does.
     """
+    use_folder(settings.prompts_folder)
     from helix.providers import build_llm  # here, for most runs ask no model
     from helix.study.makers import build_maker
     from helix.study.making import make

@@ -24,7 +24,7 @@ from pipelines.crawler.results import (
     StoredPages,
 )
 from pipelines.crawler.urls import origin_of
-from pipelines.files.recipe import RECIPE
+from pipelines.files.recipe import ChunkSizes
 from pipelines.outages import in_database, through_outages
 from pipelines.runs.planning import PlannedFile, add_files_to_run
 
@@ -52,6 +52,7 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
         )
 
     ignored = 0
+    recipe = ChunkSizes.of(settings).recipe
     limits = FetchLimits(largest=settings.max_file_mb * 2**20)
     for url in run.options.get("urls") or [run.options.get("url")]:
         try:
@@ -61,7 +62,7 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
             continue
         options = options.allowing(settings.allow_hosts)
         stored_pages = await in_database(
-            store, stored_pages_of, store.tenant, origin_of(options.url)
+            store, stored_pages_of, store.tenant, origin_of(options.url), recipe
         )
         async with aclosing(_results(run, options, stored_pages, limits)) as results:
             async for result in results:
@@ -72,13 +73,13 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
     await in_database(store, set_stage, run.id, "scan", ignored)
 
 
-def stored_pages_of(connection: Connected, tenant: str, site: str) -> StoredPages:
+def stored_pages_of(connection: Connected, tenant: str, site: str, recipe: str) -> StoredPages:
     """What the database has of the pages of ``site`` (scheme and host), by their addresses.
 
     All of it at once: a crawl asks as it goes, in the event loop.
     """
     pages: dict[str, StoredPage] = {}
-    values = {"tenant": tenant, "site": f"{site}/", "recipe": RECIPE}
+    values = {"tenant": tenant, "site": f"{site}/", "recipe": recipe}
     for source_uri, content_hash, origin in connection.execute(_KNOWN, values):
         page = StoredPage.from_origin(source_uri, content_hash, origin)
         pages.setdefault(source_uri, page)

@@ -19,6 +19,7 @@ from helix.store import ChunkStore
 from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
 from pipelines.files.reading_places import ReadingPlaces
+from pipelines.files.recipe import ChunkSizes
 from pipelines.runs.planning import FileHashes
 from pipelines.runs.resting_engine import RestingEngine
 from pipelines.runs.run_identity import this_host
@@ -63,7 +64,10 @@ async def open_worker(
         stack.push_async_callback(sandbox.aclose)
         store = await stack.enter_async_context(open_store(ChunkStore, settings, *embedders))
         under_way = FilesUnderWay()
-        tools = Tools(store, _embeddings(settings, embedders, store, under_way), sandbox, reading)
+        tools = Tools(
+            store, _embeddings(settings, embedders, store, under_way), sandbox, reading,
+            ChunkSizes.of(settings),
+        )  # fmt: skip
         worker = Worker(settings, tools, name, host, under_way, hashes)
         await stack.enter_async_context(counting(store, "ingesting"))
         await migrate_engine(store.url)

@@ -78,6 +78,7 @@ def vendor(
             live(
                 module_database_url, llm=f"{kind}:{MODELS[kind]}", embedder="gemini",
                 gemini_api_key="wire-test-key", retrieval_max_distance=0.8,
+                answer_form="text",  # these replies are what is said, not blocks
             )
         )  # fmt: skip
         yield Vendor(kind, client, service, WIRES[kind])

@@ -11,10 +11,9 @@ from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval, Trace
-from helix.domain.search_space import Fusion, SearchSpace
+from helix.domain.search_space import LISTED, Fusion, SearchSpace
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
-from helix.storage.search_scope import LISTED
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened, record, word_embedder, write
 from tests.support.texts import paragraphs

@@ -37,6 +37,6 @@ async def test_this_document_is_the_one_in_scope(database_url: str) -> None:
         listed = await ask(opened, "What documents do you have?", scope=Scope(tags=("none",)))
         assert listed.text == "There are no documents here yet."
         first = await ask(opened, f"Summarize {document(1).title}")
-        only = Scope(document_ids=(first.citations[0]["document_id"],))
+        only = Scope(document_ids=tuple(first.cited_documents[:1]))
         answer = await ask(opened, "Summarize this document", scope=only)
     assert answer.text == first.text

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.answering.numbering import Renumbering, for_readers, renumbering_of
+from helix.answering.numbering import KnownMarkers, Renumbering, for_readers, renumbering_of
 
 TEXT = "Lamps are brass [12]. Chairs are oak [3, 12], not pine [3][1]. [99] and [x] stay."
 
@@ -38,6 +39,23 @@ def test_how_a_model_cuts_its_text_changes_nothing(pieces: list[str], cuts: list
     made = Renumbering(11)
     fed = [made.feed(text[a:b]) for a, b in pairwise(places)]
     assert "".join(fed) + made.end() == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("It is brass [9].", "It is brass."),
+        ("It is brass. [9] Or oak [2].", "It is brass. Or oak [2]."),
+        ("It is [9][2], not [9] [9]oak", "It is [2], not oak"),
+        ("Brass [9, 2] [7]", "Brass [2]"),
+        ("Brass  [9]\nOak ", "Brass\nOak "),
+        ("a[9]b [x] [2] .", "ab [x] [2] ."),
+    ],
+)
+def test_a_marker_without_a_source_takes_its_space_along(text: str, left: str) -> None:
+    for pieces in ([text], list(text), [text[:9], text[9:]]):
+        made = KnownMarkers(3)
+        assert "".join([*map(made.feed, pieces), made.end()]) == left
 
 
 def test_json_is_numbered_as_one() -> None:

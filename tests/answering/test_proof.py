@@ -216,11 +216,12 @@ def test_json_of_a_proof() -> None:
     start = HANDBOOK.index("Unused days")
     assert prove(answer, (REFUNDS, HANDED)).to_json() == {
         "ratio": 0.5,
+        "answers": None,
         "statements": [
             {"start": 0, "end": 31, "supported": False, "numbers": [1], "problem": "negation",
-             "relevant": True, "reason": None, "spans": []},
+             "status": "contradicted", "relevant": True, "reason": None, "spans": []},
             {"start": 32, "end": 65, "supported": True, "numbers": [2], "problem": None,
-             "relevant": True, "reason": None,
+             "status": "borne out", "relevant": True, "reason": None,
              "spans": [{"n": 2, "chunk_id": 2, "document_id": 1, "start": start, "end": start + 29,
                         "quote": "Unused days are not paid out.", "page": None, "label": ""}]},
         ],

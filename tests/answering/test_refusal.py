@@ -54,6 +54,17 @@ def test_the_closest_open_at_their_best_sentence_with_the_question_s_words_marke
     assert closest_passages("Who?", retrieval(*TEXTS), "ungrounded") == [], "it was withheld"
 
 
+def test_one_that_probably_answers_is_told_apart_and_opens_there() -> None:
+    text = "The lamp is sold in May. Anna Berg designed the lamp in 1931. It is heavy."
+    question = "Who designed the lamp?"
+    found = closest_passages(question, retrieval(*TEXTS, text), "model_refused") or []
+    assert [each["likely"] for each in found] == [False, False, False, True]
+    best = "Anna Berg designed the lamp in 1931."
+    assert found[3]["start"] == 10 + text.index(best)
+    back = closest_passages(question, retrieval(text), "underspecified") or []
+    assert [each["likely"] for each in back] == [False], "what is asked about is not known"
+
+
 def test_a_long_passage_is_told_around_its_best_sentence() -> None:
     filler = "Nothing is said here of it. " * 40
     text = f"{filler}The lamp is made of brass. {filler}"

@@ -12,6 +12,7 @@ from helix.answering.clarification import asks_which
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.memory import LONGEST, next_summary
 from helix.answering.turns import TurnReader
+from helix.domain.followups import FollowUp
 from helix.domain.history import EarlierTurn, History
 from helix.domain.memory import BEGIN, Budget
 from helix.retrieval.understanding import Understanding
@@ -47,7 +48,7 @@ async def test_what_a_turn_is_and_what_it_changes(opened: Services) -> None:
     assert _first_title(after) == "Kettles" and after.retrieval.trace.terms is None
     assert after.turn is not None and after.turn.to_json() == {
         "type": "dependent",
-        "understood_as": f"Within how many days? (after: {ABOUT_KETTLES.question})",
+        "understood_as": None,
         "memory": after.turn.memory.to_json(),
     }
     first = await ask(opened, question(1), history=History())
@@ -58,6 +59,42 @@ async def test_what_a_turn_is_and_what_it_changes(opened: Services) -> None:
     thanks = await ask(opened, "Great, thanks!", history=History((ABOUT_KETTLES,)))
     assert thanks.turn is not None and thanks.turn.kind == "conversational"
     assert thanks.text.startswith("You are welcome") and not thanks.retrieval.hits
+
+
+async def test_a_short_question_that_begins_something_new_is_searched_by_itself(
+    opened: Services,
+) -> None:
+    history = History((ABOUT_KETTLES,))
+    new = await ask(opened, "What is the capital of Mongolia?", history=history)
+    alone = await ask(opened, "What is the capital of Mongolia?")
+    assert new.turn is not None and (new.turn.kind, new.turn.understood_as) == (
+        "standalone", None
+    )  # fmt: skip
+    assert new.retrieval.stands_alone and new.abstained
+    assert new.retrieval.decision.best == alone.retrieval.decision.best
+    pointing = await ask(opened, "What is the capital of it?", history=history)
+    assert pointing.turn is not None and pointing.turn.kind == "dependent"
+    assert not pointing.retrieval.stands_alone
+
+
+async def test_a_turn_that_the_model_leaves_as_it_is_stands_alone() -> None:
+    asked, history = "What is the capital of Mongolia?", History((ABOUT_KETTLES,))
+    same = await Understanding(_Rewords(asked.lower())).of(asked, history)
+    assert same == FollowUp(asked)
+    other = await Understanding(_Rewords("Which kettles?")).of("Which ones?", history)
+    assert (other.standalone, other.tentative) == ("Which kettles?", False) and other.earlier
+    untold = await Understanding(_Rewords(None)).of(asked, history)
+    assert untold.tentative and untold.earlier, "the search tells"
+
+
+class _Rewords:
+    """A rewriter that always makes the same of a question."""
+
+    def __init__(self, said: str | None) -> None:
+        self.said = said
+
+    async def terms(self, question: str) -> str | None:
+        return self.said
 
 
 async def test_what_was_left_out_is_asked_in_full(opened: Services) -> None:
@@ -73,7 +110,7 @@ async def test_history_that_is_off_changes_no_search(opened: Services) -> None:
     engine = CitationQueryEngine(
         opened.engine.retriever, opened.llm, turns=TurnReader(None, Budget())
     )
-    pipeline = replace(opened.answering, engine=engine)
+    pipeline = replace(opened.answering, engine=engine, answerers=None)
     answer = await ask(
         replace(opened, answering=pipeline), "Within how many days?",
         history=History((ABOUT_KETTLES,)),

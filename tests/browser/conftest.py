@@ -83,12 +83,14 @@ def library_url(
 
 
 @contextmanager
-def serving(database_url: str, llm: LanguageModel | None = None, **values: object) -> Iterator[str]:
+def serving(
+    database_url: str, llm: LanguageModel | None = None, *, port: int = 0, **values: object
+) -> Iterator[str]:
     """Address of a server with ``values`` for settings, in a thread of this process."""
     offline: dict[str, object] = {"llm": "offline", "embedder": "offline", "workers": 0}
     settings = load_settings(database_url=database_url, **{**offline, **values})
     config = uvicorn.Config(
-        create_app(settings, llm=llm), port=0, log_level="warning", access_log=False,
+        create_app(settings, llm=llm), port=port, log_level="warning", access_log=False,
         timeout_graceful_shutdown=1,  # a page that is left open has its stream of the library
     )  # fmt: skip
     server = uvicorn.Server(config)
@@ -197,7 +199,7 @@ def ask(page: Page, question: str) -> None:
 
 def choose(page: Page, name: str) -> None:
     """Choose ``name`` in the menu of the header."""
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("menuitem", name=name).click()
 
 

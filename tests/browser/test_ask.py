@@ -146,7 +146,7 @@ def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> 
     assert f"{site}/#/source/" in copied
     page.get_by_label("Good answer").click()
     page.locator("dialog textarea").fill("Just so.")
-    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Send", exact=True).click()
     page.get_by_label("Copy a link to this answer").click()
     expect(page.locator("#announced")).to_have_text("Link copied")
     shared = page.evaluate("navigator.clipboard.readText()")
@@ -157,6 +157,65 @@ def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> 
     page.goto(shared)
     page.reload()
     expect(page.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
+
+
+def _elsewhere(page: Page, way: str) -> str:
+    page.get_by_role("button", name="Use this answer elsewhere").click()
+    page.get_by_role("button", name=way).click()
+    expect(page.locator("#announced")).to_contain_text("copied")
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def test_an_answer_is_used_elsewhere(page: Page, context: BrowserContext, site: str) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(page, REFUND)
+    expect(page.locator(".actions")).to_be_visible()
+    markdown = _elsewhere(page, "Copy as Markdown")
+    assert markdown.startswith(f"## {REFUND}\n")
+    assert re.search(r"purchase\. \[\\\[\d+\\\]\]\(" + re.escape(f"{site}/#/source/"), markdown)
+    assert "### Sources" in markdown and "[Refund Policy](" in markdown
+    assert _elsewhere(page, "Copy as rich text with links") == markdown
+    rich = page.evaluate(
+        "navigator.clipboard.read().then(([item]) => item.getType('text/html'))"
+        ".then((blob) => blob.text())"
+    )
+    assert f'href="{site}/#/source/' in rich and "<button" not in rich and "class=" not in rich
+    assert "Refund Policy. (n.d.). [" in _elsewhere(page, "Copy sources in APA style")
+    entry = _elsewhere(page, "Copy sources as BibTeX")
+    assert entry.startswith("@misc{helix") and "title = {{Refund Policy}}" in entry
+    page.get_by_role("button", name="Use this answer elsewhere").click()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+    expect(page.locator(".prose")).to_be_visible()
+    for part in (".top", ".ask-box", ".actions", ".sidebar"):
+        expect(page.locator(part).first).to_be_hidden()
+
+
+def test_the_trace_id_is_copied_by_one_click(
+    page: Page, context: BrowserContext, site: str
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with page.expect_response("**/messages") as answer:
+        ask(page, REFUND)
+    trace = answer.value.headers["x-trace-id"]
+    button = page.get_by_role("button", name="Copy the trace id")
+    expect(button).to_contain_text(trace[:8])
+    button.click()
+    expect(page.locator("#announced")).to_contain_text("Trace id copied")
+    assert page.evaluate("navigator.clipboard.readText()") == trace
+    page.reload()
+    expect(button).to_contain_text(trace[:8])
+    assert serious(page) == []
+
+
+def test_a_question_outside_the_documents_is_told_calmly(page: Page) -> None:
+    ask(page, "What is the capital of Mongolia?")
+    banner = page.locator(".outside")
+    expect(banner).to_contain_text("This is outside the documents.")
+    assert page.get_by_role("alert").count() == 0
+    assert serious(page) == []
 
 
 def test_questions_that_come_after_the_documents_are_shown(page: Page, site: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -152,3 +153,32 @@ def test_a_copy_has_every_quote_with_its_place(answered: Page, context: BrowserC
     for sentence in (RETURNS, CARDS):
         assert f"page 12 (printed 9): “{sentence}”" in copied
     assert copied.count("/#/source/") == 2
+
+
+@pytest.mark.parametrize("marked", [CARDS, f"{CARDS} [1]"])
+def test_a_source_that_helix_found_is_a_dotted_chip(
+    page: Page, policy: dict[str, Any], marked: str
+) -> None:
+    """The second statement has no marker, or one of Helix's own; the third has the model's."""
+    text = f"{RETURNS} [1] {marked} {RETURNS} [1]"
+    middle = len(f"{RETURNS} [1] ")
+    end = middle + len(marked)
+    places = [(0, middle - 1), (middle, end), (end + 1, len(text))]
+    statements: list[dict[str, Any]] = [
+        {
+            "start": start, "end": end, "supported": True, "relevant": True, "problem": None,
+            "reason": None, "numbers": [1], "spans": [{"n": 1, **at(policy, quote)}],
+        }
+        for (start, end), quote in zip(places, (RETURNS, CARDS, RETURNS), strict=True)
+    ]  # fmt: skip
+    statements[1]["by"] = "helix"
+    support = {"ratio": 1.0, "statements": statements}
+    tell(page, text, citations=[{"n": 1, **at(policy, RETURNS)}], support=support)
+    ask(page, QUESTION)
+    expect(page.locator(".chip:enabled")).to_have_count(3)
+    expect(page.locator(".chip.by-proof")).to_have_count(1)
+    found = _chip(page, 1)
+    expect(found).to_have_class(re.compile("by-proof"))
+    expect(found).to_have_accessible_name(re.compile("found by Helix"))
+    found.click()
+    expect(page.locator("mark.quote")).to_have_text(CARDS)

@@ -25,6 +25,7 @@ _THREAD = """
       - heading "Sources" [level=3]
     - group "This answer":
       - button "Copy the answer with its sources"
+      - button "Use this answer elsewhere"
       - button "Copy a link to this answer"
       - button "Good answer"
       - button "Bad answer"

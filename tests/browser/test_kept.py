@@ -129,10 +129,14 @@ def test_a_question_that_was_cut_is_asked_again_in_its_place(page: Page) -> None
     expect(page.locator(".turn")).to_have_count(2)
 
 
-def test_a_question_that_never_reached_the_server_is_typed_again(page: Page) -> None:
-    page.route("**/messages", lambda route: route.abort())
+def test_a_question_that_the_server_did_not_take_is_typed_again(page: Page) -> None:
+    full = json.dumps({"error": "too many answers are under way"})
+    page.route(
+        "**/messages",
+        lambda route: route.fulfill(status=503, body=full, content_type="application/json"),
+    )
     ask(page, REFUND)
-    expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
+    expect(page.get_by_role("alert")).to_contain_text("Too many answers are under way")
     page.reload()
     expect(page.locator("#question")).to_have_value(REFUND)
 

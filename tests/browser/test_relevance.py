@@ -14,6 +14,12 @@ from tests.browser.conftest import ask, fits, serious
 REFUSED = "I don't have that in the provided documents."
 QUESTION = "How many people does Helix employ?"
 SENTENCE = "Refunds are accepted within 30 days of purchase."
+DEBUG = {
+    "gate": {"ceiling": 0.72, "best": 0.3, "by_name": False}, "sources": [], "terms": [],
+    "candidates": {"near": [], "lexical": [], "fused": []},
+    "seconds": {"embed": 0.01, "search": 0.01, "model": 0.01, "total": 0.03},
+    "tokens": {"context": 100, "answer": 10},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -76,7 +82,9 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
 ) -> None:
     window = f"🦓 {SENTENCE}"
     place = window.index("Refunds")
-    passage = {**at(policy, SENTENCE), "text": window, "marks": [[place, place + 7]]}
+    passage = {
+        **at(policy, SENTENCE), "text": window, "marks": [[place, place + 7]], "likely": False,
+    }  # fmt: skip
     meant = 'Do you mean "How long do I have to request a refund?"'
     asked = tell(
         page, REFUSED, abstained=True, reason="model_refused", closest=[passage],
@@ -98,6 +106,22 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
     assert fits(page)
 
 
+def test_a_passage_that_may_answer_is_not_called_no_answer(
+    page: Page, policy: dict[str, Any]
+) -> None:
+    passages = [
+        {**at(policy, SENTENCE), "text": text, "marks": [], "likely": likely, "chunk_id": n}
+        for n, (text, likely) in enumerate((("Only close.", False), (SENTENCE, True)))
+    ]
+    tell(page, REFUSED, abstained=True, reason="model_refused", closest=passages)
+    ask(page, QUESTION)
+    expect(page.get_by_label("This may answer it all the same")).to_contain_text(SENTENCE)
+    others = page.get_by_label("Closest, but not an answer")
+    expect(others).to_contain_text("Only close.")
+    expect(others).not_to_contain_text(SENTENCE)
+    assert serious(page) == []
+
+
 def test_a_question_back_about_a_thing_is_read_and_replied_to(page: Page) -> None:
     which = 'Which actor do you mean? The closest passages are in "Hamlet" and "Macbeth".'
     asked = tell(page, REFUSED, abstained=True, reason="underspecified", clarifying_question=which)
@@ -105,7 +129,7 @@ def test_a_question_back_about_a_thing_is_read_and_replied_to(page: Page) -> Non
     expect(page.locator(".refusal .which")).to_have_text(which)
     expect(page.locator(".refusal .meant")).to_have_count(0)
     ask(page, "The one in Hamlet")
-    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator(".refusal")).to_have_count(2)
     assert asked[1]["question"] == "The one in Hamlet"
     assert serious(page) == []
 
@@ -125,3 +149,27 @@ def test_a_suggested_scope_asks_the_same_of_fewer_documents(
     assert asked[1]["document_ids"] == [policy["id"]]
     # what is asked alone already is not suggested again
     expect(page.locator(".suggested")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("probability", "noted", "told"), [(0.31, 1, "maybe"), (0.72, 0, "maybe"), (0.94, 0, "likely")]
+)
+def test_how_likely_an_answer_is_what_was_asked(
+    page: Page, policy: dict[str, Any], probability: float, noted: int, told: str
+) -> None:
+    statement = {
+        "start": 0, "end": len(SENTENCE), "supported": True, "problem": None, "status": "quoted",
+        "relevant": probability >= 0.9, "reason": None,
+    }  # fmt: skip
+    answers = {"probability": probability, "likely": probability >= 0.9}
+    support = {"ratio": 1.0, "answers": answers, "statements": [statement]}
+    citation = {"n": 1, **at(policy, SENTENCE)}
+    tell(page, f"{SENTENCE} [1]", citations=[citation], support=support, debug=DEBUG)
+    ask(page, QUESTION)
+    expect(page.locator(".sources")).to_contain_text("page 12")
+    expect(page.locator(".support-note")).to_have_count(noted)
+    expect(page.locator(".unsupported")).to_have_count(0)
+    page.get_by_role("button", name="Why this answer").click()
+    checks = page.locator(".checks")
+    expect(checks).to_contain_text(f"Answers what was asked: {told}")
+    expect(checks).to_contain_text(f"of 100 such answers about {round(probability * 100)} do")

@@ -80,7 +80,7 @@ def test_a_vote_and_its_note_are_stored_with_the_answer(page: Page, site: str) -
     page.keyboard.type("It is 31 days.")
     assert serious(page) == []
     with page.expect_response("**/feedback") as sent:
-        note.get_by_role("button", name="Send").click()
+        note.get_by_role("button", name="Send", exact=True).click()
     sent.value.finished()
     expect(note).to_be_hidden()
     kept = httpx.get(f"{site}/v1/answers/{answer.value.headers['x-answer-id']}").json()["feedback"]

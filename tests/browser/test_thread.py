@@ -56,7 +56,7 @@ def test_an_answer_is_made_again_beside_the_first(page: Page) -> None:
     expect(turn.locator(".chip:enabled").first).to_be_visible()
 
 
-def test_the_second_question_tells_how_it_was_understood_and_how_full_the_memory_is(
+def test_the_second_question_tells_how_full_the_memory_is(
     page: Page,
 ) -> None:
     answered(page)
@@ -65,8 +65,26 @@ def test_the_second_question_tells_how_it_was_understood_and_how_full_the_memory
     meter = page.get_by_label("Memory of the conversation")
     expect(meter).to_be_visible()
     expect(page.locator(".memory")).to_have_attribute("title", re.compile("1 of 1 earlier quest"))
-    expect(page.locator(".understood")).to_contain_text("gift cards")
     assert serious(page) == []
+
+
+def test_only_a_question_that_is_put_in_full_says_how_it_was_understood(page: Page) -> None:
+    answered(page)
+    answered(page, "How many days of leave do full-time employees have a year?")
+    answered(page, "Why is that so?")
+    expect(page.locator(".turn")).to_have_count(3)
+    expect(page.locator(".understood")).to_have_count(0)
+
+
+def test_what_was_read_is_told_apart_by_its_first_words(page: Page) -> None:
+    answered(page)
+    page.get_by_text("Why this answer").click()
+    read = page.locator(".read button")
+    expect(read.first).to_be_visible()
+    words = read.all_inner_texts()
+    assert len(words) > 2 and len(set(words)) == len(words)
+    titles = page.locator(".read .passage-title").all_inner_texts()
+    assert len(set(titles)) == len(titles), "each document once"
 
 
 def test_an_answer_goes_on_over_a_reload_and_in_a_second_tab(

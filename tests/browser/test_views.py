@@ -72,10 +72,21 @@ def test_without_a_report_the_packaged_one_shows_and_how_to_make_ones_own(
         expect(page.get_by_text("This report came with Helix.")).to_be_visible()
         expect(page.locator(".plot").first.locator(".good")).to_have_count(len(packaged["totals"]))
         expect(page.locator(".case")).to_have_count(len(packaged["cases"]))
+        expect(page.locator(".measured")).to_contain_text("refund-policy.txt")
+        expect(page.locator(".measured")).to_contain_text("7 of 7 are in this library.")
         page.get_by_text("Make your own").click()
         expect(page.locator("code", has_text="python -m evals.run").first).to_be_visible()
         assert serious(page) == []
         assert fits(page)
+
+
+def test_a_report_of_other_documents_says_that_it_tells_nothing_of_ones_own(
+    context: BrowserContext, desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "default_directory", lambda: tmp_path / "pg")
+    with watched(context, desk, "#/evals") as page:
+        expect(page.locator(".measured")).to_contain_text("None of them is in this library.")
+        assert serious(page) == []
 
 
 def test_offline_nothing_has_left_this_machine(context: BrowserContext, library_url: str) -> None:

@@ -6,12 +6,21 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from helix.client import AsyncHelix, Forbidden, Helix, Run, RunFile, Unauthorized
+from helix.client import (
+    AsyncHelix,
+    Forbidden,
+    Helix,
+    Run,
+    RunFile,
+    SearchOptions,
+    Unauthorized,
+)
 from helix.contract import REFUSAL
 from helix.errors import BadRequest, NotFound
 from tests.support.cli_runner import helix
@@ -38,6 +47,30 @@ def client(database: str) -> Iterator[Helix]:
         yield client
 
 
+def test_passages_are_searched_within_filters(client: Helix, database: str) -> None:
+    found = client.search("request a refund", top_k=1)
+    (first,) = found.results
+    assert found.near_enough and found.json["q"] == "request a refund"
+    assert first.title == "Refund Policy" and first.score > 0
+    assert {first.snippet[slice(*mark)].lower() for mark in first.marks} & {"refund", "refunds"}
+    document = client.document(first.document_id, text=True)
+    assert document.text is not None and first.start is not None
+    assert document.text[first.start : first.end].strip()
+    now = datetime.now(UTC)
+    for options, is_found in (
+        (SearchOptions(tags=["policy"], document_ids=[first.document_id]), True),
+        (SearchOptions(tags=["policy", "other"]), False),
+        (SearchOptions(until=now, since="2020-01-01T00:00:00Z"), True),
+        (SearchOptions(since=now + timedelta(days=1)), False),
+        (SearchOptions(source_prefix="nowhere/"), False),
+    ):
+        assert bool(client.search("refund", **options).results) == is_found, options
+    with pytest.raises(BadRequest, match="document_ids is empty"):
+        client.search("refund", document_ids=[])
+    with pytest.raises(BadRequest):
+        client.search(" ")
+
+
 def test_an_answer_as_it_streams_is_the_whole_one(client: Helix) -> None:
     with client.ask(QUESTION) as stream:
         pieces = list(stream)
@@ -49,11 +82,12 @@ def test_an_answer_as_it_streams_is_the_whole_one(client: Helix) -> None:
         whole.answer, whole.citations, whole.support,
     )  # fmt: skip
     (citation,) = whole.citations
+    assert citation.document_id is not None
     document = client.document(citation.document_id, text=True)
     assert document.text is not None and citation.quote
     assert document.text[citation.start : citation.end] == citation.quote
     assert (document.title, document.tags) == ("Refund Policy", ("policy",))
-    (statement,) = whole.support.statements
+    statement = whole.support.statements[0]
     assert statement.supported and statement.spans[0].quote == citation.quote
     assert whole.support.ratio == 1.0 and not whole.abstained
 

@@ -58,6 +58,8 @@ def test_doctor_finds_a_healthy_service_healthy(seeded: dict[str, str]) -> None:
     assert "FAIL" not in done.stdout
     assert "1536 numbers, norm 1.000" in done.stdout and "pgvector 0." in done.stdout
     assert "1 documents" in done.stdout
+    assert "another: DATABASE_URL, or `helix up --data DIR`" in done.stdout
+    assert "another: HELIX_LLM, or `helix up --model NAME`" in done.stdout
 
 
 def test_doctor_reads_geminis_raw_norm(database_url: str) -> None:
@@ -155,7 +157,7 @@ PROVIDERS = [
     ("HELIX_EMBEDDER", "nobody", "HELIX_EMBEDDER names an unknown provider 'nobody'"),
     ("HELIX_LLM", "nobody:m", "HELIX_LLM names an unknown provider 'nobody'"),
     ("HELIX_LLM", "offline:m", "HELIX_LLM=offline takes no model name"),
-    ("HELIX_EMBEDDER", "openai:text-embedding-3-small", "helix-answers[openai]"),
+    ("HELIX_EMBEDDER", "huggingface:some/model", "helix-answers[huggingface]"),
 ]
 
 

@@ -100,6 +100,18 @@ def test_labels_are_put_on_asked_and_taken_off(command: Helix) -> None:
     assert command("documents", "tag", "refund").returncode == 2
 
 
+def test_passages_are_searched(command: Helix) -> None:
+    done = command("search", "refund", "30", "days")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Refund Policy\n    ") and "30 days" in done.stdout
+    told = json.loads(command("search", "refund", "--limit", "1", "--json").stdout)
+    assert [each["title"] for each in told["results"]] == ["Refund Policy"]
+    narrowed = json.loads(command("search", "days", "-d", "handbook", "--json").stdout)
+    assert {each["title"] for each in narrowed["results"]} == {"Travel Handbook"}
+    blank = command("search", " ")
+    assert blank.stderr.startswith("helix: there is nothing to look for")
+
+
 def test_an_answer_has_its_place_and_quotes_and_no_number(command: Helix) -> None:
     done = command("ask", "How", "long", "do", "I", "have", "to", "request", "a", "refund?")
     assert done.returncode == 0, done.stderr

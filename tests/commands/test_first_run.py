@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,11 +14,15 @@ import psycopg
 import pytest
 import typer
 
-from helix.commands.first_run import prepared, settings_of_first_run
+from db.embedded import default_directory
+from helix.commands.first_run import prepared, settings_of_first_run, what_runs
 from helix.errors import SettingsError
+from helix.providers import local_servers
+from helix.providers.local_servers import Place
 from helix.settings import HOW, load_settings
 from tests.support.cli_runner import helix
 from tests.support.fake_embedder import rows
+from tests.support.scripted_server import Reply, scripted
 from tests.support.server_processes import served
 from tests.support.service_process import eventually
 
@@ -34,8 +40,25 @@ def nothing_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "helix" / "env"
 
 
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model server on the usual ports, whatever runs on this machine."""
+    monkeypatch.setattr(local_servers, "USUAL", (Place("Nobody", "server", "http://127.0.0.1:1"),))
+    monkeypatch.setattr(local_servers.local_servers, "__defaults__", (local_servers.USUAL,))
+
+
+@pytest.fixture
+def somebody(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A model server on one of the usual ports; its address."""
+    listed = {"data": [{"id": "qwen", "owned_by": "vllm"}, {"id": "llama"}]}
+    with scripted(Reply(json.dumps(listed).encode())) as server:
+        places = (Place("vLLM", "server", server.url),)
+        monkeypatch.setattr(local_servers.local_servers, "__defaults__", (places,))
+        yield f"{server.url}/v1"
+
+
 def test_without_settings_it_chooses_and_keeps_them(
-    nothing_set: Path, capsys: pytest.CaptureFixture[str]
+    nothing_set: Path, nobody: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = settings_of_first_run()
     chosen = (settings.database_url, settings.llm, settings.embedder)
@@ -43,7 +66,8 @@ def test_without_settings_it_chooses_and_keeps_them(
     told, kept = capsys.readouterr().err, nothing_set.read_text()
     assert str(nothing_set) in told and "DATABASE_URL=embedded\n" in kept
     settings_of_first_run()
-    assert (capsys.readouterr().err, nothing_set.read_text()) == ("", kept), "once"
+    told = capsys.readouterr().err
+    assert "First run" not in told and nothing_set.read_text() == kept, "once"
 
 
 def test_what_is_set_is_left_alone(nothing_set: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +80,92 @@ def test_what_is_set_is_left_alone(nothing_set: Path, monkeypatch: pytest.Monkey
     assert not nothing_set.exists()
 
 
-def test_settings_that_cannot_be_kept_are_told(nothing_set: Path) -> None:
+def test_data_and_model_are_told_in_two_lines(nothing_set: Path, nobody: None) -> None:
+    told = what_runs(settings_of_first_run()).splitlines()
+    assert told[0].startswith(f"Data: {default_directory()} (the bundled Postgres). Change it with")
+    assert told[1].startswith("No model answers: quotes of your documents only. Change it with")
+
+
+def test_a_model_server_of_this_machine_is_told_and_used_where_that_is_asked_for(
+    nothing_set: Path, somebody: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert settings_of_first_run().llm == "offline"
+    told = capsys.readouterr().err
+    assert "vLLM answers on this machine: server:qwen, server:llama" in told
+    assert "`helix up --model server:qwen` answers by it." in told
+    settings = settings_of_first_run(local_server=True)
+    assert (settings.llm, settings.model_server) == ("server:qwen", somebody)
+    assert settings_of_first_run("server:llama").model_server == somebody
+
+
+def test_a_user_who_agrees_has_it_kept(
+    nothing_set: Path, somebody: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(typer, "confirm", lambda *_, **__: True)
+    assert settings_of_first_run().llm == "server:qwen"
+    kept = nothing_set.read_text()
+    assert f"HELIX_LLM=server:qwen\nHELIX_MODEL_SERVER={somebody}\n" in kept
+    assert "HELIX_EMBEDDER=offline" in kept
+    assert load_settings().llm == "server:qwen"
+
+
+def test_a_local_server_that_is_asked_for_and_not_there_is_one_line(
+    nothing_set: Path, nobody: None
+) -> None:
+    with pytest.raises(SettingsError, match=r"no model server answers .* Nobody \(http"):
+        settings_of_first_run(local_server=True)
+
+
+def test_a_model_that_is_named_answers(nothing_set: Path, nobody: None) -> None:
+    settings = settings_of_first_run("ollama:llama3.2")
+    assert "\nollama:llama3.2 answers. Change it with --model" in what_runs(settings)
+    assert (settings.llm, settings.embedder) == ("ollama:llama3.2", "offline")
+    assert "HELIX_LLM=ollama:llama3.2" in nothing_set.read_text()
+    assert load_settings().llm == "ollama:llama3.2"
+
+
+def test_a_model_that_is_named_needs_no_embedder_of_its_own(
+    nothing_set: Path, nobody: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://u@127.0.0.1/d")
+    assert settings_of_first_run("ollama:llama3.2").embedder == "offline"
+    nothing_set.unlink()
+    monkeypatch.setenv("GEMINI_API_KEY", "a key")
+    assert settings_of_first_run("ollama:llama3.2").embedder == "gemini"
+    assert not nothing_set.exists(), "for this server alone: the key says which model answers"
+
+
+def test_a_database_that_is_named_needs_no_model(
+    nothing_set: Path, nobody: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"embedded:{nothing_set.parent}/data")
+    settings = settings_of_first_run()
+    assert (settings.llm, settings.embedder) == ("offline", "offline")
+    assert (load_settings().llm, load_settings().embedder) == ("offline", "offline"), "kept"
+    assert "DATABASE_URL" not in nothing_set.read_text()
+    monkeypatch.setenv("HELIX_LLM", "ollama:llama3.2")
+    assert settings_of_first_run().llm == "ollama:llama3.2"
+
+
+def test_the_folder_of_the_data_is_kept_the_first_time_and_told(
+    nothing_set: Path, nobody: None
+) -> None:
+    folder = Path("data").absolute()
+    settings = settings_of_first_run(data=Path("data"))
+    assert settings.database_url == f"embedded:{folder}" == load_settings().database_url
+    assert what_runs(settings).startswith(f"Data: {folder} (the bundled Postgres). Change it with")
+    other = settings_of_first_run(data=Path("other"))
+    assert other.database_url == f"embedded:{folder.parent / 'other'}"
+    assert load_settings().database_url == f"embedded:{folder}", "later for one server alone"
+
+
+def test_the_password_of_a_database_is_not_told() -> None:
+    settings = load_settings(database_url="postgresql://me:hunter2@db.lan/helix", **OFFLINE)
+    assert what_runs(settings).startswith("Data: postgresql://me:***@db.lan/helix. Change it with")
+
+
+def test_settings_that_cannot_be_kept_are_told(nothing_set: Path, nobody: None) -> None:
     nothing_set.parent.write_text("a file where the folder would be")
     with pytest.raises(SettingsError, match=r"helix.env cannot be written"):
         settings_of_first_run()

@@ -69,6 +69,26 @@ def test_a_server_that_asks_for_a_key_is_passed_over(embedded: str, database_url
         assert helix("documents", DATABASE_URL=embedded, **_OFFLINE).returncode == 0
 
 
+def test_whose_model_answers_is_said(embedded: str, database_url: str) -> None:
+    own = {"HELIX_LLM": "server:mine", "HELIX_EMBEDDER": "offline"}
+    own["HELIX_MODEL_SERVER"] = "http://127.0.0.1:1/v1"
+    with live(database_url) as client, announced(embedded, str(client.base_url)):
+        address = str(client.base_url).rstrip("/")
+        told = f"The server at {address} answers, with "
+        found = helix("ask", "q?", DATABASE_URL=embedded, **own)
+        named = helix("ask", "q?", "--server", address, HELIX_LLM="server:mine")
+        plain = helix("ask", "q?", "--server", address)
+        same = helix("ask", "q?", "--server", address, HELIX_LLM="offline")
+        examined = helix("doctor", DATABASE_URL=embedded, **own)
+    for done in (found, named):
+        assert done.stderr.count(told) == 1
+        assert "HELIX_LLM=server:mine here is not used." in done.stderr and told not in done.stdout
+    assert told not in plain.stderr
+    assert told in same.stderr and "not used" not in same.stderr
+    assert f"{address} answers: commands ask it, and its model, " in examined.stdout
+    assert "llm server:mine" in examined.stdout
+
+
 def test_a_server_that_asks_for_a_key_says_how_to_show_one(database_url: str) -> None:
     with live(database_url, auth="keys") as client:
         address = str(client.base_url).rstrip("/")

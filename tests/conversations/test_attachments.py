@@ -125,7 +125,8 @@ def test_taking_one_away_takes_it_out_of_what_a_refusal_shows(
     client: httpx.Client, store: ChunkStore, wire: GeminiWire
 ) -> None:
     conversation = begun(client)
-    wire.script(Answer(deltas=(REFUSAL,)), on="generate")
+    # of what is attached, and of the library beside it
+    wire.script(Answer(deltas=(REFUSAL,)), Answer(deltas=(REFUSAL,)), on="generate")
     document = attached(client, store, conversation, SECRET + " And more.")
     refused = ask(client, conversation, question="Who feeds the zebra in the observatory?").json()
     address = f"/v1/conversations/{conversation}"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.conversations import conversation_rows, tree
-from helix.conversations.reading import all_messages, get_path
+from helix.conversations.reading import all_messages, get_conversation, get_path
 from helix.conversations.transfer import (
     export_json,
     export_markdown,
@@ -74,6 +74,26 @@ async def test_a_tree_comes_back_from_json(database_url: str) -> None:
             for one in (exported, again)
         ]  # fmt: skip
         assert places[0] == places[1]
+
+
+async def test_the_choice_of_a_model_comes_back_where_it_is_allowed(database_url: str) -> None:
+    async with opened(database_url) as store:
+        library = Library(store)
+        name = await filled(library, [("One?", "Yes [1].")])
+        await library.change(
+            lambda connection: conversation_rows.change(
+                connection, library.tenant, name, None, None, "offline"
+            )
+        )
+        exported = await export_json(library, name)
+        assert exported["model"] == "offline"
+        for models, kept in ((("offline", "gemini"), "offline"), (("gemini",), None), ((), None)):
+            made = await import_json(library, exported, models=models)
+            assert (await get_conversation(library, made))["model"] == kept
+        with pytest.raises(BadRequest, match="no exported conversation"):
+            await import_json(library, exported | {"model": 7})
+        older = {key: value for key, value in exported.items() if key != "model"}
+        assert await import_json(library, older)
 
 
 async def test_a_path_comes_back_from_markdown(database_url: str) -> None:

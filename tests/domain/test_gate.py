@@ -52,6 +52,13 @@ def test_less_than_an_exact_match_changes_nothing(lexical: LexicalMatch | None) 
         assert decide(distances, 0.7, lexical) == decide(distances, 0.7)
 
 
+@pytest.mark.parametrize("distances", [[0.9], [NAN], []])
+def test_documents_of_the_conversation_that_answer_pass_from_afar(distances: list[float]) -> None:
+    decision = decide(distances, 0.7, answers=True)
+    assert decision.passed and decision.by_evidence and not decision.by_name
+    assert not decide([0.6], 0.7, answers=True).by_evidence, "the distance is enough"
+
+
 def test_more_words_to_meet_never_admit_more() -> None:
     for words, identifiers, together in product(range(4), range(4), range(4)):
         if identifiers > words or together > words:

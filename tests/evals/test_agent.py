@@ -18,6 +18,7 @@ from helix.agent.ledger import Ledger
 from helix.agent.tool import ToolContext, ToolFailure, ToolOutput
 from helix.agent.tools import TOOLS
 from helix.domain.scope import Scope
+from helix.domain.tool_results import ToolResult
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
 from tests.support.live_server import OFFLINE
@@ -53,7 +54,9 @@ async def _call(context: ToolContext, name: str, **arguments: Any) -> ToolOutput
 
 
 def _text(output: ToolOutput) -> str:
-    return "\n".join(part for part in output.parts if isinstance(part, str))
+    """The texts of an output, results of tools among them."""
+    texts = (part.text if isinstance(part, ToolResult) else part for part in output.parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 async def _ids(context: ToolContext) -> dict[str, int]:
@@ -108,7 +111,8 @@ async def test_each_tool_brings_passages_of_the_scope_with_their_places(settings
         assert "Forest" in _text(dear) and "Sprout" not in _text(dear)
 
         now = _text(await _call(context, "current_time"))
-        assert now == "Monday, 2026-03-02 01:30 (Pacific/Auckland, UTC+1300)"
+        assert "Monday" in now and "2026-03-02" in now
+        assert "01:30" in now and "Pacific/Auckland (UTC+1300)" in now
 
 
 async def test_the_calculator_binds_each_number_to_its_cell(settings: Settings) -> None:
@@ -128,8 +132,7 @@ async def test_the_calculator_binds_each_number_to_its_cell(settings: Settings) 
         with pytest.raises(ToolFailure, match="38,690 stands in several places"):
             await _call(context, "calculator", expression="44,824 - 38,690")
         free = await _call(context, "calculator", expression="2 + 2 * 3")
-        assert free.calculations == () and "= 8" in _text(free)
-        assert "cannot be cited" in _text(free)
+        assert free.calculations == () and _text(free) == "2 + 2 × 3 = 8"
         with pytest.raises(ToolFailure, match="only numbers"):
             await _call(context, "calculator", expression="open('/etc/passwd')")
 

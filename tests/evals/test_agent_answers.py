@@ -66,7 +66,7 @@ def check(answer: Answer, texts: dict[int, str]) -> None:
     sources = answer.retrieval.sources
     assert set(marker_numbers(answer.text)) <= set(range(1, len(sources) + 1))
     for each in answer.citations:
-        if each["quote"] is not None:
+        if each["quote"] is not None and each["document_id"] is not None:
             start, end = each["start"], each["end"]
             stored = texts[each["document_id"]].encode()
             assert stored.decode()[start:end].encode() == each["quote"].encode()

@@ -57,7 +57,7 @@ async def test_a_model_judges_and_unreadable_replies_are_counted(wire: GeminiWir
         judgement = await judge.judge("How long?", answer, SOURCES)
     finally:
         await llm.aclose()
-    assert (judge.name, len(wire.received("generate"))) == ("gemini:gemini-2.5-flash", 5)
+    assert (judge.name, len(wire.received("generate"))) == ("gemini:gemini-3.5-flash-lite", 5)
     assert (judgement.faithful, judgement.relevant, judgement.unreadable) == (True, False, 1)
     assert judgement.citations == CitationScores(0.5, 0.5)
     assert judgement.verdict is not None and judgement.verdict.grounded

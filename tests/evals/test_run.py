@@ -170,7 +170,7 @@ async def test_without_the_gate_the_refusals_fall(
 async def test_an_answerer_that_refuses_everything_fails(
     suite: Suite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answerer, "_answer", lambda reading: REFUSAL)
+    monkeypatch.setattr(answerer, "_answer", lambda *_: REFUSAL)
     assert await _failed(settings, suite) == [
         "MIN_ANSWERED", "MIN_FAITHFULNESS", "MIN_CITATIONS", "MIN_CITATIONS",
     ]  # fmt: skip
@@ -179,10 +179,10 @@ async def test_an_answerer_that_refuses_everything_fails(
 async def test_markers_off_by_one_fail_by_their_citations(
     suite: Suite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real: Callable[[Any], str] = answerer._answer
+    real: Callable[[Any, float], str] = answerer._answer
 
-    def shifted(reading: Any) -> str:
-        return re.sub(r"\[(\d+)\]", lambda n: f"[{int(n[1]) + 1}]", real(reading))
+    def shifted(reading: Any, risk: float) -> str:
+        return re.sub(r"\[(\d+)\]", lambda n: f"[{int(n[1]) + 1}]", real(reading, risk))
 
     monkeypatch.setattr(answerer, "_answer", shifted)
     assert await _failed(settings, suite) == ["MIN_CITATIONS", "MIN_CITATIONS"]

@@ -115,7 +115,7 @@ async def test_a_prompt_that_broke_later_gives_way_and_is_told(database_url: str
 
 async def test_offline_answers_read_no_prompts(database_url: str) -> None:
     async with services(database_url) as opened:
-        assert opened.answering.prompts is None
+        await _write(opened, "Speak plainly.")
         assert await opened.answering.prompts_of("default") == Prompts()
         assert isinstance(opened.prompts, PromptBook)
     assert template(STYLE).whole() == ""

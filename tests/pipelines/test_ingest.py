@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,28 @@ def test_help_tells_what_is_so() -> None:
     shown = " ".join(ingest("--help").stdout.replace("│", " ").split())
     for said in ("the bundled samples if none", "takes exactly one file", "exit status is then 1"):
         assert said in shown
+
+
+def test_chunks_are_of_the_sizes_that_are_set_and_cut_anew_by_others(
+    folder: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = " ".join(f"Rule {n} says that a refund of order {n} takes {n} days." for n in range(60))
+    (folder / "rules.txt").write_text(text)
+    spans = "SELECT start_char, end_char FROM chunks ORDER BY start_char"
+    assert "1 added" in ingest("rules.txt").output
+    usual = rows(database_url, spans)
+    monkeypatch.setenv("CHUNK_TARGET_TOKENS", "60")
+    monkeypatch.setenv("CHUNK_OVERLAP_TOKENS", "0")
+    assert "1 replaced" in ingest("rules.txt").output
+    assert "1 unchanged" in ingest("rules.txt").output
+    short = rows(database_url, spans)
+    assert len(short) > 3 * len(usual)
+    assert all(end <= start for (_, end), (start, _) in pairwise(short)), "nothing is repeated"
+    monkeypatch.setenv("CHUNK_OVERLAP_TOKENS", "30")
+    assert "1 replaced" in ingest("rules.txt").output
+    overlapping = rows(database_url, spans)
+    assert any(end > start for (_, end), (start, _) in pairwise(overlapping))
+    for name in ("CHUNK_TARGET_TOKENS", "CHUNK_OVERLAP_TOKENS"):
+        monkeypatch.delenv(name)
+    assert "1 replaced" in ingest("rules.txt").output
+    assert rows(database_url, spans) == usual

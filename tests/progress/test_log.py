@@ -67,6 +67,6 @@ async def test_it_has_a_bound_while_the_database_is_away() -> None:
 
 async def test_nothing_is_noted_where_nothing_is_kept() -> None:
     library = Away(failures=0)
-    log = ProgressLog(library, IDLE, kept=False)
+    log = ProgressLog(library, IDLE, whose="off")
     log.note(ADA, "question_asked")
     assert await log.write() is True and library.written == []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
+from importlib.resources import files
 from itertools import pairwise
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
@@ -108,7 +110,7 @@ async def test_a_session_over_midnight_is_cut_where_the_readers_day_ends(library
         "sessions": [
             {"from": "2026-03-29T00:00:00+01:00", "to": "2026-03-29T00:20:00+01:00", "minutes": 20}
         ],
-        "actions": {"question_asked": 21},
+        "actions": {"question_asked": 21}, "badges": [],
     }  # fmt: skip
     other = await read_progress(library, Learner("default", ""), "UTC", now)
     assert other["totals"]["actions"] == {} and {d["level"] for d in other["days"]} == {0}
@@ -173,15 +175,28 @@ def _dates(session: Session, zone: ZoneInfo) -> set[date]:
     return {(session.started_at + MINUTE * n).astimezone(zone).date() for n in range(minutes + 1)}
 
 
-def test_the_badges_are_data() -> None:
+def test_the_badges_are_the_twenty_five_of_the_specification() -> None:
     found = badges()
     groups = [badge.group for badge in found]
     counts = {name: groups.count(name) for name in groups}
-    assert counts == {"chat": 5, "habit": 5, "quiz": 4, "workshop": 4, "cards": 4, "map": 3}
+    assert counts == {"chat": 10, "quiz": 4, "workshop": 4, "cards": 4, "map": 3}
+    assert [(badge.metric, badge.target) for badge in found] == [
+        ("question_asked", 1), ("questions_in_a_day", 10), ("question_asked", 100),
+        ("minutes", 60), ("longest_streak", 3), ("longest_streak", 7), ("longest_session", 30),
+        ("late_sessions", 1), ("early_sessions", 1), ("question_scoped", 1),
+        ("quiz_taken", 1), ("quiz_perfect", 1), ("quiz_advanced_passed", 1), ("quiz_taken", 10),
+        ("workshop_made", 1), ("lesson_finished", 1), ("workshop_finished", 1),
+        ("workshop_finished", 5), ("cards_made", 1), ("card_reviewed", 50), ("deck_mastered", 1),
+        ("cards_made", 5), ("map_made", 1), ("map_exported", 1), ("map_made", 5),
+    ]  # fmt: skip
+    drawn = files("helix.web").joinpath("components.js").read_text("utf-8")
+    for badge in found:
+        assert re.search(rf'^  "?{badge.icon}"?: "M', drawn, re.M), "the page draws it"
     codes = {badge.code: badge for badge in found}
     assert len(codes) == len(found) == 25
     for badge in found:
-        assert badge.metric in METRICS and badge.target > 0 and badge.title and badge.text
+        assert badge.metric in METRICS and badge.target > 0
+        assert badge.title and badge.text and badge.icon
         if badge.next:
             following = codes[badge.next]
             assert following.metric == badge.metric and following.target > badge.target
@@ -190,26 +205,64 @@ def test_the_badges_are_data() -> None:
 async def test_every_badge_is_earned_by_doing_what_it_says_and_not_before(
     library: Library,
 ) -> None:
-    """Events are replayed up to one short of each target, then the last one of each."""
+    """One short of the highest target of each action, then the last one of each."""
     begins = datetime(2026, 1, 1, 9, tzinfo=UTC)
     actions = {badge.metric: badge.target for badge in badges() if badge.metric in get_args(Action)}
-    for name, target in actions.items():  # the highest target of each, for they are in order
+    for name in actions:
+        actions[name] = max(badge.target for badge in badges() if badge.metric == name)
+    for name, target in actions.items():
         if target > 1:
-            await _note(library, [begins], name, target - 1)  # type: ignore[arg-type]
+            at = [begins + DAY * 2 * n for n in range(target - 1)]  # ten in no day, no streak
+            await _note(library, at, name)  # type: ignore[arg-type]
     now = begins + DAY * 400
-    before = (await read_progress(library, ADA, "UTC", now))["badges"]
-    highest = {(badge.metric, badge.target) for badge in badges() if badge.next is None}
-    assert not any(each["earned"] for each in before if (each["metric"], each["target"]) in highest)
+    before = await read_progress(library, ADA, "UTC", now)
+    lower = {badge.code for badge in badges() if badge.next and badge.metric in actions}
+    assert {badge["code"] for badge in before["badges"] if badge["earned"]} == lower
     for name in actions:
         await _note(library, [begins], name)  # type: ignore[arg-type]
-    for back in range(30):  # thirty days in a row, twenty-one minutes each
-        await _note(library, _minutes(begins + DAY * back, 21))
-    assert _unearned(await read_progress(library, ADA, "UTC", now)) == {"hundred_days"}
-    for n in range(70):
-        await _note(library, [begins + DAY * (40 + 3 * n)])
+    habits = {
+        "one_hour", "three_days", "a_week", "ten_in_a_day", "deep_dive", "night_owl", "early_bird",
+    }  # fmt: skip
+    assert _unearned(await read_progress(library, ADA, "UTC", now)) == habits
+    await _note(library, [begins + DAY * 301], n=10)
+    await _note(library, _minutes(begins + DAY * 311, 30))
+    for nth in range(7):
+        await _note(library, _minutes(begins + DAY * (320 + nth), 5))
+    await _note(library, [begins + DAY * 340 - timedelta(hours=10)])  # at 23:00
+    await _note(library, [begins + DAY * 350 - timedelta(hours=4)])  # at 5:00
     after = await read_progress(library, ADA, "UTC", now)
     assert _unearned(after) == set() and len(after["badges"]) == 25
     assert all(each["value"] == each["target"] for each in after["badges"])
+    earned = {
+        code: day for day in (301, 311, 322, 325, 326, 339, 349, 350)
+        for code in await _earned(library, (begins + DAY * day).date(), "UTC")
+    }  # fmt: skip
+    assert earned == {
+        "ten_in_a_day": 301, "deep_dive": 311, "three_days": 322, "one_hour": 325, "a_week": 326,
+        "night_owl": 339, "early_bird": 350,
+    }  # fmt: skip
+
+
+async def test_a_day_names_its_badges_by_the_readers_own_days(library: Library) -> None:
+    """Nine questions before Tokyo's midnight and two after it: ten in a day, but not there."""
+    begins = datetime(2026, 6, 10, 14, 50, tzinfo=UTC)  # 23:50 in Tokyo
+    await _note(library, [begins + MINUTE * n for n in range(9)])
+    await _note(library, [begins + MINUTE * 20, begins + MINUTE * 21])
+    tenth, next_day = date(2026, 6, 10), date(2026, 6, 11)
+    assert await _earned(library, tenth, "UTC") == ["first_question", "ten_in_a_day"]
+    assert await _earned(library, next_day, "UTC") == []
+    assert await _earned(library, tenth, "Asia/Tokyo") == ["first_question", "night_owl"]
+    assert await _earned(library, next_day, "Asia/Tokyo") == []
+    await _note(library, [begins - DAY])
+    assert await _earned(library, tenth, "UTC") == ["ten_in_a_day"], "the first was the day before"
+    assert await _earned(library, tenth - DAY, "UTC") == ["first_question"]
+    for far in (date.min, date.max):
+        assert await _earned(library, far, "Asia/Tokyo") == []
+
+
+async def _earned(library: Library, day: date, zone: str) -> list[str]:
+    found = await read_day(library, ADA, day, zone)
+    return [badge["code"] for badge in found["badges"]]
 
 
 def _unearned(found: dict[str, Any]) -> set[str]:

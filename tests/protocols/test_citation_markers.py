@@ -44,6 +44,22 @@ def test_of_an_answer_that_is_told_in_part_the_marks_are_those_in_that_part() ->
     ] == [1]
 
 
+def test_a_source_that_helix_found_stands_at_the_end_of_its_statement() -> None:
+    answer = "Found. Cited. [1] Nothing."
+    json = answer_json(answer, (0, 6, 2), (7, 17, 1))
+    json["support"]["statements"][0] |= {"by": "helix", "numbers": [2]}
+    markers = citation_markers(json)
+    found = markers[0]
+    assert (found.n, found.start, found.end, found.quote) == (2, 6, 6, "Found.")
+    assert [marker.by for marker in markers] == ["helix", "model"]
+    assert [marker.n for marker in citation_markers(json, "Foun")] == []
+    turned = answer_json("Cited. [1] Found.", (11, 17, 2))
+    turned["support"]["statements"][0] |= {"by": "helix", "numbers": [2]}
+    text, moved = linked(turned["answer"], lambda n, _: f"u:{n}", citation_markers(turned))
+    assert text == "Cited. [1](u:1) Found."
+    assert [text[: marker.end] for marker in moved] == ["Cited. [1](u:1)", text]
+
+
 @given(PIECES)
 def test_units_are_javascripts_places_of_the_same_characters(pieces: list[str]) -> None:
     answer = "".join(pieces)

@@ -16,7 +16,7 @@ import pytest
 from helix.contract import REFUSAL
 from helix.library.keys import create_key
 from tests.support.live_server import live
-from tests.support.query_service import QUESTION, REFUNDS, asked
+from tests.support.query_service import QUESTION, REFUNDS, a_store, asked, store_text
 from tests.support.repository import ROOT
 from tests.support.service_process import environment
 from tests.support.wire.gemini import GeminiWire
@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # loading the client takes seconds, in each process that coll
     from mcp import Client
 
 Mode = Literal["legacy", "auto"]
+_JSON = {"Content-Type": "application/json"}
 
 
 @asynccontextmanager
@@ -72,8 +73,12 @@ def test_the_tools_read_the_very_characters(client: httpx.Client, mode: Mode) ->
             assert set(tools) == {"search", "fetch", "ask", "list_documents", "read_passage"}
             assert all(t.annotations and t.annotations.read_only_hint for t in tools.values())
             found = await called(session, "search", query=QUESTION)
-            assert {tuple(one) for one in found["results"]} == {("id", "title", "url")}
+            keys = ("id", "title", "url", "snippet", "score")
+            assert {tuple(one) for one in found["results"]} == {keys}
             first = found["results"][0]
+            assert first["snippet"] and REFUNDS.startswith(first["snippet"].rstrip("…"))
+            scores = [one["score"] for one in found["results"] if one["score"] is not None]
+            assert scores and all(0 <= score <= 1 for score in scores)
             passage = await called(session, "fetch", id=first["id"])
             assert set(passage) == {"id", "title", "text", "url", "metadata"}
             span = passage["metadata"]
@@ -88,6 +93,37 @@ def test_the_tools_read_the_very_characters(client: httpx.Client, mode: Mode) ->
             assert REFUNDS[cited["start"] : cited["end"]] == cited["quote"] == citation["quote"]
             assert cited["url"] == f"{place}?start={cited['start']}&end={cited['end']}"
             assert (await called(session, "ask", question="Zebras?"))["answer"] == REFUSAL
+
+    asyncio.run(use())
+
+
+def test_a_search_is_narrowed_by_the_filters_of_a_query(client: httpx.Client) -> None:
+    (citation,) = asked(client)["citations"]
+    own = citation["document_id"]
+
+    async def use() -> None:
+        async with connected(client) as session:
+
+            async def titles(**filters: Any) -> list[str]:
+                found = await called(session, "search", query=QUESTION, **filters)
+                return [one["title"] for one in found["results"]]
+
+            assert len(await titles(limit=1)) == 1
+            within = await titles(document_ids=[own], since="2020-01-01T00:00:00Z")
+            assert within and all("Refund Policy" in title for title in within)
+            for nothing in (
+                {"tags": ["no such"]}, {"source_prefix": "nowhere/"}, {"company": "Nobody"},
+                {"kind": "10-Q"}, {"until": "2020-01-01T00:00:00+02:00"},
+                {"document_ids": [2**62]},
+            ):  # fmt: skip
+                assert await titles(**nothing) == [], nothing
+            for name, wrong in (
+                ("limit", 51), ("since", "yesterday"), ("since", "2026-01-31T09:00:00"),
+                ("source_prefix", "a\u0000b"), ("kind", ""), ("document_ids", []),
+                ("document_ids", [2**70]), ("tags", [""]),
+            ):  # fmt: skip
+                told = await refused(session, "search", query=QUESTION, **{name: wrong})
+                assert name.removesuffix("s") in told and "database" not in told
 
     asyncio.run(use())
 
@@ -122,6 +158,18 @@ def test_what_fails_is_a_line_for_the_model(client: httpx.Client, wire: GeminiWi
             assert "there is no chunk" in await refused(session, "fetch", id="987654")
             assert "document:" in await refused(session, "fetch", id="../etc")
             assert "document" in await refused(session, "read_passage", document_id=987654)
+            none = await refused(session, "read_passage", document_id=987654)
+            assert none == "there is no document 987654: list_documents lists them"
+            assert await refused(session, "ask", question=" ") == "question is missing or blank"
+            assert await refused(session, "search", query="") == "query is missing or blank"
+            assert (await refused(session, "search", query="x" * 4001)).startswith("query has 4001")
+            assert (await refused(session, "search")).startswith("query: ")
+            assert (await refused(session, "ask", question="?", mode="x")).startswith("mode: ")
+            assert (await refused(session, "ask", question="?", tags=[""])).count("\n") == 0
+            for beyond in (2**70, 2**63, 0, -1):
+                told = await refused(session, "ask", question=QUESTION, document_ids=[beyond])
+                assert "document_ids" in told and "database" not in told
+                await refused(session, "read_passage", document_id=beyond)
             for broken in (
                 Answer(deltas=(), block="SAFETY"),
                 Answer(deltas=("Half an ", "ans"), then="cut"),
@@ -224,11 +272,36 @@ def test_a_key_is_asked_for_and_its_scopes_hold(keyed: httpx.Client, keys: dict[
     asyncio.run(use())
 
 
+def test_a_large_document_is_read_in_parts(client: httpx.Client, module_database_url: str) -> None:
+    text = "\n\n".join(f"Line {n} of the long list of lamps." for n in range(4000))
+    with a_store(module_database_url) as store:
+        number = store_text(store, "long/list.md", "Long list", text)
+
+    async def use() -> None:
+        async with connected(client) as session:
+            whole = await called(session, "fetch", id=f"document:{number}")
+            assert whole["text"] == text[:100_000] and whole["metadata"]["of"] == len(text)
+            rest = await called(session, "read_passage", document_id=number, start=100_000)
+            assert whole["text"] + rest["text"] == text
+            asked_for = {"document_id": number, "start": 50, "end": 2**40}
+            some = await called(session, "read_passage", **asked_for)
+            assert (some["start"], some["end"]) == (50, 100_050)
+            beyond = await called(session, "read_passage", document_id=number, start=2**40)
+            assert (beyond["text"], beyond["start"]) == ("", len(text))
+
+    asyncio.run(use())
+    assert client.delete(f"/v1/documents/{number}").status_code == 204
+
+
 def test_other_sites_and_large_bodies_stay_out(client: httpx.Client) -> None:
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         assert client.post("/mcp", json={}, headers=headers).status_code == 403
     assert client.post("/mcp", json={}, headers={"Host": "evil.example"}).status_code == 421
-    assert client.post("/mcp", content=b" " * (2**21 + 1)).status_code == 413
+    large = client.post("/mcp", content=b" " * (2**21 + 1), headers=_JSON)
+    assert large.status_code == 413
+    for kind in ("text/plain", "", "application/json-seq"):
+        refused = client.post("/mcp", content=b"{}", headers={"Content-Type": kind})
+        assert refused.status_code == 415 and "application/json" in refused.json()["error"]
     assert client.get("/mcp").status_code == 405
 
 
@@ -254,5 +327,30 @@ def test_it_is_spoken_over_standard_streams(
             assert document["url"] == f"https://docs.example.com/#/source/{document['id']}"
             answer = await called(session, "ask", question="Does Acme refund a request?")
             assert answer["citations"][0]["quote"] == "Acme refunds a request never."
+
+    asyncio.run(use())
+
+
+def test_links_lead_somewhere_where_no_server_is_known(
+    stored: dict[str, int], wire: GeminiWire, module_database_url: str
+) -> None:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    values = environment(
+        DATABASE_URL=module_database_url, GEMINI_API_KEY="wire-test-key",
+        GOOGLE_GEMINI_BASE_URL=wire.base_url,
+    )  # fmt: skip
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "helix.cli", "mcp", "--tenant", "acme"],
+        env=values, cwd=str(ROOT),
+    )  # fmt: skip
+
+    async def use() -> None:
+        async with Client(command) as session:
+            (document,) = (await called(session, "list_documents"))["documents"]
+            assert document["url"] == f"helix://documents/{document['id']}"
+            (text,) = (await session.read_resource(document["url"])).contents
+            assert getattr(text, "text", None) == "Acme refunds a request never."
 
     asyncio.run(use())

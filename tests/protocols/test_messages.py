@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from helix.contract import REFUSAL
 from helix.domain.history import EarlierTurn
 from helix.errors import BadRequest
-from helix.protocols.messages import Message, question_of_messages
+from helix.protocols.messages import UNPROVEN, Message, question_of_messages
 from helix.protocols.stops import Stops, truncated
 
 
@@ -24,6 +24,12 @@ def test_the_last_message_is_the_question_and_answered_ones_are_history() -> Non
         EarlierTurn("One?", "Yes [1]."),
         EarlierTurn("Unanswered\n\nTwo?", REFUSAL, abstained=True),
     )
+
+
+def test_a_line_that_was_added_for_the_client_is_no_part_of_the_answer() -> None:
+    said = Message("assistant", f"Gold [1].\n\n{UNPROVEN}\n")
+    _, history = question_of_messages([Message("user", "One?"), said, Message("user", "Two?")])
+    assert history is not None and history.turns == (EarlierTurn("One?", "Gold [1]."),)
 
 
 def test_a_first_question_has_no_history() -> None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from helix.contract import REFUSAL
+from helix.protocols.messages import UNPROVEN
 from tests.support.ai_sdk import chat, part, parts_of
 from tests.support.query_service import QUESTION, asked
 from tests.support.wire.gemini import GeminiWire
@@ -125,6 +126,27 @@ def test_the_agent_is_a_model_that_tells_what_it_does(api: OpenAI, client: httpx
     assert part(parts, "data-proof")["data"]["agent"]["ended"] == known["agent"]["ended"]
 
 
+def test_what_nothing_bears_out_says_so_in_the_text(
+    api: OpenAI, client: httpx.Client, wire: GeminiWire
+) -> None:
+    invented = "Refunds are paid in gold by the mayor of Paris [1]."
+    marked = f"{invented}\n\n{UNPROVEN}"
+    for _ in range(3):
+        wire.script(Answer((invented[:9], invented[9:])), on="generate")
+    told = api.chat.completions.create(model="helix", messages=MESSAGES)
+    assert told.choices[0].message.content == marked
+    stream = api.chat.completions.create(model="helix", messages=MESSAGES, stream=True)
+    assert "".join(c.choices[0].delta.content or "" for c in stream if c.choices) == marked
+    with api.responses.stream(model="helix", input=QUESTION) as events:
+        said = "".join(e.delta for e in events if e.type == "response.output_text.delta")
+        final = events.get_final_response()
+    assert said == final.output_text == marked
+    borne_out = api.chat.completions.create(model="helix", messages=MESSAGES)
+    assert borne_out.choices[0].message.content == asked(client)["answer"]
+    refused = api.chat.completions.create(model="helix", messages=UNKNOWN)
+    assert refused.choices[0].message.content == REFUSAL
+
+
 def test_a_response_has_the_same_answer_and_annotations(api: OpenAI, client: httpx.Client) -> None:
     same = asked(client)
     told = api.responses.create(model="helix", input=QUESTION)
@@ -174,6 +196,9 @@ def test_models_are_listed_and_another_is_not_found(api: OpenAI) -> None:
     [
         ({"model": "helix"}, "messages"),
         ({"model": "helix", "messages": MESSAGES, "n": 2}, "n"),
+        ({"model": "helix", "messages": [{"role": "user", "content": "x" * 4001}]}, "messages"),
+        ({"model": "helix", "messages": [{"role": "user", "content": " "}]}, "messages"),
+        ({"model": "helix", "messages": [{"role": "assistant", "content": "x"}]}, "messages"),
         ({"model": "helix", "messages": [{"role": "user", "content": [
             {"type": "image_url", "image_url": {"url": "data:"}}]}]}, "messages"),
         ({"model": "helix", "messages": MESSAGES, "filters": {"since": "now"}}, "filters.since"),
@@ -188,6 +213,21 @@ def test_a_bad_request_names_its_parameter(
         400, "invalid_request_error", param,
     )  # fmt: skip
     assert "\n" not in error["message"]
+
+
+def test_other_paths_of_the_api_are_refused_in_its_form(client: httpx.Client) -> None:
+    for method, path in (
+        ("GET", "/v1/files"), ("POST", "/v1/completions"), ("POST", "/v1/audio/speech"),
+        ("GET", "/v1/chat/completions"), ("GET", "/v1/responses/resp_1"),
+    ):  # fmt: skip
+        refused = client.request(method, path)
+        assert refused.status_code in (404, 405), path
+        error = refused.json()["error"]
+        assert error["type"] == "invalid_request_error" and "/" in error["message"]
+    assert client.get("/v1/nowhere").json() == {"error": "Not Found"}
+    blank = {"model": "helix", "messages": [{"role": "user", "content": " "}]}
+    told = client.post("/v1/chat/completions", json=blank).json()["error"]["message"]
+    assert told == "the last message is missing or blank"
 
 
 def test_a_failure_before_the_first_token_is_a_status(api: OpenAI, wire: GeminiWire) -> None:

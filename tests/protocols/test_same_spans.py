@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,7 +21,9 @@ import pytest
 from helix.store import ChunkStore
 from tests.protocols.test_mcp import called, connected
 from tests.support.ai_sdk import chat, part, parts_of, text_of, units
-from tests.support.query_service import asked, store_text
+from tests.support.query_service import QUESTION, REFUNDS, a_store, asked, store_text
+from tests.support.wire.gemini import GeminiWire
+from tests.support.wire.gemini_replies import Answer
 
 WORDS = (
     "süß", "e\u0301te\u0301", "🦆", "\U0001f469\u200d\U0001f680", "🇳🇴", "שלום", "مرحبا", "𝕏𝕐",
@@ -136,8 +139,64 @@ def test_the_same_text_and_spans_through_every_protocol(client: httpx.Client, sh
     assert _compare(client, shelf) == 5 * len(PROTOCOLS)
 
 
+def test_a_source_that_helix_found_is_told_by_every_protocol(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    """It stands at the end of its statement, which has no marker."""
+    said = "Refunds are accepted within 30 days of purchase. Birds can fly."
+
+    def says() -> None:
+        wire.script(Answer(deltas=tuple(f"{word} " for word in said.split())), on="generate")
+
+    says()
+    (cited,) = (same := asked(client))["citations"]
+    assert cited["by"] == "helix" and cited["quote"] and "[" not in same["answer"]
+    shelf = Shelf({cited["document_id"]: REFUNDS}, {})
+    for told_by in PROTOCOLS:
+        says()
+        _, found = told_by(client, QUESTION, shelf)
+        assert found == [("[1]" if told_by is by_mcp else "", cited["quote"])], told_by
+    says()
+    body = {"model": "helix", "messages": [{"role": "user", "content": QUESTION}]}
+    told = client.post("/v1/chat/completions", json=body).json()
+    (one,) = told["choices"][0]["message"]["annotations"]
+    assert one["url_citation"]["by"] == "helix"
+    assert said[: one["url_citation"]["end_index"]] == said.partition(" Birds")[0]
+    assert [told["citations"], told["search_results"][0]["snippet"]] == [
+        [one["url_citation"]["url"]], cited["quote"],
+    ]  # fmt: skip
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("shelf", [500], indirect=True)
 @pytest.mark.timeout(3600)
 def test_the_same_for_five_hundred_answers(client: httpx.Client, shelf: Shelf) -> None:
     assert _compare(client, shelf) == 500 * len(PROTOCOLS)
+
+
+def test_what_came_from_the_web_is_cited_with_its_address_by_every_protocol(
+    client: httpx.Client, module_database_url: str
+) -> None:
+    page = "https://example.org/rules/lamps?lang=en"
+    text = "The lamp of the harbour was designed by Marta Lindqvist in the year 1934."
+    with a_store(module_database_url) as store:
+        store_text(store, page, "Lamps", text)
+    question = "Who designed the lamp of the harbour?"
+    same = asked(client, question=question)
+    assert [one["source_url"] for one in same["citations"]] == [page]
+    assert same["citations"][0]["version_id"] == sha256(text.encode()).hexdigest()
+    assert asked(client)["citations"][0]["source_url"] is None
+    message = {"role": "user", "content": question}
+    told = client.post("/v1/chat/completions", json={"model": "helix", "messages": [message]})
+    (annotation,) = told.json()["choices"][0]["message"]["annotations"]
+    assert annotation["url_citation"]["source_url"] == page
+    assert told.json()["search_results"][0]["source_url"] == page
+    parts = parts_of(client.post("/v1/ui/chat", json=chat(question)))
+    (source,) = (each for each in parts if each["type"] == "source-document")
+    assert source["providerMetadata"]["helix"]["sourceUrl"] == page
+    frames = client.get("/ask", params={"q": question}).text
+    assert "example.org" not in frames, "the four keys of /ask stay four"
+    number = same["citations"][0]["document_id"]
+    assert client.delete(f"/v1/documents/{number}").status_code == 204
+    receipt = client.get(f"/v1/answers/{same['answer_id']}").text
+    assert "example.org" not in receipt, "the address goes with its document"

@@ -79,6 +79,45 @@ async def test_vectors_are_1536_wide_and_of_length_one(
     assert vectors[0] @ vectors[1] > 0.5 > abs(vectors[0] @ vectors[2])
 
 
+@pytest.fixture
+async def second(wire: GeminiWire) -> AsyncIterator[Embedder]:
+    made = gemini_embedder(_settings(), "gemini-embedding-2", policy=FAST)
+    yield made
+    await made.aclose()
+
+
+@both_ways
+async def test_the_second_model_is_told_its_task_in_the_text(
+    wire: GeminiWire, second: Embedder, embed: Embed
+) -> None:
+    passages = await embed(second, ["Refunds {take} 30 days.", "task: x | query: y"])
+    question = await second.model.aget_query_embedding("How long do refunds take?")
+    [stored, asked] = wire.requests
+    texts = [each["content"]["parts"][0]["text"] for each in stored.body["requests"]]
+    assert texts == [
+        "title: none | text: Refunds {take} 30 days.",
+        "title: none | text: task: x | query: y",
+    ]
+    [one] = asked.body["requests"]
+    assert one["content"]["parts"] == [
+        {"text": "task: search result | query: How long do refunds take?"}
+    ]
+    for each in (*stored.body["requests"], one):
+        assert "taskType" not in each
+        assert each["outputDimensionality"] == EMBEDDING_DIMENSIONS
+    near, far = np.array(passages) @ np.array(question)
+    assert near > 0.3 > abs(far)
+
+
+async def test_the_second_model_has_a_space_of_its_own(
+    embedder: Embedder, second: Embedder
+) -> None:
+    assert embedder.identity == "gemini:gemini-embedding-001:1536"
+    assert second.identity == "gemini:gemini-embedding-2:1536"
+    [one], [two] = await _waiting(embedder, ["refunds"]), await _waiting(second, ["refunds"])
+    assert abs(np.dot(one, two)) < 0.2
+
+
 @both_ways
 async def test_250_texts_cost_three_requests_and_keep_their_order(
     wire: GeminiWire, embedder: Embedder, embed: Embed

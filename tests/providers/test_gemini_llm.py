@@ -13,7 +13,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from helix.contract import GROUNDING_RULES
 from helix.errors import UpstreamError
-from helix.providers.base import LanguageModel
+from helix.providers.base import LanguageModel, Usage, usage_of
 from helix.providers.gemini import gemini_llm
 from helix.providers.gemini.llm import GeminiLLM
 from helix.providers.retries import RetryPolicy
@@ -26,12 +26,15 @@ from tests.support.wire.gemini_replies import (
     Hang,
     Reply,
     daily_quota,
+    monthly_spend,
     no_quota,
     rate_limited,
     refused_key,
+    spend_limit,
     unavailable,
     unknown_model,
 )
+from tests.support.wire.gemini_rules import generation_config
 
 KEY = "AIza-not-a-real-key-0123456789"
 PROMPT = "Is the vault's number 4711-secret?"
@@ -61,8 +64,9 @@ async def llm(wire: GeminiWire, request: pytest.FixtureRequest) -> AsyncIterator
 async def _stream(llm: LanguageModel, into: list[str] | None = None) -> list[str]:
     deltas = [] if into is None else into
     async for response in await llm.model.astream_chat(MESSAGES):
-        assert response.delta
-        deltas.append(response.delta)
+        assert response.delta or usage_of(response)
+        if response.delta:
+            deltas.append(response.delta)
     return deltas
 
 
@@ -71,24 +75,38 @@ async def test_every_delta_arrives_and_the_last_message_is_the_whole_answer(
 ) -> None:
     wire.script(Answer(deltas=("Bücher\n", "  sind ", "zurück [1].")))
     responses = [r async for r in await llm.model.astream_chat(MESSAGES)]
-    assert [r.delta for r in responses] == ["Bücher\n", "  sind ", "zurück [1]."]
+    assert [r.delta for r in responses] == ["Bücher\n", "  sind ", "zurück [1].", ""]
     assert responses[-1].message.content == "Bücher\n  sind zurück [1]."
     assert responses[-1].message.role == MessageRole.ASSISTANT
     assert len(wire.requests) == 1
+
+
+async def test_an_answer_ends_with_the_model_that_wrote_it_and_its_tokens(
+    wire: GeminiWire, llm: LanguageModel
+) -> None:
+    counts = {"promptTokenCount": 40, "cachedContentTokenCount": 8}
+    end = {"candidatesTokenCount": 5, "thoughtsTokenCount": 30, "totalTokenCount": 75}
+    answer = Answer(usage=counts | end, model_version="gemini-3.5-flash-lite")
+    wire.script(answer, answer)
+    *rest, last = [r async for r in await llm.model.astream_chat(MESSAGES)]
+    assert [usage_of(r) for r in rest] == [None, None]
+    assert usage_of(last) == Usage("gemini-3.5-flash-lite", 40, 5, 8, 30)
+    assert last.message.content == "A wired answer [1]."
+    assert usage_of(await llm.model.achat(MESSAGES)) == usage_of(last)
 
 
 async def test_what_goes_over_the_wire(wire: GeminiWire, llm: LanguageModel) -> None:
     wire.script(Answer())
     await _stream(llm)
     request = wire.requests[0]
-    assert request.path == "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"
+    assert request.path == "/v1beta/models/gemini-3.5-flash-lite:streamGenerateContent?alt=sse"
     assert request.headers["x-goog-api-key"] == KEY
     assert KEY not in request.path
     assert "x-server-timeout" not in request.headers
     assert request.body["systemInstruction"]["parts"] == [{"text": GROUNDING_RULES}]
     assert request.body["contents"] == [{"role": "user", "parts": [{"text": PROMPT}]}]
-    assert request.body["generationConfig"] == {"temperature": 0.0}
-    assert set(request.body) == {"systemInstruction", "contents", "generationConfig"}
+    assert generation_config(request.body) == {}  # 3.5 Flash-Lite takes no temperature
+    assert set(request.body) - {"generationConfig"} == {"systemInstruction", "contents"}
 
 
 async def test_a_system_message_anywhere_is_an_instruction_and_the_caller_keeps_its_messages(
@@ -205,13 +223,16 @@ FAILED_REQUESTS: list[tuple[Reply, int, str, bool]] = [
     (rate_limited("3600s"), 1, "asks to wait 3600 seconds", False),
     (rate_limited(None, retry_after="3600"), 1, "asks to wait 3600 seconds", False),
     (daily_quota(), 1, "today's quota", False),
-    (no_quota(), 1, "no quota for gemini-2.5-flash", False),
+    (spend_limit(), 1, "for ten minutes.*try again in 10 minutes", True),
+    (spend_limit("300s"), 1, "for ten minutes.*try again in 5 minutes", True),
+    (monthly_spend(), 1, "the month's spending limit.*raise it", False),
+    (no_quota(), 1, "no quota for gemini-3.5-flash-lite", False),
     (refused_key(), 1, r"GEMINI_API_KEY was refused by Gemini \(400 API_KEY_INVALID\)", False),
     (Failure(401, "UNAUTHENTICATED"), 1, "GEMINI_API_KEY was refused", False),
     (Failure(403, "PERMISSION_DENIED"), 1, "GEMINI_API_KEY was refused", False),
     (Failure(400, "INVALID_ARGUMENT"), 1, "400 INVALID_ARGUMENT", False),
     (Failure(400, "FAILED_PRECONDITION"), 1, "country", False),
-    (unknown_model(), 1, "no model 'gemini-2.5-flash'.*set GEMINI_MODEL", False),
+    (unknown_model(), 1, "no model 'gemini-3.5-flash-lite'.*set GEMINI_MODEL", False),
     (Failure(302, "", text="", headers={"location": "/elsewhere"}), 1, "302", False),
     (Failure(200, "", text="<html>Log in to the hotel's network</html>"), 1, "be read", True),
     (Drop(), 4, r"broke \(RemoteProtocolError\) after 4 attempts", True),
@@ -289,7 +310,7 @@ async def test_an_idle_connection_that_the_server_closed_costs_no_failure(
 async def test_streams_share_connections(wire: GeminiWire, llm: LanguageModel) -> None:
     for _ in range(3):
         await _stream(llm)
-    assert wire.connections == 1
+    assert wire.connections - len(wire.listings) == 1
 
 
 async def test_completions_go_the_same_way(wire: GeminiWire, llm: LanguageModel) -> None:
@@ -335,7 +356,7 @@ def test_building_asks_nothing_of_the_network(wire: GeminiWire) -> None:
     assert made.model.metadata.model_name == "gemini-3.1-pro"
     assert made.model.metadata.context_window > made.model.metadata.num_output > 0
     assert wire.requests == []
-    assert wire.connections == 0
+    assert wire.connections == len(wire.listings)
 
 
 @pytest.mark.parametrize("vertex", ["false", "0", ""])

@@ -107,7 +107,7 @@ async def test_of_two_turns_of_the_model_in_a_row_both_signatures_stay(
     two = call_part("search", {"query": "b"}, SECOND)
     wire.script(calling(one), calling(two), Answer(deltas=("Done.",)))
     first, second = await _turn(llm, USER), await _turn(llm, USER)
-    await _turn(llm, USER, first.message, second.message)
+    await _turn(llm, USER, first.message, second.message, USER)
     assert _sent(wire)[1] == {"role": "model", "parts": [one, two]}
 
 
@@ -192,7 +192,7 @@ async def test_thoughts_are_asked_for_and_told_where_they_are_wanted(
     assert isinstance(model, GeminiLLM)
     stream = await model.astream_chat_with_tools(TOOLS, chat_history=[USER])
     told = [response.additional_kwargs.get("thinking_delta") async for response in stream]
-    assert told == ["Hm, ", "rent.", None]
+    assert told == ["Hm, ", "rent.", None, None]
     config = wire.requests[-1].body["generationConfig"]
     assert config["thinkingConfig"] == {"include_thoughts": True}
 

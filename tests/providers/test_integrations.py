@@ -41,7 +41,7 @@ def test_a_kind_without_a_model_says_how_to_name_one() -> None:
 
 def test_every_vendor_is_found_by_its_kind() -> None:
     vendors = set(EMBEDDERS) | set(LANGUAGE_MODELS)
-    assert vendors == {"gemini", "offline", *EMBEDDINGS, *CHATS}
+    assert vendors == {"gemini", "local", "offline", "server", *EMBEDDINGS, *CHATS}
     for factory in (*EMBEDDERS.values(), *LANGUAGE_MODELS.values()):
         module, _, name = factory.partition(":")
         assert callable(getattr(import_module(module), name))
@@ -102,6 +102,18 @@ def test_a_model_whose_extra_is_missing_names_it(
         build_llm(settings(llm=f"{kind}:some-model"))
     assert f"pip install 'helix-answers[{kind}]'" in str(caught.value)
     assert "HELIX_LLM" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "most", "set_by_hand"),
+    [("ollama", 3328, 500), ("anthropic", 8192, 500), ("openai", None, 500)],
+)
+def test_an_answer_is_bounded(kind: str, most: int | None, set_by_hand: int) -> None:
+    for given, wanted in ((None, most), (set_by_hand, set_by_hand)):
+        chosen = settings().model_copy(update={"answer_tokens": given})
+        options = CHATS[kind].options(chosen, "some-model")
+        sent = options["additional_kwargs"]["num_predict"] if kind == "ollama" else None
+        assert (sent or options["max_tokens"]) == wanted
 
 
 def test_ollamas_window_is_given_so_that_nobody_asks_the_server_for_it() -> None:

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helix.errors import SettingsError
+from helix.evidence import vectors
+from helix.evidence.vectors import WIDTH, normalise, word_vectors
 from helix.providers import build_embedder
-from helix.providers.offline import MAX_DISTANCE, offline_embedder, vectors
-from helix.providers.offline.vectors import WIDTH, normalise, word_vectors
+from helix.providers.offline import MAX_DISTANCE, offline_embedder
 from helix.settings import Settings
 
 SETTINGS = Settings(database_url="embedded", HELIX_LLM="offline", HELIX_EMBEDDER="offline")
@@ -164,7 +165,7 @@ def test_loading_leaves_logging_and_the_network_alone() -> None:
     code = (
         "import logging, socket, sys\n"
         "socket.socket.connect = None\n"
-        "from helix.providers.offline.vectors import word_vectors\n"
+        "from helix.evidence.vectors import word_vectors\n"
         "assert word_vectors().embed(['text']).any()\n"
         "assert not logging.getLogger().handlers, 'root logger configured'\n"
         "assert 'wordllama' not in sys.modules\n"

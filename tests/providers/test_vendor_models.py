@@ -19,12 +19,13 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 from llama_index.core.llms.custom import CustomLLM
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers import build_embedder, build_llm
 from helix.providers.anthropic import finish_reason as anthropic_reason
+from helix.providers.base import Usage, usage_of
 from helix.providers.ollama import finish_reason as ollama_reason
 from helix.providers.openai import finish_reason as openai_reason
 from helix.providers.retries import PATIENT
@@ -88,6 +89,9 @@ class Vendor(CustomLLM):
     deltas: tuple[str, ...] = ("Hel", "lo")
     raws: tuple[Any, ...] = ()
     fails: bool = False
+    _aclient: Any = PrivateAttr(
+        default_factory=lambda: SimpleNamespace(with_options=lambda **_: None)
+    )
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -157,9 +161,67 @@ async def test_a_whole_answer_passes(
     llm = _vendor_llm(monkeypatch, kind, raws=(raw(None), raw(reason)))
     received: list[str] = []
     await _streamed(llm, received)
-    assert received == ["Hel", "lo", ""]
+    assert received == ["Hel", "lo", "", ""]  # the last one for the usage
     assert (await llm.achat(HELLO)).message.content == "Hello"
     assert llm.chat(HELLO).message.content == "Hello"
+
+
+USAGES: list[tuple[str, tuple[Any, ...], Usage]] = [
+    (
+        "openai",
+        (
+            _openai("stop"),
+            SimpleNamespace(
+                choices=[],
+                model="gpt-4o-2024-11-20",
+                usage=SimpleNamespace(
+                    prompt_tokens=40,
+                    completion_tokens=35,
+                    prompt_tokens_details=SimpleNamespace(cached_tokens=8),
+                    completion_tokens_details=SimpleNamespace(reasoning_tokens=30),
+                ),
+            ),
+        ),
+        Usage("gpt-4o-2024-11-20", 40, 5, 8, 30),
+    ),
+    (
+        "ollama",
+        (_ollama("stop") | {"prompt_eval_count": 40, "eval_count": 5},),
+        Usage("llama3", 40, 5),
+    ),
+    (
+        "anthropic",
+        (
+            _anthropic("end_turn")
+            | {
+                "usage": SimpleNamespace(
+                    input_tokens=30,
+                    output_tokens=5,
+                    cache_read_input_tokens=8,
+                    cache_creation_input_tokens=2,
+                )
+            },
+        ),
+        Usage("some-model", 40, 5, 8),
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "raws", "usage"), USAGES, ids=[each[0] for each in USAGES])
+async def test_an_answer_ends_with_what_it_took(
+    monkeypatch: pytest.MonkeyPatch, kind: str, raws: tuple[Any, ...], usage: Usage
+) -> None:
+    llm = _vendor_llm(monkeypatch, kind, raws=(RAWS[kind](None), *raws))
+    *rest, last = [response async for response in await llm.astream_chat(HELLO)]
+    assert {usage_of(response) for response in rest} == {None}
+    assert (last.delta, last.message.content, usage_of(last)) == ("", "Hello", usage)
+
+
+async def test_a_service_that_counts_no_tokens_is_taken_at_the_name_it_was_asked_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    llm = _vendor_llm(monkeypatch, "openai", raws=(_openai("stop"),))
+    assert usage_of(await llm.achat(HELLO)) == Usage("some-model")
 
 
 async def test_token_counts_after_the_finish_reason_do_not_hide_it(

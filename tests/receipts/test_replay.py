@@ -73,7 +73,7 @@ async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
         changed = await _replay(opened, done)
         assert not changed.identical and changed.same_from_old_prompt is True
         assert any("and was none" in cause.description for cause in changed.causes)
-        await delete(opened, done.citations[0]["document_id"])
+        await delete(opened, done.cited_documents[0])
         changed = await _replay(opened, done)
         assert any("was deleted" in cause.description for cause in changed.causes)
         assert changed.then["answer"] is None and not changed.identical
@@ -82,7 +82,7 @@ async def test_replay_says_what_changed_in_the_index(database_url: str) -> None:
 async def test_replay_asks_a_follow_up_after_what_came_before_it(database_url: str) -> None:
     async with services(database_url) as opened:
         await bring_in(opened, *map(document, range(4)))
-        conversing = Conversing(opened.turns, opened.answering, opened.llm, opened.settings)
+        conversing = Conversing(opened.turns, opened.answering, opened.settings)
         receipts = []
         for asked in (question(3), "And how many crates of them at the depot 2 in Cadiz?"):
             asking = Asking("talk", next_in("default", "talk"), asked)
@@ -109,7 +109,7 @@ async def test_replay_asks_a_follow_up_after_what_came_before_it(database_url: s
 
 async def test_replay_asks_about_the_image_that_was_asked_about(database_url: str) -> None:
     async with services(database_url, saying("It is a bill of 14.90 euros.")) as opened:
-        conversing = Conversing(opened.turns, opened.answering, opened.llm, opened.settings)
+        conversing = Conversing(opened.turns, opened.answering, opened.settings)
         library = opened.library
         await library.change(lambda connection: create(connection, "default", "talk", "", {}))
         image = partial(
@@ -134,7 +134,7 @@ async def test_replay_says_what_changed_in_model_and_settings(database_url: str)
     async with services(database_url, saying(f"No. {said}", "fake:newer")) as opened:
         changed = await _replay(opened, done)
         assert [(cause.kind, cause.description) for cause in changed.causes] == [
-            ("model changed", "llm: fake:says -> fake:newer")
+            ("model changed", "llm: fake:says -> fake:newer (the first is not offered any more)")
         ]
         assert not changed.identical
     async with services(database_url, saying(f"No. {said}")) as opened:

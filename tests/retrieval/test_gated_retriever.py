@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from helix.answering.engine import CitationQueryEngine
 from helix.contract import REFUSAL
@@ -59,3 +60,19 @@ async def test_a_refusal_gives_no_node(database_url: str) -> None:
 
 def test_upstream_errors_say_whether_to_try_again() -> None:
     assert UpstreamError("x").transient and not UpstreamError("x", transient=False).transient
+
+
+async def test_the_room_for_sources_is_kept(database_url: str) -> None:
+    text = "\n\n".join(f"Refunds are accepted within {n} days of purchase." for n in range(10, 14))
+    async with opened(database_url) as store:
+        await asyncio.to_thread(write, store, record("a.txt", text))
+        rooms: dict[str, Any] = {
+            "usual": {}, "few": {"max_sources": 2}, "short": {"max_tokens": 1},
+        }  # fmt: skip
+        counts = {}
+        for name, room in rooms.items():
+            retriever = GatedRetriever(store, Space(word_embedder(), 0.9), **room)
+            found = await retriever.search(QUESTION)
+            counts[name] = (len(found.hits), len(found.sources))
+    assert counts["usual"][0] == counts["few"][0] == 4
+    assert counts["usual"][1] > 2 and counts["few"][1] == 2 and counts["short"][1] == 1

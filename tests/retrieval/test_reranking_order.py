@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helix.domain.search_space import RRF_K
 from helix.retrieval.reranking.base import BlockingReranker
-from helix.retrieval.reranking.stage import RRF_MIN_SCORE, is_relevant, rerank
+from helix.retrieval.reranking.stage import is_relevant, rerank, rrf_min_score
 from tests.support.process_counters import rerank_failures
 from tests.support.scripted_reranker import (
     HITS,
@@ -154,9 +154,11 @@ def test_a_lower_threshold_never_abstains_more(scores: list[float], one: float, 
     assert is_relevant(None, None, scores, low) >= is_relevant(None, None, scores, high)
 
 
-def test_the_fallback_wants_both_lists_to_agree() -> None:
+@pytest.mark.parametrize("k", [10, RRF_K, 500])
+def test_the_fallback_wants_both_lists_to_agree(k: int) -> None:
     def rrf(*ranks: int) -> float:
-        return sum(1 / (RRF_K + rank) for rank in ranks)
+        return sum(1 / (k + rank) for rank in ranks)
 
-    assert rrf(1) < RRF_MIN_SCORE < rrf(1, 1)
-    assert rrf(6, 7) >= RRF_MIN_SCORE > rrf(7, 7)
+    least = rrf_min_score(k)
+    assert rrf(1) < least < rrf(1, 1) and rrf(6, 7) >= least > rrf(7, 7)
+    assert rrf_min_score(RRF_K) == pytest.approx(0.030)

@@ -138,9 +138,10 @@ def test_every_answer_is_judged_where_that_is_set(url: str) -> None:
         answer = _asked(client)
         assert set(answer["verdict"]) == VERDICT
         response = client.get("/ask", params={"q": ASKED})
-        assert _events(response)[-1][0] == "citations"  # nobody asked for more
+        assert _events(response)[-1][0] == "citations"  # nobody asked for more events
+        told = response.text.rpartition("\n\n: verdict ")[2]
+        assert json.loads(told) == answer["verdict"]
         path = f"/v1/answers/{response.headers['x-answer-id']}"
-        # its reader does not wait for a judge: the receipt comes after the stream's end
         assert eventually(lambda: client.get(path).status_code == 200)
         assert client.get(path).json()["verdict"] == answer["verdict"]
 

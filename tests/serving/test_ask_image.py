@@ -10,7 +10,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from helix.answering.images import image_type
+from helix.answering.images import KINDS, image_type
 from helix.prompts import prompt
 from tests.support.live_server import live
 from tests.support.wire.gemini import GeminiWire
@@ -73,7 +73,6 @@ def test_images_are_told_by_their_bytes(data: bytes, kind: str) -> None:
         b"%PDF-1.7\n",
         b"RIFF\x10\x00\x00\x00WAVEfmt ",
         b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00isommp42" + bytes(40),
-        image("GIF"),
         b"\xff\xd8\xff",
     ],
 )
@@ -83,6 +82,17 @@ def test_what_is_no_image_is_refused_before_the_model(
     before = len(wire.requests)
     response = ask(client, data)
     assert (response.status_code, response.json()) == (415, {"error": "unsupported media type"})
+    assert len(wire.requests) == before
+
+
+@pytest.mark.parametrize("kind", ["GIF", "BMP", "TIFF", "ICO"])
+def test_an_image_of_another_kind_is_told_which_are_taken(
+    client: httpx.Client, wire: GeminiWire, kind: str
+) -> None:
+    before = len(wire.requests)
+    response = ask(client, image(kind))
+    told = f"unsupported media type: {kind} images are not taken, send {KINDS}"
+    assert (response.status_code, response.json()) == (415, {"error": told})
     assert len(wire.requests) == before
 
 

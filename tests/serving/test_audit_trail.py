@@ -75,6 +75,35 @@ def test_writes_uses_and_refusals_are_told_without_their_texts(
     assert "vault" not in everything and "xyzzy" not in everything and secret[7:] not in everything
 
 
+def test_what_is_made_or_brought_in_is_told_by_its_id_and_what_changed_nothing_is_not(
+    database_url: str, sql: psycopg.Connection
+) -> None:
+    _, secret = create_key(sql, "acme", scopes=["ask", "read", "write"])
+    with _as(database_url, secret) as client:
+        stored = upload(client, b"Refunds take 30 days.", "refunds.txt").json()
+        number = stored["documents"][0]["id"]
+        begun = client.post("/v1/conversations", json={"title": "Of the vault"}).json()["id"]
+        assert client.post("/v1/conversations", json={"id": "of-the-vault"}).status_code == 201
+        exported = client.get(f"/v1/conversations/{begun}/export").json()
+        imported = client.post("/v1/conversations/import", json=exported).json()["id"]
+        cards = {"file": ("cards.csv", b"front,back\r\nvault?,xyzzy\r\n")}
+        deck = client.post("/v1/study/import", files=cards).json()["id"]
+        label = {"action": "label", "ids": [number], "add": ["more"]}
+        for batch in (label, label, {"action": "delete", "ids": [987654]}):
+            assert client.post("/v1/documents/batch", json=batch).status_code == 200
+        tried = client.post("/v1/prompts/judge/preview", json={"text": "Judge."})
+        assert tried.status_code == 200, tried.text
+    assert [(each.action, each.object, each.n) for each in _told(sql, "write")] == [
+        ("POST /v1/documents", f"run {stored['run_id']}", 1),
+        ("POST /v1/conversations", f"conversation {begun}", 1),
+        ("POST /v1/conversations", "conversation", 1),
+        ("POST /v1/conversations/import", f"import of conversation {imported}", 1),
+        ("POST /v1/study/import", f"import of study set {deck}", 1),
+        ("POST /v1/documents/batch", "label of 1 documents", 1),
+    ]
+    assert "vault" not in str(list_events(sql, timedelta(hours=1)))
+
+
 def test_a_flood_of_refusals_is_a_row(database_url: str, sql: psycopg.Connection) -> None:
     key_id, secret = create_key(sql, "acme")
     revoke_key(sql, key_id)

@@ -137,7 +137,7 @@ async def test_a_server_that_keeps_losing_them_ends(
 
 async def test_readyz_says_what_is_stuck(store: ChunkStore) -> None:
     watched = HealthWatch(store)
-    services = SimpleNamespace(store=store)
+    services = SimpleNamespace(store=store, lifetimes=())
     state = {"services": services, "admission": Admission(1, 1), "health": watched}
     request = Request({"type": "http", "state": state})
     assert (await readyz(request)).status_code == 200

@@ -15,7 +15,7 @@ from helix.serving.routes import web
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE
 
-PROBES = {"/healthz", "/readyz"}
+PROBES = {"/healthz", "/health", "/readyz"}
 
 
 def test_the_table_has_each_route_and_no_other() -> None:

@@ -111,7 +111,7 @@ def test_too_many_requests_a_minute(module_database_url: str, who: str) -> None:
         _refused(client.post("/v1/query", json={"question": "Why?"}), setting)
         stranger = client.get("/v1/about", headers={"Authorization": "Bearer hx_no"})
         assert stranger.status_code == (429 if who == "address" else 401)
-        for probe in ("/healthz", "/readyz", "/"):
+        for probe in ("/healthz", "/health", "/readyz", "/"):
             assert client.get(probe).status_code == 200
 
 

@@ -144,7 +144,8 @@ def test_debug_changes_no_answer_and_tells_no_text(client: httpx.Client) -> None
         assert [row["rank"] for row in near] == list(range(1, len(near) + 1))
         distances = [row["distance"] for row in near]
         assert distances == sorted(distances) == [round(d, 6) for d in distances]
-        assert debug["gate"] == {"ceiling": 0.8, "best": distances[0], "by_name": False}
+        gate = {"ceiling": 0.8, "best": distances[0], "by_name": False, "by_evidence": False}
+        assert debug["gate"] == gate
         fused = debug["candidates"]["fused"]
         assert {row["chunk_id"] for row in fused} == {row["chunk_id"] for row in near}
         assert [set(row) for row in fused] == [{"chunk_id", "fused", "rank"}] * len(fused)

@@ -71,6 +71,14 @@ def test_what_is_asked_for() -> None:
     assert query_request(b'{"question":"a"}', 1).scope("t") == Scope("t")
 
 
+def test_a_number_of_chunks_that_is_written_topk_is_brought_into_its_range() -> None:
+    for sent, read in ((-3, 1), (0, 1), (5, 5), (8, 8), (10**30, 8)):
+        clamped = query_request(f'{{"question":"a","topK":{sent}}}'.encode(), 100)
+        assert clamped.top_k == read
+    with pytest.raises(BadRequest, match="topK"):
+        query_request(b'{"question":"a","topK":"5"}', 100)
+
+
 def test_a_refusal_does_not_repeat_what_was_sent() -> None:
     for body in ('{"question":"a","top_k":"secret"}', '{"question":"a","tenant_id":"secret!"}'):
         with pytest.raises(BadRequest) as refused:

@@ -10,14 +10,15 @@ import psycopg
 import pytest
 
 from helix.domain.records import Section
-from helix.library.suggestions import list_suggestions
+from helix.domain.suggestions import Suggestion
+from helix.library.suggestions import list_suggestions, read_materials
 from helix.services import Services
 from helix.serving import suggesting
-from helix.serving.suggesting import renew, suggest
+from helix.serving.suggesting import is_strong, renew, suggest
 from helix.storage.document_deletes import delete_one
 from tests.support.fake_embedder import record
 from tests.support.live_server import live
-from tests.support.receipt_corpus import bring_in, services
+from tests.support.receipt_corpus import ask, bring_in, services
 
 POLICY = (
     "Returns\n\nRefunds are accepted within 30 days of purchase. Gift cards are not returned.\n\n"
@@ -63,6 +64,50 @@ async def test_only_what_is_answered_with_proof_is_shown(
     body, _ = await opened.metrics.scrape("")
     assert b"helix_answers_total{" not in body
     assert b"helix_first_token_seconds_count 0" in body
+
+
+LIMITS = (
+    "Berths", "{0} berths are booked within 5 days of the request.",
+    "{0} fees are paid within 14 days of arrival.", "{0} cranes are checked within 30 days of use.",
+)  # fmt: skip
+
+
+async def test_they_are_of_different_documents_as_far_as_there_are_any(opened: Services) -> None:
+    for harbour in ("Bergen", "Ostend", "Cadiz"):
+        text = "\n\n".join(LIMITS).format(harbour)
+        await bring_in(opened, record(f"{harbour}.txt", text, f"Harbour of {harbour}"))
+    await renew(opened, "default", "3", pause=0)
+    rows = await list_suggestions(opened.library.of("default"), None, None)
+    assert len(rows) > 3
+    assert len({row["document_id"] for row in rows[:3]}) == 3, "the first ones are of all three"
+
+
+async def test_documents_are_read_all_over_the_library(opened: Services, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO documents (source_uri, title, content_hash, text, status, updated_at)"
+            " SELECT n || '.txt', 'Document ' || n, repeat('0', 64), '', 'ready',"
+            " now() - n * interval '1 day' FROM generate_series(0, 99) n"
+        )
+    titles = [one.title for one in await read_materials(opened.library.of("default"))]
+    assert 12 < len(titles) <= 24
+    assert titles[0] == "Document 0", "the newest is among them"
+    assert titles == [f"Document {n}" for n in range(0, 100, 5)]
+
+
+async def test_an_answer_beside_the_document_or_the_point_is_not_strong(
+    opened: Services,
+) -> None:
+    await bring_in(opened, record("policy.txt", POLICY, "Refund Policy"))
+    answer = await ask(opened, "Within how many days are refunds accepted?")
+    (number,) = answer.cited_documents
+    own = Suggestion(number, answer.question.text)
+    assert is_strong(answer, own)
+    assert not is_strong(answer, replace(own, document_id=number + 1)), "another document answers"
+    doubtful = replace(answer, proof=replace(answer.proof, answers=0.2))
+    assert not is_strong(doubtful, own)
+    assert is_strong(doubtful, replace(own, value="30")), "the very number that is known"
+    assert not is_strong(answer, replace(own, value="31"))
 
 
 async def test_suggestions_follow_the_documents(

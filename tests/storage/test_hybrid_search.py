@@ -12,12 +12,11 @@ import pytest
 
 from helix.domain.records import SearchResult
 from helix.domain.scope import Scope
-from helix.domain.search_space import RRF_K, Fusion
+from helix.domain.search_space import LISTED, Fusion
 from helix.language.terms import language_of, question_words, terms
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
 from helix.storage.packed_terms import K1, B
-from helix.storage.search_scope import LISTED
 from helix.store import ChunkStore
 from tests.support.fake_embedder import (
     IDENTITY,
@@ -109,7 +108,10 @@ async def test_terms_beside_the_question_count_by_their_weight(database_url: str
     assert (found.words, found.frequencies) == (plain.words, plain.frequencies)
 
 
-@pytest.mark.parametrize("fusion", [Fusion(), Fusion(0.0), Fusion(0.3), Fusion(1.0)])
+@pytest.mark.parametrize(
+    "fusion",
+    [Fusion(), Fusion(0.0), Fusion(0.3), Fusion(1.0), Fusion(None, rrf_k=3, near=6, by_words=14)],
+)
 async def test_the_order_is_that_of_the_fusion(database_url: str, fusion: Fusion) -> None:
     async with opened(database_url) as store:
         await asyncio.to_thread(_fill, store, _texts(80))
@@ -122,6 +124,20 @@ async def test_the_order_is_that_of_the_fusion(database_url: str, fusion: Fusion
             assert first.nearest == every.nearest == min(hit.distance for hit in every.hits)
 
 
+async def test_each_half_brings_as_many_as_it_is_to(database_url: str) -> None:
+    """Of 80 texts, those among the nearest or the best by words, and no others."""
+    async with opened(database_url) as store:
+        await asyncio.to_thread(_fill, store, _texts(80))
+        for question in QUESTIONS:
+            usual = await _ask(store, question, Fusion(0.5), 200)
+            for near, by_words in ((3, 3), (3, 40), (40, 3), (120, 120)):
+                fusion = Fusion(0.5, near=near, by_words=by_words)
+                found = await _ask(store, question, fusion, 200)
+                assert max(near, by_words) <= len(found.hits) <= near + by_words or near == 120
+                assert found.nearest == usual.nearest and found.best == usual.best
+            assert len(found.hits) == 80
+
+
 def _fused(found: SearchResult, fusion: Fusion) -> list[float]:
     distances, scores = [hit.distance for hit in found.hits], found.scores
     places = range(len(distances))
@@ -130,9 +146,9 @@ def _fused(found: SearchResult, fusion: Fusion) -> list[float]:
         near = sorted(places, key=lambda p: (distances[p], ids[p]))
         scored = sorted((p for p in places if scores[p]), key=lambda p: (-scores[p], ids[p]))
         values = dict.fromkeys(places, 0.0)
-        for ranking in (near[:LISTED], scored[:LISTED]):
+        for ranking in (near[: fusion.near], scored[: fusion.by_words]):
             for rank, place in enumerate(ranking, 1):
-                values[place] += 1 / (RRF_K + rank)
+                values[place] += 1 / (fusion.rrf_k + rank)
         return list(values.values())
     best, weight = max(scores) or 1.0, fusion.dense_weight
     return [

@@ -82,6 +82,8 @@ class _Held(Answer):
 
     def __init__(self, let_go: threading.Event) -> None:
         object.__setattr__(self, "deltas", ("It is ", "four feet ", "deep [1]."))
+        object.__setattr__(self, "model_version", "held")  # whole: the wire has none to add
+        object.__setattr__(self, "usage", {})
         object.__setattr__(self, "_turns", iter((None, let_go)))
 
     @property

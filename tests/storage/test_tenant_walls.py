@@ -28,8 +28,8 @@ WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_names", "document_sources", "document_pages", "document_tables",
     "suggested_questions", "documents", "files", "loose_objects", "gate_fits", "message_events",
-    "conversation_images", "messages", "conversations", "prompt_versions", "progress_sessions",
-    "progress_days", "progress_counts", "progress_totals",
+    "conversation_images", "messages", "conversations", "prompt_versions", "tenant_settings",
+    "progress_sessions",    "progress_days", "progress_counts", "progress_totals",
 )  # fmt: skip
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
@@ -143,6 +143,7 @@ def _add_file_and_run(own: ChunkStore) -> None:
             " SELECT 'c', id, 1, 'token', '{}' FROM messages"
         )
         connection.execute("INSERT INTO prompt_versions (name, version) VALUES ('judge', 1)")
+        connection.execute("INSERT INTO tenant_settings (model) VALUES ('offline')")
         connection.execute(
             "INSERT INTO progress_sessions (learner, started_at, ended_at)"
             " VALUES ('', now(), now())"

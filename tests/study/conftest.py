@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
+import httpx
 import pytest
 
 from helix.library.access import Library, Row
 from helix.store import ChunkStore
 from helix.study.maker import Maker, OfflineMaker
-from helix.study.making import make
+from helix.study.making import NothingMade, make
 from helix.study.rows import items_of
 from helix.study.sets import NewSet, add_set, get_set
 from tests.support.fake_embedder import opened
@@ -55,6 +57,34 @@ async def _made(store: ChunkStore, new: NewSet, maker: Maker) -> tuple[Row, list
     async def going_on(_: str) -> bool:
         return True
 
-    assert await make(library, set_id, maker, going_on)
+    with suppress(NothingMade):  # the set's ``dropped`` says why
+        assert await make(library, set_id, maker, going_on)
     items = await library.change(lambda connection: items_of(connection, store.tenant, set_id))
     return await get_set(library, set_id), items
+
+
+def carried_out(url: str, set_id: int) -> None:
+    """Make a set of the tenant ``halden`` that is ordered, as a worker does."""
+
+    async def carry_out() -> None:
+        async def going_on(_: str) -> bool:
+            return True
+
+        async with opened(url, EMBEDDER) as store:
+            library = Library(store.of("halden"))
+            assert await make(library, set_id, OfflineMaker(), going_on)
+
+    asyncio.run(carry_out())
+
+
+def made(client: httpx.Client, url: str, kind: str, **body: Any) -> dict[str, Any]:
+    """A set that is ordered over HTTP, made by rule, and read again."""
+    response = client.post("/v1/study", json={"kind": kind, **body})
+    assert response.status_code == 202, response.text
+    ordered = response.json()
+    assert (ordered["status"], ordered["made"]) == ("queued", 0)
+    runs = client.get(f"/v1/runs/{ordered['run_id']}").json()
+    assert (runs["kind"], runs["status"]) == ("study", "queued")
+    carried_out(url, ordered["id"])
+    found: dict[str, Any] = client.get(f"/v1/study/{ordered['id']}").json()
+    return found

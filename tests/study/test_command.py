@@ -6,8 +6,8 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from helix.evidence.vectors import IDENTITY
 from helix.library.access import Row
-from helix.providers.offline.vectors import IDENTITY
 from tests.study.conftest import MakeSet
 from tests.support.cli_runner import helix
 from tests.support.fake_embedder import rows

@@ -14,6 +14,7 @@ from helix.settings import load_settings
 from helix.store import ChunkStore
 from helix.study.maker import Maker
 from helix.study.makers import build_maker
+from helix.study.making import NothingMade
 from helix.study.model_maker import ModelMaker
 from tests.study.conftest import MakeSet
 from tests.support.query_service import store_text
@@ -110,6 +111,21 @@ def _of_one_passage(
     for _ in range(2):
         wire.script(reply(item), on="generate")
     return make_set(a_maker(), kind="quiz", count=5, difficulty="advanced", document_ids=[one])
+
+
+def test_a_list_by_another_name_is_read_and_a_set_of_nothing_says_why(
+    make_set: MakeSet, wire: GeminiWire, store: ChunkStore
+) -> None:
+    wire.script(Answer((json.dumps({"questions": [question()]}),)), on="generate")
+    one = store_text(store, "halden/one.md", "Bridge", OPENED)
+    order = {"kind": "quiz", "count": 5, "difficulty": "advanced", "document_ids": [one]}
+    _, items = make_set(a_maker(), **order)
+    assert [item["body"]["options"] for item in items] == [YEARS]
+    for _ in range(2):
+        wire.script(Answer(("I cannot do that.",)), on="generate")
+    made, items = make_set(a_maker(), **order)
+    assert items == [] and made["dropped"] == {"malformed": 2}
+    assert "(2 malformed)" in str(NothingMade(made["dropped"]))
 
 
 def test_a_service_that_fails_again_and_again_ends_the_run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import sqlite3
 import tempfile
@@ -11,17 +10,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 from html import escape
-from typing import Any
 from xml.etree import ElementTree
 
 import httpx
 import pytest
 
-from helix.library.access import Library
-from helix.study.maker import OfflineMaker
-from helix.study.making import make
-from tests.study.conftest import EMBEDDER
-from tests.support.fake_embedder import opened, rows
+from tests.study.conftest import made
+from tests.support.fake_embedder import rows
 from tests.support.live_server import live
 from tests.support.query_service import a_store, store_text
 from tests.support.study_texts import BRIDGE, store_study_texts
@@ -46,30 +41,6 @@ def client(module_database_url: str, wire: GeminiWire) -> Iterator[httpx.Client]
     ) as client:  # fmt: skip
         client.params = client.params.merge(TENANT)
         yield client
-
-
-def carried_out(url: str, set_id: int) -> None:
-    async def carry_out() -> None:
-        async def going_on(_: str) -> bool:
-            return True
-
-        async with opened(url, EMBEDDER) as store:
-            library = Library(store.of("halden"))
-            assert await make(library, set_id, OfflineMaker(), going_on)
-
-    asyncio.run(carry_out())
-
-
-def made(client: httpx.Client, url: str, kind: str, **body: Any) -> dict[str, Any]:
-    response = client.post("/v1/study", json={"kind": kind, **body})
-    assert response.status_code == 202, response.text
-    ordered = response.json()
-    assert (ordered["status"], ordered["made"]) == ("queued", 0)
-    runs = client.get(f"/v1/runs/{ordered['run_id']}").json()
-    assert (runs["kind"], runs["status"]) == ("study", "queued")
-    carried_out(url, ordered["id"])
-    found: dict[str, Any] = client.get(f"/v1/study/{ordered['id']}").json()
-    return found
 
 
 def test_a_quiz_is_answered_kept_scored_and_reviewed(

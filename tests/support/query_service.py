@@ -29,11 +29,12 @@ SHIPPING = "Standard parcels take four working days to Norway.\n\nExpress parcel
 LABEL = "page 3 (printed 1)"
 KEYS = [
     "answer", "citations", "abstained", "reason", "clarifying_question", "suggested_scope",
-    "support", "reason_text", "closest", "answer_id", "trace_id",
+    "support", "reason_text", "closest", "model", "answer_id", "trace_id",
 ]  # fmt: skip
 LONG = [
-    "n", "chunk_id", "document_id", "title", "heading_path", "page", "label", "snippet",
-    "quote", "start", "end",
+    "n", "kind", "chunk_id", "document_id", "title", "heading_path", "page", "label", "snippet",
+    "quote", "start", "end", "by", "source_url",
+    "version_id",
 ]  # fmt: skip
 
 

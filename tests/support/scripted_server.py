@@ -26,7 +26,7 @@ class LoopbackServer(ThreadingHTTPServer):
 class Reply:
     """One reply. ``cut``: the connection breaks off behind the body, which was to be longer.
 
-    ``held``: the body goes on with comment lines until the client leaves. ``steps`` follow the
+    ``held``: the body goes on with ``filler`` until the client leaves. ``steps`` follow the
     body, each once the test has released ``ScriptedServer.go``. ``silent``: nothing is ever sent,
     and the connection ends then.
     """
@@ -36,6 +36,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: bool = False
     held: bool = False
+    filler: bytes = b": still here\n\n"
     steps: Sequence[bytes] = ()
     silent: bool = False
 
@@ -109,7 +110,7 @@ def _send(handler: BaseHTTPRequestHandler, told: ScriptedServer) -> None:
             told.go.acquire(timeout=30)
             handler.wfile.write(step)
         while reply.held:
-            handler.wfile.write(b": still here\n\n")
+            handler.wfile.write(reply.filler)
             told.left.wait(0.01)
     except OSError:
         told.left.set()

@@ -134,9 +134,11 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", f"{ATTACHED}/{{document_id}}/library"): lambda _: {},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
+    ("GET", "/v1/search"): lambda _: {"params": {"q": QUESTION}},
     ("POST", "/v1/transcribe"): lambda _: {"files": {"audio": b"none"}, "data": {}},
     ("GET", "/v1/progress"): lambda _: {},
     ("GET", "/v1/progress/days/{day}"): lambda _: {},
+    ("PATCH", "/v1/progress"): lambda _: {"json": {"on": True}},
     ("DELETE", "/v1/progress"): lambda _: {},
     ("GET", "/v1/prompts"): lambda _: {},
     ("GET", "/v1/prompts/{name}"): lambda _: {},
@@ -157,6 +159,7 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("PATCH", f"{STUDY}"): lambda _: {"json": {"title": "taken"}},
     ("DELETE", f"{STUDY}"): lambda _: {},
     ("GET", f"{STUDY}/export"): lambda _: {},
+    ("POST", f"{STUDY}/drawn"): lambda _: {},
     ("PATCH", f"{STUDY}/positions"): lambda _: {"content": b'{"positions": null}'},
     ("POST", f"{STUDY}/lessons/{{item_id}}"): lambda _: {},
     ("POST", f"{STUDY}/lessons/{{item_id}}/done"): lambda _: {},
@@ -168,7 +171,10 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     },
     ("POST", "/v1/study/attempts/{attempt_id}/finish"): lambda _: {},
     ("GET", "/v1/models"): lambda _: {},
-    ("GET", "/v1/models/{model}"): lambda _: {},
+    ("GET", "/v1/models/{model:path}"): lambda _: {},
+    ("GET", "/v1/local-servers"): lambda _: {},
+    ("GET", "/v1/settings"): lambda _: {},
+    ("PATCH", "/v1/settings"): lambda _: {"json": {"model": "offline"}},
     ("POST", "/v1/chat/completions"): lambda ids: {
         "json": {**ASKED, "document_ids": [ids.document]}
     },
@@ -191,7 +197,7 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
 }
 ASKING = ("/ask", "/v1/query", "/v1/chat/completions", "/v1/responses", "/v1/ui/chat")
 """Routes that answer from the documents that the request names."""
-OPEN = {("GET", path) for path in ("/healthz", "/readyz")}
+OPEN = {("GET", path) for path in ("/healthz", "/health", "/readyz")}
 OF_ALL = ("/v1/prompts", "/v1/progress")
 """What these name, prompts and days, every tenant has."""
 BY_ID = [
@@ -235,7 +241,7 @@ class World:
 
 def path_of(template: str, ids: Ids) -> str:
     """The path of a route with ``ids`` in it."""
-    return template.format(
+    return template.replace(":path}", "}").format(
         document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
         number=1, conversation_id=ids.conversation, message_id=ids.message, name="search_terms",
         model="helix", day="2026-01-31", set_id=ids.study_set, item_id=ids.item,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
+from uuid import uuid4
 
 import httpx
 
@@ -34,7 +35,17 @@ class Protocol:
 
     def ask(self, client: httpx.Client) -> httpx.Response:
         method = "GET" if self.body is None else "POST"
-        return client.request(method, self.path, json=self.body, headers=_ACCEPTED)
+        return client.request(method, self.path, json=self._afresh(), headers=_ACCEPTED)
+
+    def _afresh(self) -> dict[str, Any] | None:
+        """The body in a conversation of its own: a follow-up is reworded, which is a call more."""
+        own = {"faults": f"faults-{uuid4().hex}", "faults-ui": f"faults-ui-{uuid4().hex}"}
+        if self.body is None:
+            return None
+        return {
+            key: own.get(value, value) if isinstance(value, str) else value
+            for key, value in self.body.items()
+        }
 
     def ending(self, response: httpx.Response) -> Ending:
         """How ``response`` ended for a client that knows the protocol; fails if that is unclear."""

@@ -199,7 +199,7 @@ def _warm() -> None:
     for name in IMPORTED:
         import_module(name)
     import_module("llama_index.core.utils").get_tokenizer()
-    import_module("helix.providers.offline.vectors").word_vectors()
+    import_module("helix.evidence.vectors").word_vectors()
 
 
 if __name__ == "__main__":

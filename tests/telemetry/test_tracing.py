@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import httpx
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from helix.errors import SettingsError
@@ -30,50 +27,13 @@ from helix.telemetry.tracing import (
 )
 from tests.support.fake_embedder import nodes_of, record
 from tests.support.live_server import OFFLINE, live
+from tests.support.otlp_collector import Collector, attributes_of
 
 TEXT = "Marmalade parcels reach Trondheim within nineteen weekdays of the purchase."
 QUESTION = "How soon do marmalade parcels reach Trondheim?"
 PRIVATE = ("marmalade", "trondheim", "nineteen", "weekdays", "parcels")
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SAMPLED = {"traceparent": f"00-{TRACE}-{CALLER}-01"}
-
-
-class Collector:
-    """An OTLP collector over HTTP on loopback; ``bodies`` are what came in, as it came."""
-
-    def __init__(self) -> None:
-        self.bodies: list[bytes] = []
-        bodies = self.bodies
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # http.server's own name
-                bodies.append(self.rfile.read(int(self.headers["content-length"])))
-                self.send_response(200)
-                self.send_header("content-length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                return
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Collector:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    @property
-    def spans(self) -> list[Span]:
-        """All that came, of scopes and resources alike."""
-        sent = [ExportTraceServiceRequest.FromString(body) for body in self.bodies]
-        scopes = [one for all_of in sent for r in all_of.resource_spans for one in r.scope_spans]
-        return [found for scope in scopes for found in scope.spans]
 
 
 @pytest.fixture(scope="module")
@@ -99,14 +59,6 @@ def _traced(url: str, endpoint: str) -> Iterator[httpx.Client]:
         patch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
         with live(url, tracing="otlp") as client:
             yield client
-
-
-def _attributes(one: Span) -> dict[str, str | int | float | bool]:
-    found = {}
-    for attribute in one.attributes:
-        kind = attribute.value.WhichOneof("value")
-        found[attribute.key] = getattr(attribute.value, kind or "string_value")
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +105,7 @@ def test_the_requests_span_says_what_came_of_it(
     told: tuple[dict[str, object], Collector],
 ) -> None:
     answer, collector = told
-    found = _attributes(next(one for one in collector.spans if one.name == "POST /v1/query"))
+    found = attributes_of(next(one for one in collector.spans if one.name == "POST /v1/query"))
     assert found["http.route"] == "/v1/query"
     assert found["http.response.status_code"] == 200
     assert found["helix.answer_id"] == answer["answer_id"]

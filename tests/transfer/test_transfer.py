@@ -46,6 +46,7 @@ _FILLED = {
     " jsonb_build_object('answer', 'Here.', 'citations', jsonb_agg(jsonb_build_object('n', 1,"
     " 'document_id', id, 'quote', NULL))) FROM (SELECT * FROM documents ORDER BY id LIMIT 2) d",
     "prompt_versions": "(name, version, text) VALUES ('agent_gathering', 1, 'Look it up.')",
+    "tenant_settings": "(model) VALUES ('offline')",
     "progress_sessions": "(learner, started_at, ended_at) VALUES ('', now(), now())",
     "progress_counts": "(learner, action, quarter, n) VALUES ('', 'asked', now(), 3)",
     "progress_totals": "(learner, action, n) VALUES ('', 'asked', 3)",

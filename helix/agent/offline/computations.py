@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from helix.agent.offline import wording
+from helix.domain.incoming import judged
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
@@ -63,7 +64,7 @@ class Computation:
 
 def computation_of(question: str) -> Computation | None:
     """The computation that a question asks for; None where it asks for none, or for several."""
-    text = wording.GLUED.sub(", ", question.strip().rstrip("?").strip())
+    text = wording.GLUED.sub(", ", judged(question).strip().rstrip("?").strip())
     if len(wording.COMPUTED.findall(text)) > 1 or wording.NOT_ASKED.search(text):
         return None
     computation = _single_computation(text)

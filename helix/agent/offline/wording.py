@@ -24,26 +24,26 @@ AS_SHARE = re.compile(
 )
 SHARE_OF = re.compile(
     rf"\b(?:what|which|how much)?\s*(?:{PERCENT}|proportion|share|fraction) of(?: the)?\b"
-    r"(?P<whole>.+?)\b(?:is|are|was|were|did|does|do|came|come|comes|consists?|represents?|that)\b"
-    r"(?P<part>.+)",
+    r"(?P<whole>.{1,200}?)\b(?:is|are|was|were|did|does|do|came|come|comes|consists?|represents?"
+    r"|that)\b(?P<part>.+)",
     re.IGNORECASE,
 )
 IN_TOTAL = re.compile(
-    rf"\b(?:{PERCENT}|proportion|share|fraction)(?: constitution)?(?: of)?(?: the)?(?P<part> .+?)"
-    r"\b(?:in|of|out of|over|against|to|among)(?: the)? (?P<whole>total\b.+)"
-    rf"|{PERCENT} (?:of )?constitution of(?P<part2> .+?)\b(?:in|among|of)\b(?P<whole2>.+)",
+    rf"\b(?:{PERCENT}|proportion|share|fraction)(?: constitution)?(?: of)?(?: the)?"
+    r"(?P<part> .{1,200}?)\b(?:in|of|out of|over|against|to|among)(?: the)? (?P<whole>total\b.+)"
+    rf"|{PERCENT} (?:of )?constitution of(?P<part2> .{{1,200}}?)\b(?:in|among|of)\b(?P<whole2>.+)",
     re.IGNORECASE,
 )
 RATIO = re.compile(
-    r"\bratio of(?: the)?\b(?P<part>.+?)\bto\b(?P<whole>.+)"
-    r"|(?P<part2>.+?)\bas a ratio of\b(?P<whole2>.+)"
-    r"|\b(?P<part3>.+?)\b(?:divided by|compared to|relative to)\b(?P<whole3>.+)",
+    r"\bratio of(?: the)?\b(?P<part>.{1,200}?)\bto\b(?P<whole>.+)"
+    r"|\A(?P<part2>.+?)\bas a ratio of\b(?P<whole2>.+)"
+    r"|\A\W*+\b(?P<part3>.+?)\b(?:divided by|compared to|relative to)\b(?P<whole3>.+)",
     re.IGNORECASE,
 )
 PERCENT_CHANGE = re.compile(
-    rf"{PERCENT}\W+(?:of )?(?:the )?(?:\w+ )?{CHANGE_WORDS}|{PERCENT} difference"
+    rf"{PERCENT}\W{{1,9}}(?:of )?(?:the )?(?:\w+ )?{CHANGE_WORDS}|{PERCENT} difference"
     r"|\bgrowth rate\b|\brate of (?:growth|change|increase|decrease)\b"
-    rf"|\bhow (?:many|much) {PERCENT}\b.*{CHANGE_WORDS}|\bby what {PERCENT}",
+    rf"|\bhow (?:many|much) {PERCENT}\b.{{0,200}}?{CHANGE_WORDS}|\bby what {PERCENT}",
     re.IGNORECASE,
 )
 CHANGE = re.compile(rf"\b{CHANGE_WORDS}\b|\bhow much (?:more|less)\b", re.IGNORECASE)
@@ -57,7 +57,7 @@ COMPARE = re.compile(r"\bcompar(?:e|ed|ing|ison)\b", re.IGNORECASE)
 DIFFERENCE = re.compile(r"\bdifferences?\b|\bhow much (?:higher|lower|more|less|larger)\b", re.I)
 AVERAGE = re.compile(r"\b(?:average|mean)\b", re.IGNORECASE)
 SUM = re.compile(r"\b(?:sum|combined|together|altogether|aggregate|in total)\b", re.I)
-BETWEEN = re.compile(r"\bbetween(?: the)?\b(?P<one>.+?)\band(?: the)?\b(?P<other>.+)", re.I)
+BETWEEN = re.compile(r"\bbetween(?: the)?\b(?P<one>.{1,200}?)\band(?: the)?\b(?P<other>.+)", re.I)
 ADDED = re.compile(r"\b(?:sum|combined|together|altogether|aggregate|average)\b", re.IGNORECASE)
 COMPUTED = re.compile(r"\b(?:average|mean|difference|ratio)\b", re.IGNORECASE)
 NOT_ASKED = re.compile(
@@ -70,8 +70,8 @@ ASKED_FOR = re.compile(
     r"(?: (?:of|in|between))?(?: the)? ",
     re.IGNORECASE,
 )
-THAN = re.compile(r"(?P<one>.+?)\bthan(?: that| those)?(?: of| in| for)?(?P<other>.+)", re.I)
-AND = re.compile(r"(?P<one>.+?)\band\b(?P<other>.+)", re.IGNORECASE)
+THAN = re.compile(r"\A(?P<one>.+?)\bthan(?: that| those)?(?: of| in| for)?(?P<other>.+)", re.I)
+AND = re.compile(r"\A(?P<one>.+?)\band\b(?P<other>.+)", re.IGNORECASE)
 YEARS = re.compile(r"\b((?:19|20)\d\d)\s?[-–]\s?((?:19|20)\d\d)\b")
 GLUED = re.compile(r"(?<=\b\d{4}),(?=\d{4}\b)")
 KEPT = re.compile(r"\b(?:other(?! than)|total)\b", re.IGNORECASE)

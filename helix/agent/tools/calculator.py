@@ -1,11 +1,13 @@
 """calculator: arithmetic over numbers of the sources, each bound to the characters it stands in.
 
 It computes and runs nothing (helix.domain.arithmetic). A number that stands in several places is
-asked for again with its row and column: a right sum over the wrong row is worse than none.
+asked for again with its row and column: a right sum over the wrong row is worse than none. Where
+not all numbers stand in a source, the calculation is a source of its own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
@@ -13,12 +15,16 @@ from pydantic import Field
 
 from helix.agent.figures import Figure, figures_of
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
-from helix.domain.arithmetic import Literal, NotArithmetic, evaluate, literals, parse
+from helix.domain.arithmetic import Literal, NotArithmetic, literals, parse
+from helix.domain.asked import numbers_in
 from helix.domain.calculations import Operand, calculate, is_value
 from helix.domain.expression_parts import constants_of
+from helix.domain.tool_results import calculation
 from helix.language.paraphrases import meanings
 
 _MOST_OPERANDS = 40
+_PERCENT_OF = re.compile(r"%\s*of\s")
+"""`15% of 2,340`, as models write the product too."""
 
 
 class OperandArgument(Arguments):
@@ -43,12 +49,14 @@ class CalculatorArguments(Arguments):
 
 
 async def calculator(arguments: CalculatorArguments, context: ToolContext) -> ToolOutput:
-    """The calculation over numbers of the ledger's passages.
+    """The calculation over numbers of the ledger's passages, or else over numbers of their own.
 
-    A result over numbers that stand in no passage is returned as text, and proves nothing.
+    A result over numbers that stand in no passage is a source of its own. Where they stand in the
+    question neither, it proves nothing (helix.answering.proof.results).
     """
     try:
-        tree = parse(arguments.expression)
+        expression = _PERCENT_OF.sub("% * ", arguments.expression)
+        tree = parse(expression)
         numbers = list(literals(tree))
         if not numbers or len(numbers) > _MOST_OPERANDS:
             raise NotArithmetic(f"an expression has 1 to {_MOST_OPERANDS} numbers")
@@ -58,25 +66,24 @@ async def calculator(arguments: CalculatorArguments, context: ToolContext) -> To
             for entry in context.ledger.entries
             for figure in figures_of(entry.hit)
         ]
+        asked = numbers_in(context.question)
         places = _places(numbers, constants, arguments.operands)
         operands = [
-            None if number in constants else _operand_of(number, argument, figures)
+            None
+            if number in constants or (argument is None and _digits(number) in asked)
+            else _operand_of(number, argument, figures)
             for number, argument in zip(numbers, places, strict=True)
         ]
         if not any(operands) or any(
             one is None and number not in constants
             for one, number in zip(operands, numbers, strict=True)
         ):
-            result = format(evaluate(tree).normalize(), "f")
-            return ToolOutput((
-                f"{arguments.expression} = {result}. Not all of its numbers stand in a source,"
-                " so that the result cannot be cited.",
-            ))  # fmt: skip
-        printed = _as_printed(arguments.expression, numbers, operands)
-        calculation = calculate(printed, tuple(operands), as_percent=arguments.as_percent)
+            return ToolOutput((calculation(expression, as_percent=arguments.as_percent),))
+        printed = _as_printed(expression, numbers, operands)
+        bound = calculate(printed, tuple(operands), as_percent=arguments.as_percent)
     except NotArithmetic as error:
         raise ToolFailure(f"It cannot be computed: {error}.") from None
-    return ToolOutput((calculation.statement,), (calculation,))
+    return ToolOutput((bound.statement,), (bound,))
 
 
 def _places(
@@ -117,6 +124,10 @@ def _operand_of(
             f"{number.text} stands in several places: give its source, row and column"
         )
     return next(iter(places.values()), None)
+
+
+def _digits(number: Literal) -> str:
+    return number.text.rstrip("% ").replace(",", "")
 
 
 def _value(text: str) -> Decimal | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
+from helix.domain.tool_results import clock
 
 
 class TimeArguments(Arguments):
@@ -12,13 +13,12 @@ class TimeArguments(Arguments):
 
 
 async def current_time(arguments: TimeArguments, context: ToolContext) -> ToolOutput:
-    """Day of the week, date, time and zone in one line."""
+    """Day of the week, date, time and zone in one line, which is a source of its own."""
     try:
         zone = ZoneInfo(context.time_zone)
     except (ZoneInfoNotFoundError, ValueError):
         raise ToolFailure("The asker's time zone is unknown.") from None
-    now = context.now().astimezone(zone)
-    return ToolOutput((f"{now:%A, %Y-%m-%d %H:%M} ({context.time_zone}, UTC{now:%z})",))
+    return ToolOutput((clock(context.now().astimezone(zone), context.time_zone),))
 
 
 CURRENT_TIME = Tool("current_time", TimeArguments, current_time)

@@ -24,7 +24,7 @@ _MOST_ROWS = 24
 _MOST_PASSAGES = 6
 _ENOUGH = 0.6
 """The least share of the asked words that a row's or column's name has."""
-_CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
+_CONDITION = re.compile(r"(?P<column>\S(?:.*?\S)??)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
 _SIGNS = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt,
     ">": operator.gt,

@@ -32,7 +32,7 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 _CLOSING_MAY_GO_ON = re.compile(r"\[\d{0,3}|</?(?:[a-z]{1,10}\d? ?/?)?", re.IGNORECASE)
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:$", re.IGNORECASE | re.ASCII)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}:$", re.IGNORECASE | re.ASCII)
 _LINKED_SCHEMES = ("http:", "https:", "ftp:", "mailto:", "xmpp:")
 _LEAD = re.compile(r"[/\\.。．｡]*+")
 # a comment, an XPath: no host that is sold

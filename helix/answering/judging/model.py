@@ -54,7 +54,9 @@ class ModelJudge:
         self._timeout = timeout
         constrained = {"response_mime_type": "application/json", "response_schema": Verdict}
         is_gemini = llm.identity.partition(":")[0] == "gemini"
-        self._options: dict[str, Any] = {"generation_config": constrained} if is_gemini else {}
+        self._options: dict[str, Any] = {**llm.brief}
+        if is_gemini:
+            self._options["generation_config"] = constrained
 
     async def judge(self, question: str, answer: str, sources: Sequence[Source]) -> Verdict:
         """As Judge has it; raises UpstreamError, JudgeFailed where there is no verdict."""

@@ -28,7 +28,7 @@ _ARITHMETIC = word_lists("tables")["arithmetic"]
 _EQUALS = re.compile(r"\s(?:=|≈)\s")
 _NOTE = re.compile(r"(?<=[\d%nd)])\s\(([^()]*)\)")
 """The words in brackets directly behind a number, which name it."""
-_BEGINS = re.compile(r"(?<![\w.,])[-−–(\[$€£¥]*\d|(?<![\w.,])\.\d")
+_BEGINS = re.compile(r"(?<![\w.,])[-−–(\[$€£¥]{0,9}\d|(?<![\w.,])\.\d")
 _RESULT = re.compile(
     r"(?P<sign>[-−–]?)\s?[$€£¥]?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)\s?"
     r"(?P<unit>%|(?:percent|thousand|million|billion|trillion)\b)?(?P<rest>.*)",
@@ -48,7 +48,7 @@ class CalculatedProof:
 
 
 @dataclass(frozen=True)
-class _Equation:
+class Equation:
     """A claim divided into the words before its expression, the expression, and the rest.
 
     ``notes`` are the words in brackets behind its numbers, by the number's index.
@@ -60,6 +60,11 @@ class _Equation:
     negative: bool
     digits: str
     unit: str
+
+    @property
+    def told(self) -> str:
+        """Its result with its sign, without its unit."""
+        return f"{'-' if self.negative else ''}{self.digits}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def calculated(
     claim: str, calculations: Sequence[Calculation], passages: Sequence[Passage]
 ) -> CalculatedProof | None:
     """The proof of a claim that cites ``passages``; None where it states no calculation."""
-    equation = _equation(claim) if calculations and len(claim) <= _LONGEST else None
+    equation = equation_of(claim) if calculations and len(claim) <= _LONGEST else None
     if equation is None:
         return None
     problem = NUMBER
@@ -105,7 +110,7 @@ def _spans(place: _Found) -> Iterator[tuple[Passage, Span]]:
         yield place.passage, place.units
 
 
-def _equation(claim: str) -> _Equation | None:
+def equation_of(claim: str) -> Equation | None:
     """The claim as an equation; None where it has no equation."""
     equals = list(_EQUALS.finditer(claim))
     if len(equals) != 1:
@@ -125,7 +130,7 @@ def _equation(claim: str) -> _Equation | None:
         lead = f"{left[: begins.start()]} {right['rest']}"
         unit = (right["unit"] or "").lower().replace("percent", "%")
         digits = right["digits"].replace(",", "")
-        return _Equation(lead, expression, notes, bool(right["sign"]), digits, unit)
+        return Equation(lead, expression, notes, bool(right["sign"]), digits, unit)
     return None
 
 
@@ -142,7 +147,7 @@ def _without_notes(text: str) -> tuple[str, dict[int, str]]:
     return bare + text[at:], notes
 
 
-def _is_stated(equation: _Equation, calculation: Calculation) -> bool:
+def _is_stated(equation: Equation, calculation: Calculation) -> bool:
     """Whether the equation is the calculation: its expression, and its result as rounded there."""
     try:
         if shape(parse(equation.expression)) != shape(parse(calculation.expression)):
@@ -203,7 +208,7 @@ def _sentence(passage: Passage, start: int, end: int) -> _Found | None:
 
 
 def _problem(
-    equation: _Equation, calculation: Calculation, found: Sequence[_Found | None]
+    equation: Equation, calculation: Calculation, found: Sequence[_Found | None]
 ) -> str | None:
     """The contradiction between the equation's words and its operands' places; None without one."""
     said = _means(equation.lead)
@@ -240,7 +245,7 @@ def _ambiguous(lead: frozenset[str], places: Sequence[tuple[frozenset[str], _Fou
     )
 
 
-def _notes_of(equation: _Equation, calculation: Calculation) -> list[frozenset[str]]:
+def _notes_of(equation: Equation, calculation: Calculation) -> list[frozenset[str]]:
     """The words behind each number; a number that is written twice needs them once."""
     known: dict[tuple[int, int], frozenset[str]] = {}
     numbers = list(literals(parse(calculation.expression)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from helix.domain.calculations import Calculation
+from helix.domain.citations import MARKER
 
 NO_MARKER = "no marker"
 NO_SOURCE = "no such source"
@@ -20,13 +21,26 @@ WORDS = "words"
 cites does not say where in its document it lies; else the first condition that its closest span
 fails, ``claim`` being another quantity (all for some), duty (must for may) or no condition."""
 
+QUOTED = "quoted"
+BORNE_OUT = "borne out"
+IN_DOUBT = "in doubt"
+CONTRADICTED = "contradicted"
+NOTHING_CITED = "nothing cited"
+"""How a statement stands to what it cites: its very words stand there; they say it in other words;
+nothing shows that they do; another number or name, or a denial, stands where they come closest."""
+
+LIKELY = 0.9
+"""Least probability from which on an answer is said to answer what was asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Support:
     """One span that a statement rests on: ``documents.text[start:end] == quote``.
 
     It lies within the chunk ``chunk_id`` of source ``n``, which counts from 1. ``page`` counts
-    from 1; ``label`` says for people where the chunk lies: "page 12 (printed 9)", "slide 2".
+    from 1; ``label`` says for people where the chunk lies: "page 12 (printed 9)", "slide 2". A
+    tool's result (``of_tool``) is quoted whole, and stands in no document: in JSON its ids and
+    offsets are null.
     """
 
     n: int
@@ -37,9 +51,12 @@ class Support:
     quote: str
     page: int | None
     label: str = ""
+    of_tool: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        found = asdict(self)
+        nowhere = dict.fromkeys(("chunk_id", "document_id", "start", "end"))
+        return found | nowhere if found.pop("of_tool") else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +65,10 @@ class Statement:
 
     ``numbers`` are those it cites, each once; ``problem`` is why it is unsupported, None when it is
     supported. ``irrelevance`` says why it does not bear on the question, for people; None where it
-    does, or nobody asked. ``calculation`` is the one that proves it, whose operands stand in the
-    supports; None of a statement that its sources say.
+    does, or nobody asked. ``by_proof``: the model cites nothing here, and ``numbers`` is the source
+    that was found to bear it out. ``calculation`` is the one that proves it, whose operands stand
+    in the supports; None of a statement that its sources say. ``is_copy``: the spans have its very
+    words.
     """
 
     start: int
@@ -59,27 +78,52 @@ class Statement:
     problem: str | None
     irrelevance: str | None = None
     calculation: Calculation | None = None
+    by_proof: bool = False
+    is_copy: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def status(self) -> str:
+        """How it stands to what it cites, in one word or two."""
+        if self.problem is None:
+            return QUOTED if self.is_copy else BORNE_OUT
+        if self.problem == NO_MARKER:
+            return NOTHING_CITED
+        return CONTRADICTED if self.problem in (NUMBER, NAME, NEGATION) else IN_DOUBT
+
+    def to_json(self, *, relevant: bool = True) -> dict[str, Any]:
+        """The statement as JSON; ``relevant``: whether its answer is likely what was asked."""
         calculated = {"calculation": self.calculation.to_json()} if self.calculation else {}
+        by = {"by": "helix"} if self.by_proof else {}
         return {
             "start": self.start,
             "end": self.end,
             "supported": self.problem is None,
             "numbers": list(self.numbers),
             "problem": self.problem,
-            "relevant": self.irrelevance is None,
+            "status": self.status,
+            "relevant": relevant and self.irrelevance is None,
             "reason": self.irrelevance,
             "spans": [support.to_json() for support in self.supports],
             **calculated,
+            **by,
         }
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The statements of an answer, in its order; none of a refusal."""
+    """The statements of an answer, in its order; none of a refusal.
+
+    ``answers`` is how likely the answer is what was asked, 0 to 1, by the learned model of
+    evidence; None where that was not asked of the model, or no statement is supported.
+    """
 
     statements: tuple[Statement, ...]
+    answers: float | None = None
+
+    @property
+    def is_likely(self) -> bool | None:
+        """Whether the answer is likely what was asked; None where that is not known."""
+        return None if self.answers is None else self.answers >= LIKELY
 
     @property
     def ratio(self) -> float | None:
@@ -88,6 +132,27 @@ class Proof:
             return None
         supported = sum(statement.problem is None for statement in self.statements)
         return supported / len(self.statements)
+
+    @property
+    def found(self) -> list[int]:
+        """The sources that bear out statements which cite nothing, each once."""
+        return list(dict.fromkeys(one.numbers[0] for one in self.statements if one.by_proof))
+
+    def with_marks_of_ours(self, answer: str, marks: Collection[int]) -> Proof:
+        """The proof of ``answer``, whose markers at the offsets ``marks`` Helix put there.
+
+        A statement that has no others is one that cites nothing.
+        """
+        if not marks:
+            return self
+        ours = set(marks)
+
+        def is_found(one: Statement) -> bool:
+            markers = [each.start() for each in MARKER.finditer(answer, one.start, one.end)]
+            return bool(markers) and ours.issuperset(markers)
+
+        found = (replace(one, by_proof=is_found(one)) for one in self.statements)
+        return replace(self, statements=tuple(found))
 
     def support_of(self, n: int) -> Support | None:
         """The first span of source ``n`` that supports a statement; None where none does."""
@@ -105,4 +170,9 @@ class Proof:
     def to_json(self) -> dict[str, Any]:
         """The proof as the key ``support`` of an answer carries it; the ratio has 4 decimals."""
         ratio = None if self.ratio is None else round(self.ratio, 4)
-        return {"ratio": ratio, "statements": [each.to_json() for each in self.statements]}
+        relevant = self.is_likely is not False
+        statements = [each.to_json(relevant=relevant) for each in self.statements]
+        answers = None
+        if self.answers is not None:
+            answers = {"probability": round(self.answers, 4), "likely": self.is_likely}
+        return {"ratio": ratio, "answers": answers, "statements": statements}

@@ -18,7 +18,7 @@ from helix.language.terms import STOP_WORDS, terms
 _ACRONYM = 5  # letters at most
 _DENIED = 4  # content words on either side of a strong denial that it may be about
 _SEPARATORS = re.compile("[-‐‑_/]")
-_TAIL = re.compile(r"(?:-[a-z]{3,})+\Z")  # of `GPT-4-based`
+_TAIL = re.compile(r"(?:-[a-z]{3,30}){1,9}\Z")  # of `GPT-4-based`
 
 
 def number_missing(claim: Facts, spans: Sequence[Facts]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from helix.answering.proof.calculated import CalculatedProof, calculated
@@ -18,6 +18,7 @@ from helix.answering.proof.model import (
 )
 from helix.answering.proof.passages import Passage, is_placed
 from helix.answering.proof.presence import same_numbers
+from helix.answering.proof.results import result_problem, support_of_result
 from helix.answering.proof.rules import RULES, Candidate, Rule
 from helix.answering.proof.statements import CitedPart, CitedSentence, statements_of
 from helix.domain.calculations import Calculation
@@ -49,6 +50,9 @@ def prove(
     sources: Sequence[Source],
     rules: Sequence[Rule] = RULES,
     calculations: Sequence[Calculation] = (),
+    question: str = "",
+    *,
+    looks_up: bool = False,
 ) -> Proof:
     """The spans that the statements of ``answer`` rest on, among ``sources``, numbered from 1.
 
@@ -56,12 +60,23 @@ def prove(
     span of a source cited there has all its numbers and names, denies what it denies, and has most
     of its content words; or the closest spans of several cited sources together do. A span is one
     to three consecutive sentences within one chunk, or the very words of the statement. So is one
-    that writes out one of ``calculations``, whose operands stand in what it cites.
+    that writes out one of ``calculations``, whose operands stand in what it cites; and one that
+    gives the result of a tool, which is a source of its own, of numbers of the ``question``.
+
+    ``looks_up``: a statement that cites nothing is looked for in all sources, in their order, and
+    supported by the first that has such a span (``Statement.by_proof``).
 
     Never raises. Takes about as long as reading what is cited: under 1 ms for two sentences that
     quote, a few for ones that paraphrase.
     """
-    return _Prover(sources, rules, calculations).prove(answer)
+    return _Prover(sources, rules, calculations, question, looks_up=looks_up).prove(answer)
+
+
+def prover_of_pieces(
+    sources: Sequence[Source], calculations: Sequence[Calculation] = (), question: str = ""
+) -> Callable[[str], Proof]:
+    """``prove``, which looks up, for the pieces of one answer: it reads each source once."""
+    return _Prover(sources, RULES, calculations, question, looks_up=True).prove
 
 
 class _Prover:
@@ -72,7 +87,12 @@ class _Prover:
         sources: Sequence[Source],
         rules: Sequence[Rule],
         calculations: Sequence[Calculation] = (),
+        question: str = "",
+        *,
+        looks_up: bool = False,
     ) -> None:
+        self._question = question
+        self._looks_up = looks_up
         self._sources = sources
         self._calculations = calculations
         self._rules = rules
@@ -128,7 +148,7 @@ class _Prover:
     def _statement(self, sentence: CitedSentence) -> Statement:
         start, end, numbers = sentence.start, sentence.end, sentence.numbers
         if not numbers:
-            return Statement(start, end, (), (), NO_MARKER)
+            return self._looked_up(sentence)
         if not all(map(self._is_source, numbers)):
             return Statement(start, end, numbers, (), NO_SOURCE)
         supports: dict[Support, None] = {}
@@ -138,12 +158,24 @@ class _Prover:
                 start, end, numbers, tuple(found), None, calculation=computed.calculation
             )
         for part in sentence.parts:
-            found, problem = self._part(part)
+            of_tools = any(self._sources[n - 1].hit.tool for n in part.numbers)
+            found, problem = self._of_tools(part, sentence) if of_tools else self._part(part)
             if problem:
                 problem = computed.problem if computed else problem
                 return Statement(start, end, numbers, (), problem)
             supports |= dict.fromkeys(found)
         return Statement(start, end, numbers, tuple(supports), None)
+
+    def _looked_up(self, sentence: CitedSentence) -> Statement:
+        """A sentence that cites nothing, by the first source that bears it out."""
+        start, end = sentence.start, sentence.end
+        for n in range(1, len(self._sources) + 1 if self._looks_up else 1):
+            part = CitedPart(sentence.text, (n,))
+            of_tool = self._sources[n - 1].hit.tool
+            found, problem = self._of_tools(part, sentence) if of_tool else self._part(part)
+            if problem is None:
+                return Statement(start, end, (n,), tuple(found), None, by_proof=True)
+        return Statement(start, end, (), (), NO_MARKER)
 
     def _computed(self, sentence: CitedSentence) -> CalculatedProof | None:
         """What the calculations say of a sentence; None where it writes out none."""
@@ -151,6 +183,25 @@ class _Prover:
             return None
         cited = [passage for n in sentence.numbers for passage in self._passages_of(n)]
         return calculated(sentence.text, self._calculations, cited)
+
+    def _of_tools(
+        self, part: CitedPart, sentence: CitedSentence
+    ) -> tuple[list[Support], str | None]:
+        """The result that bears a part out, or its problem; a passage cited beside does not."""
+        beside = " ".join(
+            other.text
+            for other in sentence.parts
+            if other.numbers and not any(self._sources[n - 1].hit.tool for n in other.numbers)
+        )
+        problem: str | None = None
+        for n in part.numbers:
+            hit = self._sources[n - 1].hit
+            if not hit.tool:
+                continue
+            problem = result_problem(part.text, hit.tool, self._question, beside)
+            if problem is None:
+                return [support_of_result(n, hit)], None
+        return [], problem
 
     def _part(self, part: CitedPart) -> tuple[list[Support], str | None]:
         """The spans of a part, or its problem; a text that an answer repeats is judged once."""

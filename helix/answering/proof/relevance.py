@@ -24,7 +24,7 @@ def with_relevance(proof: Proof, question: str, answer: str, sources: Sequence[S
         replace(one, irrelevance=_irrelevance(one, asked, answer, sources, companies))
         for one in proof.statements
     )
-    return Proof(tuple(statements))
+    return replace(proof, statements=tuple(statements))
 
 
 def _irrelevance(

@@ -65,7 +65,8 @@ class Query:
     ``replaced_message`` is the message of that conversation that it replaces; without a text the
     message's own question is asked again. ``images`` are ids of images of that conversation which
     the question is about; None: it says nothing of them. ``mode`` is as POST /v1/query has it;
-    None: HELIX_MODE of whoever answers.
+    None: HELIX_MODE of whoever answers. ``model`` is the name of the model that is to answer; None:
+    whichever does.
     """
 
     question: str
@@ -75,6 +76,7 @@ class Query:
     mode: Mode | None = None
     replaced_message: int | None = None
     images: tuple[str, ...] | None = None
+    model: str | None = None
 
 
 class AnswerService(LibraryService, Protocol):
@@ -92,6 +94,10 @@ class AnswerService(LibraryService, Protocol):
 
     async def answer(self, query: Query) -> Row:
         """The JSON alone; raises as ``stream`` does."""
+        ...
+
+    async def search(self, query: Query, limit: int) -> Row:
+        """The passages that fit the query's text in its scope, as GET /v1/search has them."""
         ...
 
     async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:

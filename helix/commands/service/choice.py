@@ -5,8 +5,13 @@ Each is imported where it is the one: a client of HTTP takes a tenth of a second
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+import typer
+
+from helix.commands.console import one_line
 from helix.commands.server_record import recorded_address
 from helix.commands.service.address import Server, named_server
 from helix.commands.service.base import AnswerService, LibraryService
@@ -50,14 +55,29 @@ async def answer_service(
     option: str | None, tenant: str
 ) -> AbstractAsyncContextManager[AnswerService]:
     """The tenant's documents, and answers from them, to be opened; raises as ``named_server``."""
-    target = await server_or_settings(option, tenant)
+    if (named := named_server(option)) is not None:
+        return _telling(named, tenant, os.environ.get("HELIX_LLM"))
+    target = await server_or_settings(None, tenant)
     if isinstance(target, Server):
-        from helix.commands.service.over_http import server_answers
-
-        return server_answers(target, tenant)
+        return _telling(target, tenant, load_settings().llm)
     from helix.commands.service.in_database import database_answers
 
     return database_answers(target, tenant)
+
+
+@asynccontextmanager
+async def _telling(server: Server, tenant: str, own: str | None) -> AsyncIterator[AnswerService]:
+    """Its answers; a line on standard error names its model, where this command has ``own``."""
+    from helix.commands.service.over_http import server_answers
+
+    async with server_answers(server, tenant) as answers:
+        if own:
+            model = await answers.model()
+            is_own = own in (model["identity"], model["identity"].partition(":")[0])
+            line = f"The server at {server.address} answers, with {one_line(model['title'])}"
+            typer.echo(f"{line}." if is_own else f"{line}; HELIX_LLM={own} here is not used.",
+                       err=True)  # fmt: skip
+        yield answers
 
 
 async def server_or_settings(option: str | None, tenant: str) -> Server | Settings:

@@ -109,9 +109,9 @@ class DatabaseAnswers(DatabaseLibrary):
             )
         turn_request = Asking(
             conversation_id, add, query.question, _stored_scope(query), with_ids=False,
-            mode=query.mode, images=query.images,
+            mode=query.mode, images=query.images, model=query.model,
         )  # fmt: skip
-        conversing = Conversing(services.turns, services.answering, services.llm, services.settings)
+        conversing = Conversing(services.turns, services.answering, services.settings)
         turn = await conversing.begin(self._library, turn_request, scope_of_stored)
         await turn.started()
         async for event in turn.events(0):
@@ -123,14 +123,14 @@ class DatabaseAnswers(DatabaseLibrary):
             yield turn.response
 
     async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:
-        from helix.answering.images import ImagesNotSupported, UploadedImage, image_type
+        from helix.answering.images import ImagesNotSupported, UploadedImage, image_type, not_taken
         from helix.conversations.conversation_rows import create
         from helix.conversations.images import add_image
 
-        if not self._services.llm.sees:
+        if not any(llm.sees for llm in self._services.choices.values()):
             raise ImagesNotSupported(self._services.llm.identity)
         if (media := image_type(data)) is None:
-            raise UnsupportedMedia("unsupported media type")
+            raise UnsupportedMedia(not_taken(data))
 
         def keep(connection: Connected) -> Row:
             create(connection, self._tenant, conversation_id, "", {})
@@ -169,6 +169,14 @@ class DatabaseAnswers(DatabaseLibrary):
     async def answer(self, query: Query) -> Row:
         return await self._request(query).run_json()
 
+    async def search(self, query: Query, limit: int) -> Row:
+        from helix.domain.questions import question_of
+        from helix.retrieval.passages import found_passages
+
+        text = question_of(query.question, self._services.settings.max_question_chars)
+        retriever, scope = self._services.engine.retriever, self._scope(query, self._tenant)
+        return {"q": text, **await found_passages(retriever, text, scope, limit)}
+
     def _request(self, query: Query) -> AnswerRequest:
         from helix.answering.answer import Question
         from helix.answering.pipeline import AnswerRequest
@@ -178,7 +186,9 @@ class DatabaseAnswers(DatabaseLibrary):
             raise BadRequest(f"the question has {length} characters; the limit is {limit}")
         scope = self._scope(query, self._tenant)
         mode = query.mode or self._services.settings.mode
-        return AnswerRequest(self._services.answering, Question(query.question, scope, mode=mode))
+        return AnswerRequest(
+            self._services.answering, Question(query.question, scope, mode=mode, model=query.model)
+        )
 
 
 def _stored_scope(query: Query) -> Row | None:

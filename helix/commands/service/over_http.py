@@ -30,6 +30,12 @@ class ServerAnswers:
         self._client = client
         self._tenant = tenant
 
+    async def model(self) -> Row:
+        """The model that answers where a question chooses none, as GET /v1/about has it."""
+        about = await self.json(calls.get("/v1/about"))
+        found: Row = next(each for each in about["models"] if each["name"] == about["model"])
+        return found
+
     async def summary(self) -> Row:
         return await self.json(calls.get("/v1/library"))
 
@@ -129,6 +135,14 @@ class ServerAnswers:
     async def answer(self, query: Query) -> Row:
         return await self.json(calls.query(query.question, _question_options(query)))
 
+    async def search(self, query: Query, limit: int) -> Row:
+        return await self.json(
+            calls.get(
+                "/v1/search", q=query.question, document_id=query.document_ids, tag=query.tags,
+                top_k=limit,
+            )
+        )  # fmt: skip
+
     async def upload(self, name: str, data: bytes, fields: Mapping[str, Any]) -> Row:
         """Send one file; ``run_id`` and ``documents``, as POST /v1/documents has them."""
         files = [("file", (name, data))]
@@ -191,6 +205,8 @@ def _question_options(query: Query) -> QuestionOptions:
         options["images"] = query.images
     if query.mode:
         options["mode"] = query.mode
+    if query.model is not None:
+        options["model"] = query.model
     return options
 
 

@@ -6,6 +6,8 @@ calls of tools keeps the parts as they came, for they are sent back as they were
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from google.genai.types import Content, FinishReason, Part
 from google.genai.types import GenerateContentResponse as Chunk
 from llama_index.core.base.llms.types import (
@@ -17,9 +19,12 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.llms.google_genai.utils import chat_from_gemini_response
 
+from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.base import MalformedCall
 from helix.providers.gemini.contents import local_call_id, vendor_kwargs
+from helix.providers.gemini.families import cost_usd
+from helix.telemetry.counters import count_call
 
 _MALFORMED = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 
@@ -34,6 +39,8 @@ class AnswerReader:
     def __init__(self, tools_of: str = "") -> None:
         self._text = TextBlock(text="")
         self.message = ChatMessage(role=MessageRole.ASSISTANT, blocks=[self._text])
+        self.usage = Usage("")
+        self._counted = False
         self._finish = ""
         self._tools_of = tools_of
         self._parts: list[Part] = []
@@ -44,6 +51,7 @@ class AnswerReader:
         Raises:
             UpstreamError: the prompt was refused.
         """
+        self.usage = self.usage.updated(_usage(chunk))
         if chunk.prompt_feedback and (reason := chunk.prompt_feedback.block_reason):
             problem = f"Gemini refused the question or its sources ({reason.name})"
             raise UpstreamError(f"{problem}: ask in other words", transient=False)
@@ -79,6 +87,18 @@ class AnswerReader:
         beside = {"thinking_delta": thought} if thought else {}
         return ChatResponse(message=self.message, delta=delta, additional_kwargs=beside)
 
+    @property
+    def ending(self) -> ChatResponse:
+        """The response that ends a stream: the whole message, no delta, and the usage."""
+        return ChatResponse(message=self.message, delta="", additional_kwargs={KEY: self.usage})
+
+    def count(self) -> None:
+        """Count the call in the metrics: once, however the answer ended."""
+        if self.usage.model and not self._counted:
+            self._counted = True
+            cost = cost_usd(self.usage, datetime.now(UTC).date())
+            count_call(self.usage.model, self.usage.tokens, cost)
+
     def check_not_cut(self) -> None:
         """Raise UpstreamError if the answer ended otherwise than by the model's own decision."""
         if self._finish in ("", "STOP"):
@@ -108,11 +128,28 @@ def whole_answer(response: Chunk, tools_of: str = "") -> ChatResponse:
     """An answer that came in one piece, tool calls and thoughts included, held to the same end."""
     answer = AnswerReader(tools_of)
     answer.take(response)
+    answer.count()
     if tools_of:
         answer.check_finished()
-        return ChatResponse(message=answer.message)
+        return answer.ending
     if response.function_calls:
         answer.check_not_cut()
     else:
         answer.check_finished()
-    return chat_from_gemini_response(response, [])
+    read = chat_from_gemini_response(response, [])
+    read.additional_kwargs[KEY] = answer.usage
+    return read
+
+
+def _usage(chunk: Chunk) -> Usage:
+    """A chunk's usage, which counts from the beginning of the answer."""
+    counts = chunk.usage_metadata
+    if counts is None:
+        return Usage(chunk.model_version or "")
+    return Usage(
+        chunk.model_version or "",
+        counts.prompt_token_count,
+        counts.candidates_token_count,
+        counts.cached_content_token_count,
+        counts.thoughts_token_count,
+    )

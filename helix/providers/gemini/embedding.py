@@ -12,21 +12,27 @@ from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.errors import UpstreamError
 from helix.providers.gemini.errors import Target, upstream_errors
+from helix.providers.gemini.families import EmbeddingFamily, embedding_family_of
 from helix.providers.gemini.http import GeminiConnection
 from helix.providers.vectors import unit_vectors
 
 MAX_BATCH = 100
 """Most texts the API takes in one batchEmbedContents request; more is a 400."""
 
+_QUERY = "RETRIEVAL_QUERY"
+
 
 class GeminiEmbedding(GoogleGenAIEmbedding):
-    """Embeds texts as RETRIEVAL_DOCUMENT and questions as RETRIEVAL_QUERY.
+    """Embeds texts and questions by their task: RETRIEVAL_DOCUMENT or RETRIEVAL_QUERY.
+
+    ``gemini-embedding-001`` is told it in a field, later models in the text (families.py).
 
     Vectors are 1536 wide and L2-normalised here: below 3,072 dimensions Gemini's are not.
     Every method raises UpstreamError when Gemini fails.
     """
 
     _target: Target
+    _family: EmbeddingFamily
     _raw_norm: float | None = None
 
     def __init__(self, connection: GeminiConnection) -> None:
@@ -34,6 +40,7 @@ class GeminiEmbedding(GoogleGenAIEmbedding):
             model_name=connection.target.model, embed_batch_size=MAX_BATCH, retries=1
         )
         self._client = connection.sdk
+        self._family = embedding_family_of(connection.target.model)
         self._target = connection.target
 
     @property
@@ -62,10 +69,16 @@ class GeminiEmbedding(GoogleGenAIEmbedding):
 
     def _request(self, texts: list[str], task_type: str | None) -> dict[str, Any]:
         # One content a text: gemini-embedding-2 fuses a plain list of strings into one vector.
+        config: dict[str, Any] = {"output_dimensionality": EMBEDDING_DIMENSIONS}
+        if self._family.takes_task_type:
+            config["task_type"] = task_type
+        else:
+            frame = self._family.query if task_type == _QUERY else self._family.passage
+            texts = [frame.replace("{}", text) for text in texts]
         return {
             "model": self.model_name,
             "contents": [[text] for text in texts],
-            "config": {"task_type": task_type, "output_dimensionality": EMBEDDING_DIMENSIONS},
+            "config": config,
         }
 
     def _unit_vectors(self, response: EmbedContentResponse, count: int) -> list[list[float]]:

@@ -7,7 +7,8 @@ continuation and LlamaIndex's retries are off, so they cannot multiply):
   keep-alive one breaks so); 408, 429, 500, 502, 503, 504, after the delay Google asks for;
 - not tried again: silence, for the user has waited the longest time the settings allow and the
   first request may still be running and billed; a 429 that waiting cannot mend (a daily quota,
-  ``limit: 0``, a delay longer than ``RetryPolicy.longest_wait``); all other statuses;
+  ``limit: 0``, what a tier may spend in ten minutes, a project's monthly spend, a delay longer than
+  ``RetryPolicy.longest_wait``); all other statuses;
 - never once a stream has begun: its tokens may have reached the user.
 
 All of it is pure; helix.providers.gemini.http acts on it.
@@ -16,6 +17,7 @@ All of it is pure; helix.providers.gemini.http acts on it.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +32,8 @@ from helix.providers.retries import INTERACTIVE, TRANSIENT_STATUSES
 from helix.settings import HOW
 
 _DAILY = re.compile(r"per_?day", re.IGNORECASE)
+_SPEND = re.compile(r"spend", re.IGNORECASE)
+_MONTHLY = re.compile(r"month", re.IGNORECASE)
 _NO_QUOTA = re.compile(r"limit:\s*0(?![\d.])")
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)s$")
 _ENUM = re.compile(r"^[A-Z][A-Z0-9_]{0,63}$")
@@ -96,6 +100,8 @@ def status_failure(
     delay = _retry_delay(details)
     delay = retry_after if delay is None else delay
     if status == 429:
+        if spent := _spend_limit(label, str(error.get("message")), details, delay):
+            return spent
         if no_later := _spent_quota(label, str(error.get("message")), details, target):
             return no_later
         problem = f"Gemini's rate limit for {target.model} is reached ({label})"
@@ -122,6 +128,25 @@ def _refusal(status: int, label: str, reasons: list[str], target: Target) -> Fai
         return Failure(problem, remedy, transient=False)
     remedy = f"see whether {target.variable} and GOOGLE_GEMINI_BASE_URL are right"
     return Failure(problem, remedy, transient=False, about_input=status in (400, 413))
+
+
+def _spend_limit(
+    label: str, message: str, details: list[dict[str, Any]], delay: float | None
+) -> Failure | None:
+    """A 429 for the money that was spent; None for any other.
+
+    Google limits what a tier may spend in any ten minutes, and what a project may in a month. No
+    request waits for either; that of ten minutes passes by itself.
+    """
+    told = f"{message} {json.dumps(details)}"
+    if not _SPEND.search(told):
+        return None
+    if _MONTHLY.search(told):
+        problem = f"the month's spending limit of this GEMINI_API_KEY is reached ({label})"
+        return Failure(problem, "raise it at https://aistudio.google.com/spend", transient=False)
+    problem = f"the spending limit for ten minutes of this GEMINI_API_KEY is reached ({label})"
+    wait = math.ceil(delay / 60) if delay and delay > 60 else 10
+    return Failure(problem, f"try again in {wait} minutes, or ask Google for a higher tier")
 
 
 def _spent_quota(

@@ -1,4 +1,4 @@
-"""Gemini's chat, at temperature 0: every answer ends in STOP or raises."""
+"""Gemini's chat, by the model's family: every answer ends in STOP or raises."""
 
 from __future__ import annotations
 
@@ -17,27 +17,31 @@ from llama_index.llms.google_genai import GoogleGenAI
 from helix.providers.gemini.answer import AnswerReader, whole_answer
 from helix.providers.gemini.contents import contents_of, system_of
 from helix.providers.gemini.errors import Target, upstream_errors
+from helix.providers.gemini.families import Family, family_of
 from helix.providers.gemini.http import GeminiConnection, collecting_responses
 from helix.providers.gemini.tools import declared
-
-CONTEXT_TOKENS = 1_048_576
-"""Input limit of Gemini 2.0 and later Flash and Pro models."""
 
 OUTPUT_TOKENS = 8192
 """What LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
 wire, so the model's own ceiling holds there."""
+
+BRIEF = {"least_thinking": True}
+"""Options of a chat for which the model thinks as little as its family can."""
 
 CLOSE_SECONDS = 1.0
 """Longest wait for an upstream connection to close once nobody reads its stream any more."""
 
 
 class GeminiLLM(GoogleGenAI):
-    """Chats at temperature 0; every answer, streamed or whole, ends in STOP or raises.
+    """Chats; every answer, streamed or whole, ends in STOP or raises.
+
+    What may be sent is the family's (families.py): temperature 0 where it takes one, and thinking
+    by a level or by a budget where ``BRIEF`` asks for little of it.
 
     Raises UpstreamError for a failed request, a refused prompt (before the first delta), and
     an answer that was blocked, cut at its length limit, broken off or left without an end (after
     the deltas that did arrive). Each ChatResponse of a stream carries a new ``delta`` and the
-    same message object, whose text grows.
+    same message object, whose text grows; the last one has an empty delta and the answer's Usage.
 
     With tools an answer may be calls alone, or empty. Its message goes back into the next request
     exactly as it came (contents.py); a call that nobody can read raises MalformedCall. ``thoughts``
@@ -46,12 +50,14 @@ class GeminiLLM(GoogleGenAI):
 
     _target: Target
     _thoughts: bool
+    _family: Family
 
     def __init__(self, connection: GeminiConnection, *, thoughts: bool = False) -> None:
+        family = family_of(connection.target.model)
         super(GoogleGenAI, self).__init__(
             model=connection.target.model,
-            temperature=0.0,
-            context_window=CONTEXT_TOKENS,
+            temperature=None,
+            context_window=family.context_tokens,
             max_retries=0,
             file_mode="inline",
         )
@@ -59,12 +65,14 @@ class GeminiLLM(GoogleGenAI):
         self._target = connection.target
         self._thoughts = thoughts
         self._max_tokens = OUTPUT_TOKENS
+        self._family = family
         self._generation_config = {
-            "temperature": 0.0,
             # The SDK would call functions and resume cut answers by requests of its own.
             "automatic_function_calling": {"disable": True},
             "automatic_continuation": False,
         }
+        if family.sampling:
+            self._generation_config["temperature"] = 0.0
 
     async def _request(
         self, messages: Sequence[ChatMessage], options: dict[str, Any]
@@ -73,10 +81,15 @@ class GeminiLLM(GoogleGenAI):
         config = {**self._generation_config, **options.get("generation_config", {})}
         if system := system_of(messages):
             config["system_instruction"] = system
+        thinking: dict[str, Any] = {}
+        if options.get("least_thinking"):
+            thinking |= self._family.least_thinking
         if tools := options.get("tools"):
             config |= {"tools": tools, "tool_config": options.get("tool_config")}
             if self._thoughts:
-                config["thinking_config"] = ThinkingConfig(include_thoughts=True)
+                thinking["include_thoughts"] = True
+        if thinking:
+            config["thinking_config"] = ThinkingConfig(**thinking)
         contents = await contents_of(messages, self.model, self._client)
         # a dict: the SDK copies a config, with the schema of every tool, before it sends it
         return {"model": self.model, "contents": contents, "config": config}
@@ -148,7 +161,9 @@ class GeminiLLM(GoogleGenAI):
                     yield response
                 answer.check_not_cut()
             answer.check_finished()
+            yield answer.ending
         finally:
+            answer.count()
             for upstream in responses:
                 upstream.close()
 
@@ -168,7 +183,9 @@ class GeminiLLM(GoogleGenAI):
                     yield response
                 answer.check_not_cut()
             answer.check_finished()
+            yield answer.ending
         finally:
+            answer.count()
             # Shielded: a client that leaves cancels us, and closing is what it should bring about.
             with anyio.move_on_after(CLOSE_SECONDS, shield=True):
                 for upstream in responses:

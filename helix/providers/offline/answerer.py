@@ -29,7 +29,7 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.llm import LLM
 
-from helix.providers.offline.extract import PARAGRAPH, extract, extract_parts
+from helix.providers.offline.extract import PARAGRAPH, RISK, extract, extract_parts
 from helix.providers.offline.reading import ParsedPrompt, read_messages, read_prompt
 
 IDENTITY = "offline:extractive-1"
@@ -43,6 +43,9 @@ class OfflineLLM(LLM):
     The async methods choose their sentences in a thread, once, and stream them some words at a time
     from memory. A prompt without a block of sources is refused.
     """
+
+    risk: float = RISK
+    """The share of wrong answers, 0 to 1, up to which it quotes."""
 
     @classmethod
     def class_name(cls) -> str:
@@ -59,11 +62,11 @@ class OfflineLLM(LLM):
 
     @llm_chat_callback()
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        return _chat_response(_answer(read_messages(messages)))
+        return _chat_response(self._answer(read_messages(messages)))
 
     @llm_chat_callback()
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        return _chat_response(await asyncio.to_thread(_answer, read_messages(messages)))
+        return _chat_response(await asyncio.to_thread(self._answer, read_messages(messages)))
 
     @llm_chat_callback()
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
@@ -77,13 +80,13 @@ class OfflineLLM(LLM):
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        return CompletionResponse(text=_answer(read_prompt(prompt)))
+        return CompletionResponse(text=self._answer(read_prompt(prompt)))
 
     @llm_completion_callback()
     async def acomplete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        return CompletionResponse(text=await asyncio.to_thread(_answer, read_prompt(prompt)))
+        return CompletionResponse(text=await asyncio.to_thread(self._answer, read_prompt(prompt)))
 
     @llm_completion_callback()
     def stream_complete(
@@ -97,21 +100,24 @@ class OfflineLLM(LLM):
     ) -> CompletionResponseAsyncGen:
         return astream_chat_response_to_completion_response(self._stream(read_prompt(prompt)))
 
+    def _answer(self, prompt: ParsedPrompt) -> str:
+        return _answer(prompt, self.risk)
+
     def _deltas(self, prompt: ParsedPrompt) -> ChatResponseGen:
-        yield from _chat_deltas(_answer(prompt))
+        yield from _chat_deltas(self._answer(prompt))
 
     async def _stream(self, prompt: ParsedPrompt) -> ChatResponseAsyncGen:
-        for response in _chat_deltas(await asyncio.to_thread(_answer, prompt)):
+        for response in _chat_deltas(await asyncio.to_thread(self._answer, prompt)):
             yield response
 
 
-def _answer(prompt: ParsedPrompt) -> str:
+def _answer(prompt: ParsedPrompt, risk: float) -> str:
     found = prompt.findings
     if found.statements:
         return PARAGRAPH.join(found.statements)
-    if found.parts and (answer := extract_parts(found.parts, prompt.sources)):
+    if found.parts and (answer := extract_parts(found.parts, prompt.sources, risk)):
         return answer
-    return extract(prompt.question, prompt.sources)
+    return extract(prompt.question, prompt.sources, risk)
 
 
 def _chat_response(text: str, delta: str | None = None) -> ChatResponse:

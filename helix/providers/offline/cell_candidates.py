@@ -25,7 +25,9 @@ _CHANGE = re.compile(
     r"|[%]\s*chg",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bhow much .*\bby\b|\brate of\b", re.IGNORECASE)
+_PERCENT = re.compile(
+    r"\bpercent(?:age)?\b|%|\bhow much .{0,200}?\bby\b|\brate of\b", re.IGNORECASE
+)
 _SHARE = re.compile(r"\bpercent(?:age)?\b|%", re.IGNORECASE)
 _SHARE_ASKED = re.compile(
     r"\bpercent\w*|%|\b(?:rates?|ratios?|margins?|share|portion|proportion|part|fraction|yield)\b",

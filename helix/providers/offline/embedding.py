@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
 
 from helix.contract import EMBEDDING_DIMENSIONS
-from helix.providers.offline.vectors import WIDTH, is_loaded, word_vectors
+from helix.evidence.vectors import WIDTH, is_loaded, word_vectors
 
 MAX_BATCH = 64
 """Texts a call: LlamaIndex validates each batch's floats on the event loop, 256 cost it 43 ms."""

@@ -24,7 +24,7 @@ _LEFT_OVER = re.compile(r"(?:total )?other\b", re.IGNORECASE)
 """How the label of a row begins that is the rest of its group, and nothing that the group names."""
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _NET_OF = re.compile(
-    r"(?:,|\s\(|\s[-–—])?\s*\b(?:net of|excluding|exclusive of)\b.*", re.IGNORECASE
+    r"(?:,|\s\(|\s[-–—])?\s{0,9}\b(?:net of|excluding|exclusive of)\b.*", re.IGNORECASE
 )
 """`Receivables, net of allowances` is of receivables, not of allowances."""
 _ASKS_PAID = re.compile(r"\b(?:pay|paid|spend|spent)\b", re.IGNORECASE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helix.domain.citations import MARKER
+from helix.evidence.blocks import Form, Layout
+from helix.evidence.units import Passage, units_of
 from helix.language.rows import BESIDE
-from helix.language.sentences import sentence_spans
-from helix.providers.offline.gates import is_furniture
 from helix.providers.offline.reading import PromptSource
 
 _MOST = 6
@@ -25,10 +25,12 @@ def lead_sentences(sources: Sequence[PromptSource]) -> str:
 
 
 def _lead(text: str) -> str:
-    for start, end in sentence_spans(text):
-        sentence = " ".join(text[start:end].split())
-        is_prose = sentence.endswith((".", "!", "。")) and not sentence.startswith(("#", "|", "-"))
-        if not is_prose or BESIDE in sentence or MARKER.search(sentence) or is_furniture(sentence):
+    passage = Passage(text)
+    units = units_of([passage])
+    for unit, form in zip(units, Layout(passage, units).forms, strict=True):
+        sentence = " ".join(unit.text.split())
+        is_prose = form is Form.TEXT and sentence.endswith((".", "!", "。"))
+        if not is_prose or BESIDE in sentence or MARKER.search(sentence):
             continue
         if _FEWEST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
             return sentence

@@ -39,7 +39,7 @@ _AROUND = 60  # characters before and after them where the answer may stand
 _MOST_WORDS = 48
 
 _WORD = re.compile(r"[^\W_]*(?:['’-][^\W_]+)*")
-_NAMED = re.compile(r"(?<=\S\s)[^\W\da-z_][^\W_]*(?:['’-][^\W_]+)*|[^\W_]*\d[^\W_]*")
+_NAMED = re.compile(r"(?<=\S\s)[^\W\da-z_][^\W_]*(?:['’-][^\W_]+)*|(?<![^\W_])[^\W_]*\d[^\W_]*")
 _WORDS = {name: "|".join(listed.split()) for name, listed in tables("signals").items()}
 _NEGATION = re.compile(rf"\b(?:{_WORDS['negations']})\b|n['’]t\b", re.IGNORECASE)
 _NUMBER = re.compile(rf"\d|\b(?:{_WORDS['numbers']})\b", re.IGNORECASE)

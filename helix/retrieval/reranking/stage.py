@@ -16,12 +16,7 @@ from helix.telemetry.counters import RERANK_FAILURES
 
 RERANKED = 30
 """Candidates that a reranker is given."""
-RRF_MIN_SCORE = 0.030
-"""The least RRF score that counts as relevant where there is no reranker's score.
-
-With k = 60 (``RRF_K``) a text that leads both lists has 2/61 = 0.0328, and one that
-only one list has at most 1/61 = 0.0164. So both lists must have it, about seventh or better.
-"""
+_LAST_RANK = 20 / 3
 
 _logger = logging.getLogger(__name__)
 
@@ -45,12 +40,20 @@ class Reranking:
         hits, rest = result.hits[:RERANKED], result.hits[RERANKED:]
         hits, scores = await rerank(self.reranker, question, hits, timeout=self.timeout)
         # the threshold is one of the two lists of one search, not of several searches
-        by_rank = fusion == Fusion(None) and result.searches == 1
+        by_rank = fusion and fusion.is_by_rank and result.searches == 1
+        least = rrf_min_score(fusion.rrf_k) if fusion and by_rank else None
         fused = [candidate.fused for candidate in result.candidates]
-        enough = is_relevant(
-            scores, self.reranker.min_score, fused, RRF_MIN_SCORE if by_rank else None
-        )
+        enough = is_relevant(scores, self.reranker.min_score, fused, least)
         return [*hits, *rest], scores, enough
+
+
+def rrf_min_score(k: int) -> float:
+    """The least RRF score that counts as relevant where there is no reranker's score.
+
+    With a k of 60 it is 0.030: a text that leads both lists has 2/61 = 0.0328, and one that only
+    one list has at most 1/61 = 0.0164. So both lists must have it, about seventh or better.
+    """
+    return 2 / (k + _LAST_RANK)
 
 
 async def rerank(
@@ -101,7 +104,7 @@ def is_relevant(
     """Whether the best score reaches its threshold; a threshold of None is always reached.
 
     With ``scores``, a reranker's, they and ``min_score`` decide. Where they are None, because it
-    failed, ``fused`` and ``fused_min`` do: reciprocal rank fusion's scores with RRF_MIN_SCORE, and
+    failed, ``fused`` and ``fused_min`` do: reciprocal rank fusion's scores with rrf_min_score, and
     None for a convex sum, which has another scale. Nothing found reaches no threshold.
     """
     judged, threshold = (fused, fused_min) if scores is None else (scores, min_score)

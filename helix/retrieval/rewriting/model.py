@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections import OrderedDict
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -28,10 +27,6 @@ CACHE_SIZE = 1024
 
 _ENOUGH = 2 * LONGEST
 """Characters of a reply after which it is not read on: markup may take some of them."""
-
-# Thinking could take most of the time there is. Only these models are known to take a budget of
-# 0: Pro refuses it, and so do some later Flash models (googleapis/python-genai issue 2936).
-_CAN_DO_WITHOUT_THINKING = re.compile(r"gemini:(?:models/)?gemini-2\.5-flash\b")
 
 _Key = tuple[str, str, str]
 """The model's identity, what it is told, and the question."""
@@ -75,9 +70,6 @@ class ModelRewriter:
         self._cache_size = cache_size
         self._known: OrderedDict[_Key, str | None] = OrderedDict()
         self._under_way: dict[_Key, _Call] = {}
-        self._options: dict[str, Any] = {}
-        if _CAN_DO_WITHOUT_THINKING.match(llm.identity):
-            self._options["generation_config"] = {"thinking_config": {"thinking_budget": 0}}
 
     async def terms(self, question: str) -> str | None:
         """As Rewriter has it. Who is cancelled leaves the call to the others that wait for it."""
@@ -142,7 +134,7 @@ class ModelRewriter:
             ChatMessage(role=MessageRole.SYSTEM, content=instructions),
             ChatMessage(role=MessageRole.USER, content=f"{QUESTION_PREFIX}{question}"),
         ]
-        responses: Any = await self._llm.model.astream_chat(messages, **self._options)
+        responses: Any = await self._llm.model.astream_chat(messages, **self._llm.brief)
         reply = ""
         async with aclosing(responses):
             async for response in responses:

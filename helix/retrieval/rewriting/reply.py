@@ -14,8 +14,10 @@ LONGEST = 300
 """Characters of search terms at most."""
 
 _MARKUP = re.compile(r"[\"“”„‟«»`]|\*\*|__+|\[\d{1,4}\]")
-_LIST_MARKER = re.compile(r"\s*(?:[-*+•>]|#{1,6}|\d{1,2}[.)])\s+")
-_LABEL = re.compile(r"\s*(?:search|query|queries|keywords?)(?: \w{1,12})?\s*:\s*", re.IGNORECASE)
+_LIST_MARKER = re.compile(r"(?<!\s)\s*(?:[-*+•>]|#{1,6}|\d{1,2}[.)])\s+")
+_LABEL = re.compile(
+    r"(?<!\s)\s*(?:search|query|queries|keywords?)(?: \w{1,12})?\s*+:\s*", re.IGNORECASE
+)
 _REFUSING = re.compile(
     r"(?:(?:i'm|i am|we're|we are) )?(?:(?:so|very) )?sorry\b"
     r"|i(?: can't| cannot| can not| won't| will not| don't have| do not have| must decline)\b"

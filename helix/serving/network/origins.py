@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _PAGE_PATHS = ("/web/", "/docs", "/redoc")
-_PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+_PROBES = frozenset({"/healthz", "/health", "/readyz", "/metrics"})
 """Asked by name from inside a cluster; they tell nothing of a document."""
 
 _UNKNOWN_HOST = "the server does not answer to this host name: put it into HELIX_HOSTS"
@@ -69,6 +69,9 @@ def _name_of(host: str) -> str | None:
         return None
     if not parts.hostname or parts.path or parts.query or parts.fragment or parts.username:
         return None
+    before, _, after = parts.netloc.rpartition("]")
+    if before and (before[0] != "[" or after[:1] not in ("", ":")):
+        return None  # urlsplit passes over what stands beside the brackets of an address
     return parts.hostname.lower().removesuffix(".")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -15,6 +15,7 @@ from helix.domain.scope import Scope
 from helix.errors import BadRequest
 from helix.serving.answer_stream import answer_headers, plain_frames, streamed
 from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.query_request import ANSWERS_BY, ModelName
 
 _LARGEST_ID = 2**63 - 1
 
@@ -33,7 +34,7 @@ _STREAM = {"text/event-stream": {"schema": {"type": "string"}, "example": (
     responses={
         200: {"description": "Token frames, then one citations frame", "content": _STREAM},
         "default": {"description": 'Any failure: `{"error": "one line"}`'},
-        400: {"description": "`q` is missing, blank or too long, or `document_id` is no id"},
+        400: {"description": "`q` is missing, blank or too long, or another parameter is wrong"},
         503: {"description": "Database or model failed before the first token"},
     },
 )
@@ -47,13 +48,21 @@ async def ask(
     verdict: Annotated[
         bool, Query(description="Have a judge look at the answer; its verdict is one more event")
     ] = False,
+    cite: Annotated[
+        Literal["model", "proof"],
+        Query(description="proof: statements without a marker get that of a source, if it fits"),
+    ] = "model",
+    model: Annotated[ModelName | None, Query(description=ANSWERS_BY)] = None,
 ) -> Response:
     """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
     services = caller.services
-    text = question_of(q, services.settings.max_question_chars)
+    text = question_of(q, services.settings.max_question_chars, "q")
     scope = Scope(caller.tenant, document_ids=_document_ids(document_id))
-    question = Question(text, scope)
-    answering = AnswerRequest(services.answering, question, verdict=verdict)
+    question = Question(text, scope, model=model)
+    answering = AnswerRequest(
+        services.answering, question, verdict=verdict, cites_by_proof=False, marks=cite == "proof",
+        tells_closest=False,
+    )  # fmt: skip
     frames = partial(plain_frames, answering)
     return await streamed(request, answering, frames, answer_headers(question))
 

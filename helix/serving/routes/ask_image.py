@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
 from helix.answering.guardrails import Hygiene
-from helix.answering.images import UploadedImage, ask_about_image, image_type
+from helix.answering.images import UploadedImage, ask_about_image, image_type, not_taken
 from helix.domain.questions import question_of
 from helix.errors import BadRequest
 from helix.library.errors import UnsupportedMedia
@@ -88,7 +88,7 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
 
 def _question(form: FormData, limit: int) -> str:
     text = form.get("q")
-    return question_of(text if isinstance(text, str) else None, limit)
+    return question_of(text if isinstance(text, str) else None, limit, "q")
 
 
 async def image_of(form: FormData) -> UploadedImage:
@@ -105,5 +105,5 @@ async def image_of(form: FormData) -> UploadedImage:
     data = await image.read() if isinstance(image, UploadFile) else b""
     kind = image_type(data)
     if kind is None:
-        raise UnsupportedMedia("unsupported media type")  # the contract has this line
+        raise UnsupportedMedia(not_taken(data))
     return UploadedImage(data, kind)

@@ -61,6 +61,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
     if stored.run_id is not None:
         services.on_run_created()
     caller.note("document_attached", len(stored.documents))
+    caller.changed("" if stored.run_id is None else f"run {stored.run_id}")
     stored_json = {"run_id": stored.run_id, "documents": stored.documents}
     return JSONResponse(stored_json, status_code=200 if stored.run_id is None else 202)
 

@@ -87,7 +87,7 @@ async def batch(caller: CurrentCaller, batch: Batch) -> Row:
         report = await reread_documents(library, asked.ids, web_imports)
         if report.runs:
             caller.services.on_run_created()
-    caller.state.changed = f"{asked.action} of {len(asked.ids)} documents"
+    caller.changed(f"{asked.action} of {report.changed} documents" if report.changed else "")
     return _report_json(report)
 
 

@@ -44,7 +44,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
         image, sent = await image_of(form), form.get("image")
     finally:
         await form.close()
-    if not services.llm.sees:
+    if not any(llm.sees for llm in services.choices.values()):  # the question is held to its own
         raise ImagesNotSupported(services.llm.identity)
     name = clean_name(sent.filename or "") if isinstance(sent, UploadFile) else "image"
     counted, size = asker(request, caller), len(image.data)
@@ -54,6 +54,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
     )
     kept = await caller.library.change(add)
     counted.uploaded(size)
+    caller.changed("image")
     return TextJson(kept, 201)
 
 

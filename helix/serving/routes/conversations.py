@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -26,23 +27,27 @@ from helix.conversations.transfer import (
     export_markdown,
     import_json,
     import_turns,
+    model_of_export,
     turns_of_markdown,
 )
 from helix.conversations.tree import switch
+from helix.domain.incoming import LONGEST_TITLE
 from helix.errors import BadRequest
+from helix.fairness.long_work import off_loop_if_long
 from helix.library.errors import Conflict
 from helix.library.paging import check_text
+from helix.providers.choices import named
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import (
+    ANSWERS_BY,
     DocumentId,
     Filters,
+    ModelName,
     checked_request,
     json_body,
     stored_scope,
 )
 from helix.serving.sse import TextJson
-
-_TITLE_CHARS = 200
 
 router = APIRouter(prefix="/v1", tags=["conversations"], route_class=ApiRoute)
 
@@ -55,11 +60,18 @@ class _Described(BaseModel):
     title: str | None = Field(None, description="Its first question is shown where there is none")
     document_ids: list[DocumentId] | None = Field(None, max_length=1000)
     filters: Filters | None = None
+    model: ModelName | None = Field(None, description=f'{ANSWERS_BY}; "" for the tenant\'s')
     tenant_id: str | None = None
 
     def checked_title(self) -> str | None:
         """The title without white space around it; raises BadRequest."""
-        return None if self.title is None else check_text("title", self.title, _TITLE_CHARS)
+        return None if self.title is None else check_text("title", self.title, LONGEST_TITLE)
+
+    def checked_model(self, choices: Mapping[str, object]) -> str | None:
+        """The model's name; raises ModelNotAllowed."""
+        if self.model:
+            named(choices, self.model)
+        return self.model
 
     def scope(self) -> dict[str, Any] | None:
         """What is stored of the scope; None where the request says nothing of it."""
@@ -90,12 +102,14 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
     library = caller.for_tenant(new.tenant_id).library
     conversation_id = new_id() if new.id is None else checked_id(new.id)
     title, scope = new.checked_title() or "", new.scope() or {}
+    model = new.checked_model(caller.services.choices) or ""
     made = await library.change(
-        lambda connection: create(connection, library.tenant, conversation_id, title, scope)
+        lambda connection: create(connection, library.tenant, conversation_id, title, scope, model)
     )
     if not made:
         raise Conflict(f"there is a conversation {conversation_id} already")
     caller.for_tenant(new.tenant_id).note("conversation_begun")
+    caller.changed("conversation" if new.id else f"conversation {conversation_id}")
     return TextJson(await get_conversation(library, conversation_id), 201)
 
 
@@ -107,16 +121,28 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
         "text/markdown": {"schema": {"type": "string"}}}}},
 )  # fmt: skip
 async def import_conversation(request: Request, caller: CurrentCaller) -> Response:
-    """What `export` gave, as a new conversation: JSON, or Markdown by its content type."""
-    body = await request.body()
+    """What `export` gave, as a new conversation: JSON, or Markdown by its content type.
+
+    Where its model may not be chosen here `model_left_out` names it: another one answers.
+    """
+    choices, chosen = caller.services.choices, ""
+    body, longest = await request.body(), caller.services.settings.max_question_chars
     try:
         if "markdown" in request.headers.get("content-type", ""):
-            made = await import_turns(caller.library, *turns_of_markdown(body.decode()))
+            text = body.decode()
+            title, turns = await off_loop_if_long(len(text), turns_of_markdown, text)
+            made = await import_turns(caller.library, title, turns, longest)
         else:
-            made = await import_json(caller.library, json.loads(body))
+            exported = json.loads(body)
+            chosen = model_of_export(exported)
+            made = await import_json(caller.library, exported, longest, choices)
     except (ValueError, RecursionError):
         raise BadRequest("the body is neither JSON nor Markdown in UTF-8") from None
-    return TextJson(await get_conversation(caller.library, made), 201)
+    caller.changed(f"import of conversation {made}")
+    told = await get_conversation(caller.library, made)
+    if chosen and chosen not in choices:
+        told["model_left_out"] = chosen[:LONGEST_TITLE]
+    return TextJson(told, 201)
 
 
 @router.get("/conversations", summary="List conversations", response_class=Response)
@@ -156,16 +182,17 @@ async def conversation(
 async def change_conversation(
     request: Request, caller: CurrentCaller, conversation_id: str
 ) -> Response:
-    """Change its title, the documents it is asked of, or the path that is active."""
+    """Change its title, the documents it is asked of, its model, or the path that is active."""
     changed = checked_request(await request.body(), 0, ConversationChange)
     library = caller.for_tenant(changed.tenant_id).library
     title, scope, active = changed.checked_title(), changed.scope(), changed.active
-    if title is None and scope is None and active is None:
-        raise BadRequest("nothing to change: send title, document_ids, filters or active")
+    model = changed.checked_model(caller.services.choices)
+    if title is None and scope is None and active is None and model is None:
+        raise BadRequest("nothing to change: send title, document_ids, filters, model or active")
 
     def all_at_once(connection: Any) -> None:
-        if title is not None or scope is not None:
-            change(connection, library.tenant, conversation_id, title, scope)
+        if any(each is not None for each in (title, scope, model)):
+            change(connection, library.tenant, conversation_id, title, scope, model)
         if active is not None:
             switch(connection, library.tenant, conversation_id, active)
 

@@ -134,7 +134,7 @@ def _asking(conversation_id: str, add: Add, asked: MessageRequest | TurnOptions)
     asking = Asking(
         conversation_id, add, debug=bool(asked.debug), verdict=bool(asked.verdict),
         stream=asked.stream is not False, wait=bool(asked.wait), mode=asked.mode,
-        time_zone=asked.time_zone or "UTC",
+        time_zone=asked.time_zone or "UTC", model=asked.model,
     )  # fmt: skip
     if isinstance(asked, TurnOptions):
         return asking

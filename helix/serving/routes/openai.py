@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import base64
 import struct
-import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Answer, Question
-from helix.answering.events import Event, typed_events
-from helix.answering.pipeline import AnswerRequest
-from helix.answering.stream import AnswerStream
 from helix.contract import EMBEDDING_DIMENSIONS
-from helix.domain.context import Source, count_tokens
-from helix.domain.questions import question_of
-from helix.protocols.messages import question_of_messages
-from helix.protocols.openai_chat import chunks, completion
-from helix.protocols.openai_responses import response, response_events
-from helix.protocols.openai_text import ResponseOptions, Sources
+from helix.domain.context import count_tokens
 from helix.providers.base import Embedder
 from helix.providers.failures import embedding_failures
-from helix.serving.addresses import base_of
 from helix.serving.admission import place_for
-from helix.serving.answer_stream import answer_headers, streamed
-from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.authentication import CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.limits import asker
+from helix.serving.openai_answers import CHAT, RESPONSES, respond
+from helix.serving.openai_forms import InvalidParameter
 from helix.serving.openai_request import (
     EMBEDS,
     AskingRequest,
     ChatRequest,
     EmbeddingsRequest,
-    InvalidParameter,
     ResponsesRequest,
     UnknownModel,
     model_json,
@@ -55,19 +42,6 @@ _FAILS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class _WireFormat:
-    """How one of the two formats sends an answer: as frames, or in one piece."""
-
-    frames: Callable[
-        [AsyncGenerator[Event, None], ResponseOptions, Sources], AsyncGenerator[bytes, None]
-    ]
-    whole: Callable[[ResponseOptions, dict[str, Any], Sequence[Source]], dict[str, Any]]
-
-
-_CHAT, _RESPONSES = _WireFormat(chunks, completion), _WireFormat(response_events, response)
-
-
 def _body(kind: type[AskingRequest | EmbeddingsRequest]) -> dict[str, Any]:
     """The description of a body: OpenAI's own documentation has its keys."""
     described = kind.model_json_schema()
@@ -81,12 +55,15 @@ def _body(kind: type[AskingRequest | EmbeddingsRequest]) -> dict[str, Any]:
 
 @router.get("/models", summary="Models, for OpenAI's clients", responses=_FAILS)
 async def models(caller: CurrentCaller) -> Response:
-    """`helix`, `helix-agent`, one for each tag of HELIX_TAG_MODELS, and `helix-embed`."""
+    """`helix`, `helix-agent`, one for each tag of HELIX_TAG_MODELS, and `helix-embed`.
+
+    With HELIX_MODELS those that answer are there once more for each model: `helix/NAME`.
+    """
     names = [*models_of(caller.services.settings), EMBEDS]
     return TextJson({"object": "list", "data": [model_json(name) for name in names]})
 
 
-@router.get("/models/{model}", summary="A model, for OpenAI's clients", responses=_FAILS)
+@router.get("/models/{model:path}", summary="A model, for OpenAI's clients", responses=_FAILS)
 async def model(caller: CurrentCaller, model: str) -> Response:
     """It, or `404`."""
     if model not in (*models_of(caller.services.settings), EMBEDS):
@@ -101,7 +78,7 @@ async def model(caller: CurrentCaller, model: str) -> Response:
 async def chat(request: Request, caller: CurrentCaller) -> Response:
     """The last message is the question, those before it its history; annotations are citations."""
     body = openai_request(await request.body(), ChatRequest)
-    return await _respond(request, caller, body, _CHAT)
+    return await respond(request, caller, body, CHAT)
 
 
 @router.post(
@@ -111,47 +88,7 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
 async def responses(request: Request, caller: CurrentCaller) -> Response:
     """As `/v1/chat/completions`; nothing is kept."""
     body = openai_request(await request.body(), ResponsesRequest)
-    return await _respond(request, caller, body, _RESPONSES)
-
-
-async def _respond(
-    request: Request, caller: Caller, body: AskingRequest, wire_format: _WireFormat
-) -> Response:
-    caller = caller.for_tenant(body.tenant_id)
-    services = caller.services
-    text, history = question_of_messages(body.messages_said())
-    text = question_of(text, services.settings.max_question_chars)
-    scope = body.scope(caller.tenant, services.settings)
-    question = Question(
-        text, scope, body.top_k, history, mode=body.mode(services.settings),
-        time_zone=body.time_zone or "UTC",
-    )  # fmt: skip
-    answering = AnswerRequest(services.answering, question)
-    options = ResponseOptions(
-        body.model, base_of(request, services.settings), question.answer_id, int(time.time()),
-        body.stops, body.citation_links, body.tells_usage,
-    )  # fmt: skip
-    headers = answer_headers(question)
-    if body.stream:
-
-        def frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
-            events = typed_events(answering, stream)
-            return wire_format.frames(events, options, lambda: stream.retrieval.sources)
-
-        return await streamed(request, answering, frames, headers)
-    with place_for(request, caller.tenant) as place:
-        answer = await run_unless_disconnected(request, place.run(lambda: _whole(answering)))
-    if answer is None:
-        return Response(status_code=CLIENT_CLOSED_REQUEST)
-    answer_json = answering.response(answer, with_verdict=answering.has_verdict)
-    return TextJson(
-        wire_format.whole(options, answer_json, answer.retrieval.sources), headers=headers
-    )
-
-
-async def _whole(answering: AnswerRequest) -> Answer:
-    with answering.outcome:
-        return await answering.run()
+    return await respond(request, caller, body, RESPONSES)
 
 
 @router.post(

@@ -1,9 +1,10 @@
-"""What operators look at: /healthz, /readyz, /metrics, /v1/privacy, and the last evaluation."""
+"""What operators look at: probes, /metrics, /v1/privacy, and the last evaluation."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +39,23 @@ async def healthz(request: Request) -> JSONResponse:
 
 
 @open_router.get(
+    "/health", summary="The same, by another name", responses={503: {"description": "No"}}
+)
+async def health(request: Request) -> JSONResponse:
+    """`200 {"status": "ok"}` where `/healthz` is `200`, else `503 {"status": "unavailable"}`."""
+    services: Services = request.state.services
+    ok = await services.store.ping()
+    return JSONResponse({"status": "ok" if ok else "unavailable"}, status_code=200 if ok else 503)
+
+
+@open_router.get(
     "/readyz", summary="Should it get more questions?", responses={503: {"description": "No"}}
 )
 async def readyz(request: Request) -> JSONResponse:
     """`200 {"ready": true}`; `503` with a `reason`.
 
-    It is `database`, `overloaded`, or `threads` or `connections` where all of them are stuck.
+    It is `database`, `overloaded`, or `threads` or `connections` where all of them are stuck. With
+    `notices` where a model has ended or ends within 60 days: such a server is ready all the same.
     """
     services: Services = request.state.services
     admission: Admission = request.state.admission
@@ -51,7 +63,10 @@ async def readyz(request: Request) -> JSONResponse:
     reason = health.stuck or ("overloaded" if admission.is_full else None)
     if not await services.store.ping():
         reason = "database"
-    state = {"ready": reason is None} | ({"reason": reason} if reason else {})
+    state: dict[str, Any] = {"ready": reason is None} | ({"reason": reason} if reason else {})
+    today = datetime.now(UTC).date()
+    if notices := [told for each in services.lifetimes if (told := each.notice(today))]:
+        state["notices"] = notices
     return JSONResponse(state, status_code=503 if reason else 200)
 
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict
 
 from helix.library.errors import NotFound
 from helix.progress.reading import read_day, read_progress
-from helix.progress.storing import forget
+from helix.progress.storing import forget, turn
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.sse import TextJson
 
@@ -27,9 +28,10 @@ TimeZone = Annotated[
 
 @router.get("", summary="Progress")
 async def progress(caller: CurrentCaller, zone: TimeZone = "UTC") -> Response:
-    """Totals, streak, the last 90 days with a level from 0 to 4, and badges."""
+    """Whether it is on; totals, streak, the last 90 days with a level from 0 to 4, and badges."""
     await _up_to_date(caller)
-    return TextJson(await read_progress(caller.library, caller.who, zone))
+    found = await read_progress(caller.library, caller.who, zone)
+    return TextJson({**found, "on": found["on"] or not caller.services.progress.asks})
 
 
 @router.get("/days/{day}", summary="One day of progress")
@@ -37,6 +39,24 @@ async def one_day(caller: CurrentCaller, day: date, zone: TimeZone = "UTC") -> R
     """The day's sessions, cut at midnight, and the number of each action."""
     await _up_to_date(caller)
     return TextJson(await read_day(caller.library, caller.who, day, zone))
+
+
+class Turned(BaseModel):
+    """Whether the caller's progress is kept from now on."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    on: bool
+    tenant_id: str | None = None
+
+
+@router.patch("", summary="Turn progress on or off", status_code=204)
+async def turned(caller: CurrentCaller, wanted: Turned) -> Response:
+    """Nothing is kept of the caller until it is turned on; turned off, what was kept stays."""
+    caller = caller.for_tenant(wanted.tenant_id)
+    await _up_to_date(caller)
+    await caller.library.change(partial(turn, learner=caller.who, on=wanted.on))
+    return Response(status_code=204)
 
 
 @router.delete("", summary="Delete progress", status_code=204)

@@ -128,6 +128,7 @@ async def preview(request: Request, caller: CurrentCaller, name: str, draft: Dra
         if answer is None:
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         shown["answer"] = answer
+    caller.changed("")
     return TextJson(shown)
 
 
@@ -153,7 +154,7 @@ async def _written(caller: Caller, name: str, text: str | None, last: int | None
             write, tenant=library.tenant, name=name, text=text, author=_author(caller), last=last
         )
     )
-    caller.state.changed = f"prompt {name}"
+    caller.changed(f"prompt {name}")
     return TextJson(await get_prompt(library, name))
 
 

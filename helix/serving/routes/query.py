@@ -63,6 +63,7 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
             asked.top_k,
             mode=asked.mode or services.settings.mode,
             time_zone=asked.time_zone or "UTC",
+            model=asked.model,
         ),
         debug=bool(asked.debug),
         verdict=bool(asked.verdict),
@@ -88,5 +89,5 @@ def _asking(asked: QueryRequest, tenant: str) -> Asking:
         stored_scope(asked.document_ids, asked.filters) if narrowed else None,
         asked.top_k, bool(asked.debug), bool(asked.verdict), bool(asked.stream),
         wait=True, with_ids=False, named=asked.conversation_id or "", mode=asked.mode,
-        time_zone=asked.time_zone or "UTC",
+        time_zone=asked.time_zone or "UTC", model=asked.model,
     )  # fmt: skip

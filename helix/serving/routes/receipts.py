@@ -68,4 +68,5 @@ async def feedback(caller: CurrentCaller, answer_id: str, given: Feedback) -> Re
                 tenant=library.tenant)
     )  # fmt: skip
     caller.note("answer_rated")
+    caller.changed("feedback")
     return TextJson(added, 201)

@@ -82,6 +82,7 @@ async def make_study_set(request: Request, caller: CurrentCaller) -> Response:
     set_id = await library.change(partial(order_set, tenant=library.tenant, new=wanted))
     caller.services.on_run_created()
     caller.note(_MADE[new.kind])
+    caller.changed(f"study set {set_id}")
     return TextJson(await get_set(library, set_id), 202)
 
 

@@ -72,6 +72,7 @@ async def lesson_done(caller: CurrentCaller, set_id: int, item_id: int) -> Respo
     done = await library.change(
         partial(mark_done, tenant=library.tenant, item_id=item_id, learner=caller.learner)
     )
+    caller.note("lesson_finished")
     if done["done"] == done["of"]:
         caller.note("workshop_finished")
     return TextJson(done)
@@ -101,12 +102,24 @@ async def export(
     """As JSON or Markdown; cards also as CSV and as an Anki deck, a map as SVG."""
     found, items = await set_with_items(caller.library, set_id)
     content = await caller.library.aside(partial(exported, kind, found, items))
+    if found["kind"] == "map":
+        caller.note("map_exported")
     media, suffix = _TYPES[kind]
     headers = {
         "Content-Disposition": f"attachment; filename=study-{set_id}.{suffix}",
         "X-Content-Type-Options": "nosniff",
     }
     return Response(content, media_type=media, headers=headers)
+
+
+@router.post("/study/{set_id}/drawn", summary="Tell that a map was saved", status_code=204)
+async def drawn(caller: CurrentCaller, set_id: int) -> Response:
+    """For clients that draw a map into a file themselves, as the page does: it counts as saved."""
+    found = await get_set(caller.library, set_id)
+    if found["kind"] != "map":
+        raise BadRequest(f"a set of kind {found['kind']} is not drawn: only maps are")
+    caller.note("map_exported")
+    return Response(status_code=204)
 
 
 @form_router.post(
@@ -127,4 +140,5 @@ async def bring_in(request: Request, caller: CurrentCaller) -> Response:
     library = caller.library
     cards = await library.aside(partial(cards_in, name, data))
     set_id = await import_cards(library, check_text("title", title or name, 200), cards)
+    caller.changed(f"import of study set {set_id}")
     return TextJson(await get_set(library, set_id), 201)

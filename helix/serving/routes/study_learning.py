@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.library.access import Row
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.query_request import checked_request, json_body
 from helix.serving.sse import TextJson
 from helix.study.attempts import (
@@ -20,6 +21,10 @@ from helix.study.attempts import (
     open_attempt,
 )
 from helix.study.repetition import Rating, due_cards, review, undo_review
+from helix.study.sets import get_set
+
+PASSED = 0.7
+"""The share of right answers with which a quiz is passed."""
 
 router = APIRouter(prefix="/v1", tags=["study"], route_class=ApiRoute)
 
@@ -85,8 +90,19 @@ async def answer(request: Request, caller: CurrentCaller, attempt_id: int) -> Re
 async def finish(caller: CurrentCaller, attempt_id: int) -> Response:
     """The score, and each question with its key, its sources and the given answer."""
     scored = await _of_attempt(caller, finish_attempt, attempt_id=attempt_id)
-    caller.note("quiz_taken")
+    await _note_finished(caller, scored)
     return TextJson(scored)
+
+
+async def _note_finished(caller: Caller, scored: Row) -> None:
+    caller.note("quiz_taken")
+    found = await get_set(caller.library, scored["set_id"])
+    if found["kind"] != "quiz" or not scored["of"]:
+        return
+    if scored["right"] == scored["of"]:
+        caller.note("quiz_perfect")
+    if found["difficulty"] == "advanced" and scored["right"] >= PASSED * scored["of"]:
+        caller.note("quiz_advanced_passed")
 
 
 async def _of_attempt(caller: CurrentCaller, action: Any, **values: Any) -> Any:
@@ -118,6 +134,8 @@ async def review_card(request: Request, caller: CurrentCaller, item_id: int) -> 
         learner=caller.learner, retention=retention,
     ))  # fmt: skip
     caller.note("card_reviewed")
+    if reply["deck_mastered"]:
+        caller.note("deck_mastered")
     return TextJson(reply)
 
 

@@ -22,7 +22,7 @@ async def suggestions(
         list[str] | None, Query(max_length=50, description="Only of documents with all of these")
     ] = None,
 ) -> dict[str, Any]:
-    """At most six questions that the documents suggest, each asked once and answered with proof.
+    """At most six questions that the documents suggest, each answered once with strong evidence.
 
     New ones are made a while after documents changed (`HELIX_SUGGESTIONS`).
     """

@@ -28,7 +28,6 @@ from helix.conversations.tree import (
     add_message,
     message,
 )
-from helix.domain.questions import question_of
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.library.access import Connected
@@ -39,6 +38,7 @@ from helix.serving.addresses import base_of
 from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
+from helix.serving.pasted_text import last_message, without_pasted
 from helix.serving.query_request import stored_scope
 from helix.serving.query_route import QueryRoute
 from helix.serving.turns import start_turn
@@ -66,7 +66,7 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
     """
     asked = ui_chat_request(await request.body())
     caller = caller.for_tenant(asked.tenant_id)
-    services, limit = caller.services, caller.services.settings.max_question_chars
+    services = caller.services
     base, stored = (
         base_of(request, services.settings),
         stored_scope(asked.document_ids, asked.filters),
@@ -74,12 +74,14 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
     text, history = question_of_messages(asked.said)
     if asked.resume:
         return await _resumable(request, caller, asked, stored)
-    scope = scope_of_stored(stored, caller.tenant)
+    last = await last_message(request, caller, text)
+    history = without_pasted(history, services.settings.max_question_chars)
     question = Question(
-        question_of(text, limit), scope, asked.top_k, history,
+        last.question, last.within(scope_of_stored(stored, caller.tenant)), asked.top_k, history,
         mode=asked.mode or services.settings.mode, time_zone=asked.time_zone or "UTC",
+        model=asked.model,
     )  # fmt: skip
-    answering = AnswerRequest(services.answering, question)
+    answering = AnswerRequest(services.answering, question, extra=last.extra)
 
     def frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
         return ui_frames(typed_events(answering, stream), base, question.answer_id)
@@ -109,11 +111,11 @@ async def _resumable(
 ) -> Response:
     questions = [said.text for said in asked.said if said.role == "user"]
     name, text = id_of(asked.id), questions[-1]
-    question_of(text, caller.services.settings.max_question_chars)
+    text = (await last_message(request, caller, text, name)).question
     asking = Asking(
         name, partial(_add, tenant=caller.tenant, name=name, before=len(questions) - 1), text,
         stored or None, asked.top_k, wait=True, named=asked.id, mode=asked.mode,
-        time_zone=asked.time_zone or "UTC",
+        time_zone=asked.time_zone or "UTC", model=asked.model,
     )  # fmt: skip
     turn = await start_turn(request, caller, asking)
     if await run_unless_disconnected(request, turn.started()) is None:

@@ -103,8 +103,8 @@ async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
     )  # fmt: skip
     async with library.turn(sum(each.size for each in uploads)):
         stored = await library.change(action)
+    caller.changed("" if stored.run_id is None else f"run {stored.run_id}")
     if stored.run_id is not None:
-        caller.state.changed = f"run {stored.run_id}"
         caller.services.on_run_created()
     return stored
 

@@ -95,6 +95,6 @@ async def _started(
         return start_import(connection, kind=kind, options=options, tenant=library.tenant)
 
     run_id = await library.change(start)
-    caller.state.changed = f"run {run_id}"
+    caller.changed(f"run {run_id}")
     caller.services.on_run_created()
     return {"run_id": run_id}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from helix.domain.citations import place_of
 from helix.library.access import Row
 from helix.study.formats.anki import cited
 
@@ -100,11 +101,19 @@ def _cards(items: Sequence[Row]) -> Iterator[str]:
 
 
 def _lessons(items: Sequence[Row]) -> Iterator[str]:
-    for n, item in enumerate(items, 1):
-        body = item["body"]
+    lessons = [item for item in items if item["kind"] == "lesson"]
+    for n, lesson in enumerate(lessons, 1):
+        body = lesson["body"]
         yield from (f"## {n}. {body['title']}", "")
-        yield from ([body["text"]] if body.get("text") else [f"- {p}" for p in body["points"]])
+        if body.get("text"):
+            yield from (body["text"], "")
+            for c in body.get("citations") or ():
+                yield f"- [{c['n']}] {place_of(c['title'], c['heading_path'], c['label'])}"
+        else:
+            yield from (f"- {point}" for point in body["points"])
         yield ""
+    if exercises := [item for item in items if item["kind"] != "lesson"]:
+        yield from ("## Exercises", "", *_quiz(exercises))
 
 
 def _tree(items: Sequence[Row]) -> Iterator[str]:

@@ -39,7 +39,7 @@ _BEFORE_YEARS = frozenset(
 _PLACES = frozenset("in at near from into across throughout".split())
 _JOINED = "-–—/_"
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
-_BEFORE_WORDS = re.compile(r"([\w’'-]+)\s*\W?\Z")
+_BEFORE_WORDS = re.compile(r"([\w’'-]{1,60})\s{0,9}\W?\Z")
 _AFTER_WORD = re.compile(r"\W?\s*([\w%]+)")
 
 

@@ -4,10 +4,13 @@
 //   passageAt(turn, { n, statement, nth })   what a marker leads to, or null
 //   quotesOf(turn, citation)                 all passages of a source that statements rest on, in their order
 //   passageOf(citation)                      a citation, or one of the closest, as a passage
-//   panelOf(passage, opener, among)          the panel that shows it, as one of several
+//   passageOfName(name, turn)                where the documents have a name of the answer's code
+//   panelOf(passage, opener, among)          the panel that shows it, as one of several; null of a tool's result
+//   isOfTool(passage)                        whether it is the result of a tool
 //
 // A passage: { documentId, chunkId, start, end, quote, title, place }. Where no sentence of a source
-// bears a statement out, `start`, `end` and `quote` are null, and it is the whole chunk.
+// bears a statement out, `start`, `end` and `quote` are null, and it is the whole chunk. The result of
+// a tool stands in no document: its `documentId` is null, its quote is all of it, and nothing opens.
 import { placeOf } from "../text.js";
 
 export function passageOf(cited) {
@@ -32,11 +35,22 @@ export function quotesOf(turn, citation) {
   return found.size ? [...found.values()] : [passageOf(citation)];
 }
 
-export function panelOf(passage, opener, among = [passage]) {
-  if (!passage) return null;
-  const at = among.findIndex((one) => isSame(one, passage));
-  return { kind: "source", ...passage, among: at < 0 ? [] : among, at, opener };
+export function passageOfName(name, turn) {
+  const cited = turn.citations.find((one) => one.document_id === name.document_id);
+  return {
+    documentId: name.document_id, chunkId: name.chunk_id, title: cited?.title ?? "", place: "",
+    start: name.source_start, end: name.source_end, quote: name.name,
+  };
 }
+
+export function panelOf(passage, opener, among = [passage]) {
+  if (!passage || isOfTool(passage)) return null;
+  const openable = among.filter((one) => !isOfTool(one));
+  const at = openable.findIndex((one) => isSame(one, passage));
+  return { kind: "source", ...passage, among: at < 0 ? [] : openable, at, opener };
+}
+
+export const isOfTool = ({ documentId }) => documentId === null;
 
 const isSame = (one, other) => ["documentId", "chunkId", "start", "end"].every((key) => one[key] === other[key]);
 

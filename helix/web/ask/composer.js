@@ -13,8 +13,8 @@ import { choose, isImage, sent, taken, unchoose } from "../conversations/images.
 import { thread } from "../conversations/thread.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { filesOf } from "../library/drop.js";
-import { useAbout } from "../shell/about.js";
 import { Mode } from "./mode.js";
+import { useModel } from "./model.js";
 import { PicturePicker, Pictures } from "./picture.js";
 import { Microphone } from "./voice.js";
 
@@ -25,7 +25,7 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const type = (now) => setDraft(conversation, now);
   const recalled = useRecalled();
   const [over, setOver] = useState(false);
-  const { images: sees } = useAbout();
+  const sees = useModel()?.images;
   const images = useDraftImages(conversation);
   const sending = useRef(false);
   const box = useRef(null);

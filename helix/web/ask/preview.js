@@ -9,6 +9,7 @@ import { Icon } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { createStore, useStore } from "../store.js";
 import { shortened } from "../text.js";
+import { isOfTool } from "./cited.js";
 
 const SHOWS = 120; // ms; who only passes over a chip is not shown anything
 const HIDES = 220; // ms; the way from the chip into the preview
@@ -84,7 +85,7 @@ export function Preview({ onOpen }) {
     <p class="preview-title"><span>${title}</span>${where && html` <span class="hint">${where}</span>`}</p>
     ${quote ? html`<blockquote>${shortened(quote, LONGEST)}</blockquote>`
       : html`<p class="hint">No sentence of this passage was found to bear the statement out.</p>`}
-    ${touched && html`<button type="button" class="text-button" onClick=${() => { hidePreview(); onOpen(passage, chip); }}><${Icon} name="document" /><span>Open it there</span></button>`}
+    ${touched && !isOfTool(passage) && html`<button type="button" class="text-button" onClick=${() => { hidePreview(); onOpen(passage, chip); }}><${Icon} name="document" /><span>Open it there</span></button>`}
   </div>`;
 }
 

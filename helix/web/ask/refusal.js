@@ -18,12 +18,15 @@ const REASONS = {
   below_gate: "Nothing in the documents is near enough to this question to answer from.",
   model_refused: "Passages were found, but none of them contains the answer.",
 };
+const OUTSIDE = { below_gate: "This is outside the documents", model_refused: "The documents do not say" };
 const CLOSEST = 3;
+const NO_ANSWER = "Closest, but not an answer";
+const LIKELY = "This may answer it all the same";
 
 export function Refusal({ turn, onOpen, onAsk }) {
   return html`<div class="refusal" role="group" aria-label="No answer">
     <p class="refusal-title">${turn.text}</p>
-    <p>${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p>
+    <div class="outside">${OUTSIDE[turn.reason] && html`<${Icon} name="document" />`}<p>${OUTSIDE[turn.reason] && html`<strong>${OUTSIDE[turn.reason]}.</strong> `}${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p></div>
     ${turn.clarifying && !offersDocuments(turn) && html`<p class="which">${turn.clarifying}</p>`}
     ${offersDocuments(turn) && html`<button type="button" class="meant" onClick=${() => onAsk(turn.clarifying, turn.scope)}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`}
     ${turn.closest ? html`<${Told} turn=${turn} onOpen=${onOpen} />` : html`<${Looked} turn=${turn} onOpen=${onOpen} />`}
@@ -33,13 +36,17 @@ export function Refusal({ turn, onOpen, onAsk }) {
 // `Do you mean something in …?` is asked as it stands; `Which actor do you mean?` is replied to.
 const offersDocuments = ({ clarifying }) => clarifying?.startsWith("Do you mean");
 
-// The passages that the model was given, in its order, with the question's words marked.
+// The passages that the model was given, in its order, with the question's words marked. One that
+// probably answers after all stands ahead, under a heading that says so.
 function Told({ turn, onOpen }) {
-  const shown = turn.closest.slice(0, CLOSEST);
-  if (!shown.length) return null;
-  return html`<${Closest}>${shown.map((one) => html`<li key=${one.chunk_id}>
+  const likely = turn.closest.filter((one) => one.likely).slice(0, CLOSEST);
+  const shown = [...likely, ...turn.closest.filter((one) => !one.likely)].slice(0, CLOSEST);
+  const list = (found) => found.map((one) => html`<li key=${one.chunk_id}>
     <${Passage} one=${one} onOpen=${(event) => onOpen(panelOf(passageOf(one), event.currentTarget, shown.map(passageOf)))}>
-      <span class="passage-text"><${Slice} text=${one.text} start=${headingSigns(one.text)} end=${one.text.length} marks=${wordsOf(one)} /></span></></li>`)}</>`;
+      <span class="passage-text"><${Slice} text=${one.text} start=${headingSigns(one.text)} end=${one.text.length} marks=${wordsOf(one)} /></span></></li>`);
+  const others = shown.slice(likely.length);
+  return html`${likely.length > 0 && html`<${Closest} title=${LIKELY}>${list(likely)}</>`}
+    ${others.length > 0 && html`<${Closest}>${list(others)}</>`}`;
 }
 
 // the signs of a Markdown heading say nothing in a line
@@ -63,8 +70,8 @@ function Looked({ turn, onOpen }) {
       <span class="passage-text">${shortened(chunk.content, 180)}</span></></li>`)}</>`;
 }
 
-function Closest({ children }) {
-  return html`<section class="closest" aria-label="Closest, but not an answer"><h3>Closest, but not an answer</h3><ul>${children}</ul></section>`;
+function Closest({ title = NO_ANSWER, children }) {
+  return html`<section class="closest" aria-label=${title}><h3>${title}</h3><ul>${children}</ul></section>`;
 }
 
 function Passage({ one, onOpen, children }) {

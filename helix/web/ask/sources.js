@@ -7,7 +7,7 @@ import { Icon } from "../components.js";
 import { html } from "../html.js";
 import { address } from "../router.js";
 import { shortened } from "../text.js";
-import { panelOf, quotesOf } from "./cited.js";
+import { isOfTool, panelOf, quotesOf } from "./cited.js";
 
 export function Sources({ turn, onOpen }) {
   if (!turn.citations.length) return html`<p class="support-note"><${Icon} name="warn" /><span>This answer cites no source.</span></p>`;
@@ -18,11 +18,13 @@ export function Sources({ turn, onOpen }) {
 
 function Card({ turn, citation, onOpen }) {
   const { n, title, snippet } = citation;
-  return html`<li class="card"><p class="card-head"><span class="passage-number" aria-label=${`Source ${n}`}>${n}</span><span class="passage-title">${title}</span></p>
+  const isTool = citation.document_id === null;
+  return html`<li class="card"><p class="card-head"><span class="passage-number" aria-label=${`Source ${n}`}>${n}</span><span class="passage-title">${title}</span>${isTool && html` <span class="tool-chip">Tool</span>`}</p>
     <ul class="quotes">${quotesOf(turn, citation).map((passage) => html`<li key=${`${passage.chunkId} ${passage.start}`}>
-      <button type="button" class="passage" onClick=${(event) => onOpen(passage, event.currentTarget)}>
+      ${isOfTool(passage) ? html`<span class="passage-text">${passage.quote || snippet || ""}</span>`
+        : html`<button type="button" class="passage" onClick=${(event) => onOpen(passage, event.currentTarget)}>
         <span class="passage-text">${shortened(passage.quote || snippet || "", 220)}</span>
-        ${passage.place && html`<span class="hint">${passage.place}</span>`}</button></li>`)}</ul></li>`;
+        ${passage.place && html`<span class="hint">${passage.place}</span>`}</button>`}</li>`)}</ul></li>`;
 }
 
 export function asText(turn) {
@@ -32,7 +34,9 @@ export function asText(turn) {
   return [asked, "", turn.text, ...(sources.length ? ["", "Sources", ...sources] : [])].join("\n");
 }
 
-function quoted({ documentId, start, end, quote, place }) {
+function quoted(passage) {
+  const { documentId, start, end, quote, place } = passage;
+  if (isOfTool(passage)) return `    ${quote}`;
   const at = new URL(address("source", [documentId], { start, end }), location.href).href;
   const text = [place, quote && `“${shortened(quote, 300)}”`].filter(Boolean).join(": ");
   return [text, at].filter(Boolean).map((line) => `    ${line}`).join("\n");

@@ -19,7 +19,7 @@ const DOING = {
 export function stepped(steps, event, data) {
   const { thinking, calls, sources } = steps ?? NONE;
   if (event === "thinking") return { thinking: thinking + data.t, calls, sources };
-  if (event === "source") return { thinking, calls, sources: [...sources, data] };
+  if (event === "source") return { thinking, calls, sources: [...sources.filter(({ n }) => n !== data.n), data] };
   const others = calls.filter(({ call }) => call !== data.call);
   return { thinking, calls: [...others, data].sort((one, other) => one.call - other.call), sources };
 }
@@ -37,7 +37,7 @@ function Call({ call, sources, onOpen }) {
   const { failure, passages, milliseconds } = call;
   const isDone = milliseconds !== undefined;
   return html`<li><span>${saidOf(call)}</span> <span class="hint">${isDone ? [failure || counted(passages, "passage"), `${Math.round(milliseconds)} ms`].join(", ") : "…"}</span>
-    ${sources.length > 0 && html`<ul>${sources.map((one) => html`<li key=${one.chunk_id}><button type="button" class="text-button" onClick=${(event) => onOpen(panelOf(passageOf(one), event.currentTarget))}>${one.title}</button> <span class="hint">${placeOf(one, one.title)}</span></li>`)}</ul>`}</li>`;
+    ${sources.length > 0 && html`<ul>${sources.map((one) => html`<li key=${one.n}>${one.document_id === null ? one.title : html`<button type="button" class="text-button" onClick=${(event) => onOpen(panelOf(passageOf(one), event.currentTarget))}>${one.title}</button>`} <span class="hint">${placeOf(one, one.title)}</span></li>`)}</ul>`}</li>`;
 }
 
 function nowOf({ calls, sources }) {

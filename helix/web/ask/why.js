@@ -1,14 +1,16 @@
-// Why an answer is what it is, in words: what was found, what it rests on, what the model read. The
+// Why an answer is what it is, in words: what was found, what it rests on, what was read for it. The
 // numbers stand behind a fold.
 //
 //   <${Why} turn=${turn} onClose=${f} onOpen=${(chunk) => …} />
 import { api } from "../api.js";
 import { Icon, IconButton, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
+import { isOffline } from "../shell/about.js";
 import { placeOf, shortened } from "../text.js";
 import { useChunks } from "./passages.js";
 import { Numbers } from "./why-numbers.js";
 
+const OPENING = 80; // characters of a passage that it is known by
 const READ = 12; // passages shown of what the model was given
 
 export function Why({ turn, onClose, onOpen }) {
@@ -23,7 +25,7 @@ export function Why({ turn, onClose, onOpen }) {
       ${debug && html`<${Checks} turn=${turn} debug=${debug} />
         ${turn.verdict && html`<${Verdict} verdict=${turn.verdict} />`}
         ${turn.judged && !turn.verdict && html`<h3>Verdict</h3><p>None: there was nothing to judge, or the judge failed.</p>`}
-        <${Read} debug=${debug} onOpen=${onOpen} />
+        <${Read} debug=${debug} hasModel=${hasModel(turn, receipt)} onOpen=${onOpen} />
         <${Numbers} turn=${turn} debug=${debug} receipt=${receipt} onOpen=${onOpen} />`}
     </div>
   </section>`;
@@ -51,13 +53,14 @@ function Checks({ turn, debug }) {
     <${Icon} name=${good ? "check" : "warn"} /><div><p><span>${asked}: </span><strong>${value}</strong></p><p class="hint">${more}</p></div></li>`)}</ul>`;
 }
 
-function close({ ceiling, best, by_name: byName }) {
+function close({ ceiling, best, by_name: byName, by_evidence: byEvidence }) {
   const asked = "Close enough";
   if (best === null) return { asked, value: "no", good: false, more: "Nothing was found to compare the question with." };
   if (best <= ceiling) return { asked, value: "yes", good: true, more: "A passage is near enough in meaning to the question to answer from." };
+  if (byEvidence) return { asked, value: "yes, by what is attached", good: true, more: "No passage is near in meaning, but one of what is attached probably answers." };
   return byName
     ? { asked, value: "yes, by name", good: true, more: "No passage is near in meaning, but a name or number in the question stands in one." }
-    : { asked, value: "no", good: false, more: "No passage is near enough in meaning to the question, so the model was not asked." };
+    : { asked, value: "no", good: false, more: "No passage is near enough in meaning to the question to answer from." };
 }
 
 function borneOut(support) {
@@ -75,11 +78,17 @@ function borneOut(support) {
 function toThePoint(support) {
   const known = (support?.statements || []).filter((statement) => statement.supported && typeof statement.relevant === "boolean");
   if (!known.length) return null;
-  const aside = known.filter((statement) => !statement.relevant).length;
-  return {
-    asked: "About what was asked", good: !aside, value: aside ? `${known.length - aside} of ${known.length}` : "yes",
-    more: aside ? `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted to the letter, but about something else.` : "What is quoted bears on the question.",
+  const aside = known.filter((statement) => statement.reason).length;
+  const asked = "Answers what was asked";
+  if (aside) return {
+    asked, good: false, value: `${known.length - aside} of ${known.length}`,
+    more: `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted to the letter, but about something else.`,
   };
+  const { probability = null, likely = true } = support.answers || {};
+  const share = probability === null ? "" : `: of 100 such answers about ${Math.round(probability * 100)} do`;
+  return likely
+    ? { asked, good: true, value: probability === null ? "yes" : "likely", more: `What it rests on fits the question${share}.` }
+    : { asked, good: false, value: "maybe", more: `What it rests on is true to the documents, and may still not be what was asked${share}.` };
 }
 
 function Verdict({ verdict }) {
@@ -91,17 +100,26 @@ function Verdict({ verdict }) {
     ${claims.map((claim) => html`<li class="claim" key=${claim}>Not borne out: ${shortened(claim, 200)}</li>`)}</ul>`;
 }
 
-// What the model was given, in its order; each opens.
-function Read({ debug, onOpen }) {
+// Without a model rules have read the passages; so it is told where neither answer nor receipt says.
+function hasModel({ model }, receipt) {
+  return !isOffline(model?.asked ?? receipt?.models?.llm ?? "offline");
+}
+
+function byDocument(chunks) {
+  const found = new Map();
+  for (const chunk of chunks) found.set(chunk.document_id, [...(found.get(chunk.document_id) ?? []), chunk]);
+  return [...found];
+}
+
+// What was read for the answer, by document in its order, each by its first words; each opens.
+function Read({ debug, hasModel: read, onOpen }) {
   const given = debug.sources.map((source) => ({ n: source.n, id: source.chunk_ids[0] })).slice(0, READ);
   const chunks = useChunks(given.map(({ id }) => id));
   const count = debug.sources.length;
   if (!count) return null;
-  return html`<h3>What the model read: ${count} ${count === 1 ? "passage" : "passages"}</h3>
-    <ol class="read">${given.map(({ n, id }) => {
-      const chunk = chunks.get(id);
-      return chunk && html`<li key=${n}><button type="button" class="text-button" onClick=${() => onOpen(chunk)}><span>${chunk.title}</span></button>
-        <span class="hint">${placeOf(chunk, chunk.title)}</span></li>`;
-    })}</ol>
+  return html`<h3>${read ? "What the model read" : "What was looked at for a quote"}: ${count} ${count === 1 ? "passage" : "passages"}</h3>
+    <ul class="read">${byDocument(given.map(({ id }) => chunks.get(id)).filter(Boolean)).map(([id, its]) => html`<li key=${id}><p class="passage-title">${its[0].title}</p>
+      <ul>${its.map((chunk) => html`<li key=${chunk.id}><button type="button" class="text-button" onClick=${() => onOpen(chunk)}><span>${shortened(chunk.content, OPENING)}</span></button>
+        <span class="hint">${placeOf(chunk, chunk.title)}</span></li>`)}</ul></li>`)}</ul>
     ${count > given.length && html`<p class="hint">and ${count - given.length} more</p>`}`;
 }

@@ -3,6 +3,8 @@
 //
 //   ask(question, scope, images)       the turn; begins a conversation where none is open. `images` are
 //                                      those of the conversation that it is about: [{ id, name }]
+//   await resume(id)                   show a conversation, and ask in it what was asked while the server
+//                                      was away and the page was left
 //   askAnew(question, scope)           the same in a conversation that begins with it, wherever the page is
 //   edit(turn, question)               ask another question in its place, about the same images
 //   again(turn)                        ask the same question again
@@ -13,8 +15,8 @@ import { address, go } from "../router.js";
 import { session } from "../store.js";
 import { draftOf, keepDrafts, setDraft } from "./drafts.js";
 import { openOf, start, stop } from "./following.js";
-import { tellTabs } from "./kept.js";
-import { begin, close, newId, setScope, store, thread, update } from "./thread.js";
+import { keep, kept, tellTabs } from "./kept.js";
+import { begin, close, newId, open, setScope, store, thread, update } from "./thread.js";
 import { blank, newTurn, storedScope } from "./turn.js";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -68,6 +70,7 @@ function replace(turn, question, send) {
   thread.set({ list: [...list.slice(0, list.findIndex((one) => one.local === turn.local)), made] });
   start(made.local, async function* open(signal) {
     await ending;
+    await store();
     yield* send(conversation, { ...options(), wait: true }, signal);
   });
   return made;
@@ -103,11 +106,23 @@ export function rate(turn, rating, note) {
   tellTabs(thread.get().id);
 }
 
-// A question that never reached the server becomes the draft, if there is no other draft.
+export async function resume(id) {
+  await open(id);
+  const { [id]: unsent, ...others } = kept("unsent");
+  if (!unsent || thread.get().id !== id || thread.get().state !== "ready") return;
+  keep("unsent", others);
+  ask(unsent.question, unsent.scope, unsent.images);
+}
+
+// A question that waits for the server is asked when the page is back; one that the server did not
+// take becomes the draft, if there is no other draft.
 window.addEventListener("pagehide", () => {
   const { id, list } = thread.get();
-  const unheard = list.findLast((turn) => turn.id === null && (turn.state === "failed" || turn.state === "cut"));
-  if (!unheard || draftOf(id)) return;
+  const unheard = list.findLast((turn) => turn.id === null && (turn.away || turn.state === "failed" || turn.state === "cut"));
+  if (!unheard) return;
+  const { question, scope, images } = unheard;
+  if (unheard.away) keep("unsent", { ...kept("unsent"), [id]: { question, scope, images } });
+  if (unheard.away || draftOf(id)) return;
   setDraft(id, unheard.question);
   keepDrafts();
 });

@@ -1,4 +1,4 @@
-// The documents attached to the open conversation: its questions search them beside the library. No
+// The documents attached to the open conversation: its questions search them before the library. No
 // other conversation sees them, and they are deleted with it.
 //
 //   const { documents, sending, refused } = useAttached(id)      documents: [{ id, title, status, error }]

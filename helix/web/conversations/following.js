@@ -8,11 +8,12 @@
 //   textOf(turn)                 its words so far
 import { api } from "../api.js";
 import { stepped } from "../ask/steps.js";
+import { announce } from "../components.js";
 import { listChanged } from "./list.js";
 import { troubleOf, unbroken } from "./stream.js";
 import { tellTabs } from "./kept.js";
 import { changedHere, find, onAnswering, refresh, thread, update } from "./thread.js";
-import { INTERRUPTED, isRunning, outcome } from "./turn.js";
+import { AWAY, INTERRUPTED, isRunning, outcome } from "./turn.js";
 
 const STEPS = new Set(["thinking", "tool", "source"]);
 const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
@@ -62,9 +63,22 @@ async function follow(own, open) {
     const message = running === own ? find(local)?.id ?? null : null;
     return message === null ? null : api.events(conversation, message, last, signal);
   };
-  for await (const { event, data } of unbroken(open, again, controller.signal)) {
+  let isFirst = true;
+  // The server may have had the question before it was away: then it is not asked again.
+  const begin = async function* begun(signal) {
+    if (!isFirst) await refresh();
+    isFirst = false;
+    if (running === own) yield* again(0, signal) ?? open(signal);
+  };
+  const onAway = () => {
+    if (running !== own || find(local)?.away) return;
+    update(local, { away: true });
+    announce(AWAY);
+  };
+  for await (const { event, data } of unbroken(begin, again, controller.signal, onAway)) {
     if (event === "message") heard(own, data);
     if (running !== own) return;
+    if (find(local)?.away) update(local, { away: false });
     take(local, event, data, seen);
   }
 }
@@ -115,7 +129,7 @@ export function stop() {
   running = null;
   own.isStopped = true;
   changedHere();
-  update(own.local, { state: "stopped", text: texts.get(own.local) ?? "" });
+  update(own.local, { state: "stopped", away: false, text: texts.get(own.local) ?? "" });
   texts.delete(own.local);
   return end(own, turn);
 }

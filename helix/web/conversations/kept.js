@@ -1,7 +1,8 @@
 // What the browser itself stores for a tenant and key: the draft of each conversation, the last open
 // conversation. Questions and answers are stored on the server; docs/web.md lists what is stored where.
 //
-//   kept(name)                   drafts: an object; last: a string
+//   kept(name)                   drafts: an object; last: a string; unsent: { [conversation]: what was
+//                                asked in it while the server was away }
 //   keep(name, value)            stores it, and tells the other tabs
 //   onKept((name, value) => …)   when another tab has stored something
 //   tellTabs(id); onTabs((id) => …)      this conversation has changed or is gone; another tab says so
@@ -10,7 +11,7 @@
 // tabs tell one another.
 import { recall, remember, session } from "../store.js";
 
-const EMPTY = { drafts: {}, last: "" };
+const EMPTY = { drafts: {}, last: "", unsent: {} };
 const MOST_DRAFTS = 20;
 
 const whoOf = ({ tenant, key }) => hashed(key ? `key ${key}` : `tenant ${tenant}`);

@@ -1,4 +1,5 @@
-// Notes on an answer in its conversation: how the question was understood, which statements rest on
+// Notes on an answer in its conversation: how a question that follows others was understood, where
+// that is a question of its own and not this one with something behind it; which statements rest on
 // earlier answers alone, and whether a cited document has changed.
 //
 //   <${Understood} turn=${turn} />   <${FromHistory} turn=${turn} />   <${Stale} turn=${turn} onRetry=${f} />
@@ -7,7 +8,7 @@ import { html } from "../html.js";
 import { shortened, sliceOf } from "../text.js";
 
 export function Understood({ turn }) {
-  if (!turn.understood || turn.understood === turn.question) return null;
+  if (turn.turnType !== "dependent" || !turn.understood || turn.understood.startsWith(turn.question)) return null;
   return html`<p class="understood"><span class="hint">Understood as:</span> ${turn.understood}</p>`;
 }
 

@@ -10,17 +10,19 @@
 //   await readEarlier()          the turns above
 //   await reach(message)         show the path that a message is on
 //   await setScope(scope)        the documents that its questions are about
+//   await setModel(name)         the model that answers them
 //   update(local, patch)         change a turn; find(id or local)
 //   changedHere()                this tab has changed it: a response still under way is outdated
-import { api } from "../api.js";
+import { api, isAway } from "../api.js";
 import { address, go } from "../router.js";
 import { createStore, onOtherAsker, openNow } from "../store.js";
 import { moveDraft } from "./drafts.js";
-import { keep, onTabs, tellTabs } from "./kept.js";
+import { keep, kept, onTabs, tellTabs } from "./kept.js";
 import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
 
 const ALL = { documents: [], tags: [] };
-const NOTHING = { id: null, isStored: false, state: "ready", error: "", title: "", scope: ALL, list: [], earlier: null };
+const NOTHING = { id: null, isStored: false, state: "ready", error: "", title: "", scope: ALL, model: null, list: [], earlier: null };
+const RETRIES = 3000; // ms until a server that is away is tried again
 const PAGE = 20; // turns read at once above those that are shown
 const FAR = 200; // the same on the way to one that was linked to
 const MOST = 1000; // turns that the server gives at once
@@ -62,7 +64,8 @@ export function newId() {
 
 // A new conversation, which the server does not have yet.
 export function begin(id, scope) {
-  thread.set({ ...NOTHING, id, scope });
+  const { id: before, model } = thread.get();
+  thread.set({ ...NOTHING, id, scope, model: before ? null : model }); // a new one has the model that was chosen for it
   opened(id);
 }
 
@@ -84,10 +87,10 @@ function opened(id) {
 
 // Resolves when the server has the conversation.
 export async function store() {
-  const { id, scope, isStored } = thread.get();
+  const { id, scope, model, isStored } = thread.get();
   if (isStored) return saving;
   try {
-    await api.begin({ id, ...storedScope(scope) });
+    await api.begin({ id, ...storedScope(scope), ...(model ? { model } : {}) });
   } catch (error) {
     if (error.status !== 409) throw error; // another tab was first
   }
@@ -114,15 +117,24 @@ export async function refresh() {
   } catch (error) {
     if (!isCurrent() || error.status === 401) return;
     if (error.status === 404) lose(id);
-    else if (thread.get().state !== "ready") thread.set({ state: "failed", error: error.message });
+    else if (thread.get().state !== "ready") fail(id, error);
   }
+}
+
+function fail(id, error) {
+  thread.set({ state: "failed", error: error.message });
+  const isStill = () => thread.get().id === id && thread.get().state === "failed";
+  if (isAway(error)) setTimeout(() => isStill() && refresh(), RETRIES);
 }
 
 function lose(id) {
   leave();
+  const unsent = kept("unsent")[id];
+  if (unsent) return begin(id, unsent.scope); // the server was away when it began
   thread.set({ ...NOTHING, id, state: "gone" });
   openNow.set({ id: null });
   keep("last", "");
+  return undefined;
 }
 
 function take(data) {
@@ -130,7 +142,7 @@ function take(data) {
   const path = data.path.map((message) => merged(message, before));
   const fresh = before.filter((turn) => turn.id === null && !path.some((one) => one.local === turn.local));
   thread.set({
-    isStored: true, state: "ready", error: "", title: data.title, scope: scopeOfStored(data.scope), earlier: data.earlier,
+    isStored: true, state: "ready", error: "", title: data.title, scope: scopeOfStored(data.scope), model: data.model, earlier: data.earlier,
     list: [...path, ...fresh],
   });
   const answering = path.find((turn) => turn.id === data.answering);
@@ -174,16 +186,23 @@ export async function choosePath(message) {
 }
 
 export function setScope(scope) {
-  const { id, isStored, scope: before } = thread.get();
-  if (isSameScope(scope, before)) return saving;
-  thread.set({ scope });
+  const { scope: before } = thread.get();
+  return isSameScope(scope, before) ? saving : save({ scope }, { scope: before }, storedScope(scope));
+}
+
+export const setModel = (model) => save({ model }, { model: thread.get().model }, { model });
+
+// What is shown is changed at once, and as it was `before` where the server does not take the change.
+function save(now, before, change) {
+  const { id, isStored } = thread.get();
+  thread.set(now);
   changedHere();
   if (!isStored) return saving;
-  saving = saving.then(() => api.change(id, storedScope(scope))).then(() => {
+  saving = saving.then(() => api.change(id, change)).then(() => {
     changedHere();
     tellTabs(id);
   });
-  saving.catch(() => thread.get().id === id && thread.set({ scope: before }));
+  saving.catch(() => thread.get().id === id && thread.set(before));
   const asked = saving;
   saving = saving.catch(() => {});
   return asked;

@@ -3,14 +3,18 @@
 // and keeps its text, however it ended.
 //
 // A turn: { id, local, key, parent, siblings, question, scope: { documents, tags }, state, text,
-// citations, abstained, reason, reasonText, clarifying, closest, suggested, answerId, support, verdict,
+// citations, leftOut, abstained, reason, reasonText, clarifying, closest, suggested, answerId, traceId, support, verdict,
 // judged, debug, error, stale, steps, memory, understood,
-// turnType, fromHistory, isEmptied, rating, note, asked, images }.
+// turnType, fromHistory, isEmptied, rating, note, asked, images, model }. `model` is the one that answered:
+// { asked, routed, title, input_tokens, output_tokens, cost_usd }, null where none was called.
 // `id` is the message's, null until the server told it; `local` names the turn in this tab from its
-// beginning; `key` is the same for all siblings, so that one takes another's place. `images` are
+// beginning; `away`: the server does not answer just now; `key` is the same for all siblings, so that one takes another's place. `images` are
 // those of the conversation that it is about: [{ id, name }].
+import { titleOf } from "../shell/about.js";
+
 const STATES = { answering: "waiting", done: "done", failed: "failed", stopped: "stopped", interrupted: "cut" };
 const BROKEN = new Set(["failed", "interrupted"]); // of which the message has no words, and its events have
+export const AWAY = "The server does not answer. Your question is kept, and asked as soon as it does.";
 export const INTERRUPTED = "The server stopped while it was answering.";
 
 export const isRunning = (turn) => turn.state === "waiting" || turn.state === "streaming";
@@ -21,9 +25,9 @@ export const keyBelow = (parent) => `under-${parent ?? "none"}`;
 
 export function blank() {
   return {
-    state: "waiting", text: "", citations: [], abstained: false, reason: null, reasonText: "", clarifying: null, closest: null, suggested: [],
-    answerId: null, support: null, verdict: null, judged: false, debug: null, error: "", rating: null, note: "",
-    stale: [], steps: null, memory: null, understood: null, turnType: null, fromHistory: [], isEmptied: false, images: [],
+    state: "waiting", away: false, text: "", citations: [], names: [], leftOut: 0, abstained: false, reason: null, reasonText: "", clarifying: null, closest: null, suggested: [],
+    answerId: null, traceId: null, support: null, verdict: null, judged: false, debug: null, error: "", rating: null, note: "",
+    stale: [], steps: null, memory: null, understood: null, turnType: null, fromHistory: [], isEmptied: false, images: [], model: null,
   };
 }
 
@@ -37,7 +41,7 @@ export function newTurn(question, scope, parent, siblings, images) {
 // An agent's calls and sources, as a finished answer has them: without its thinking.
 function stepsOf(agent) {
   if (!agent) return null;
-  const calls = agent.calls.map(({ seconds, sources, ...call }) => ({ ...call, passages: sources.length, milliseconds: seconds * 1000 }));
+  const calls = agent.calls.map(({ seconds, chunk_ids: ids, ...call }) => ({ ...call, passages: ids.length, milliseconds: seconds * 1000 }));
   return { thinking: "", calls, sources: [] };
 }
 
@@ -48,7 +52,7 @@ export function turnOf(message, known) {
     ...blank(), ...outcome(response), id: message.id, local: known?.local ?? `m${message.id}`, key: keyBelow(message.parent_id),
     parent: message.parent_id, siblings: message.siblings, question: message.question, scope: scopeOfStored(message.scope),
     state: STATES[message.status], text: response.answer ?? (BROKEN.has(message.status) ? known?.text ?? "" : ""), isEmptied: message.status === "done" && !response.answer,
-    images: message.attachments, judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
+    images: message.attachments, model: modelOf(response, message.model), judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
     steps: known?.steps ?? stepsOf(response.agent), error: message.status === "interrupted" ? INTERRUPTED : message.error || "", rating: message.rating ?? null, note: known?.note ?? "",
   };
 }
@@ -58,6 +62,7 @@ export function outcome(data) {
   return {
     state: "done",
     citations: data.citations || [],
+    names: data.names || [],
     abstained: Boolean(data.abstained),
     reason: data.reason ?? null,
     reasonText: data.reason_text || "",
@@ -65,14 +70,23 @@ export function outcome(data) {
     closest: data.closest || null,
     suggested: data.suggested_scope || [],
     answerId: data.answer_id ?? null,
+    traceId: data.trace_id ?? null,
     support: data.support || null,
     verdict: data.verdict || null,
+    leftOut: data.left_out ?? 0,
     debug: data.debug || null,
     memory: data.turn?.memory ?? null,
     understood: data.turn?.understood_as ?? null,
     turnType: data.turn?.type ?? null,
     fromHistory: data.turn?.from_history ?? [],
+    model: data.model ?? null,
   };
+}
+
+// What an answer says of its model; one of an earlier version says nothing, and is told by the model's identity.
+function modelOf({ model, abstained, answer }, identity) {
+  if (model !== undefined || abstained || !answer || !identity) return model ?? null;
+  return { asked: identity, title: titleOf(identity) };
 }
 
 export function fromReceipt(receipt) {
@@ -86,6 +100,7 @@ export function fromReceipt(receipt) {
     siblings: [],
     question: receipt.question,
     text: receipt.answer,
+    model: modelOf(receipt, receipt.models?.llm),
     scope: { documents: documents || [], tags: tags || [] },
     asked: receipt.created_at,
     rating: receipt.feedback?.at(-1)?.rating ?? null,

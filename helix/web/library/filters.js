@@ -12,7 +12,7 @@ const FORMATS = {
   pdf: "PDF", docx: "Word", pptx: "PowerPoint", xlsx: "Excel", csv: "CSV", markdown: "Markdown",
   html: "Web pages", epub: "EPUB", text: "Text",
 };
-const WHENS = { today: "Today", week: "Last 7 days", month: "Last 30 days", year: "This year", between: "Between two days" };
+export const WHENS = { today: "Today", week: "Last 7 days", month: "Last 30 days", year: "This year", between: "Between two days" };
 const SORTS = {
   "": "Newest first", "updated asc": "Oldest first", title: "Title, A to Z", "title desc": "Title, Z to A",
   kind: "Kind", status: "Status", size: "Largest first", "size asc": "Smallest first",
@@ -32,7 +32,7 @@ export function matchOf(route) {
   return match;
 }
 
-function timesOf({ when, from, to }) {
+export function timesOf({ when, from, to }) {
   const day = new Date();
   day.setHours(0, 0, 0, 0);
   if (when === "between") return { since: startOf(from), until: endOf(to) };

@@ -1,11 +1,12 @@
 // A button with a menu below it, worked by keys as the ARIA pattern of a menu button has it: arrows,
 // Home and End, a letter, Escape, Tab.
 //
-//   <${Menu} label="More" items=${[{ name, href | run, icon, current, hint }, null, …]} />    null: a line
+//   <${Menu} label="More" items=${[{ name, href | run, icon, current, checked, hint }, null, …]} />    null: a line;
+//      checked: one of several that are chosen between. about="Model": what the label is the present one of
 import { Icon } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 
-export function Menu({ label, current, items }) {
+export function Menu({ label, about, current, items }) {
   const [at, setAt] = useState(-1); // the item with the focus; -1: closed
   const element = useRef(null);
   const button = useRef(null);
@@ -16,7 +17,7 @@ export function Menu({ label, current, items }) {
     if (refocus) button.current.focus();
   };
   useLayoutEffect(() => {
-    if (open) element.current.querySelectorAll("[role=menuitem]")[at].focus();
+    if (open) element.current.querySelectorAll("[role^=menuitem]")[at].focus();
   }, [at]);
   useEffect(() => {
     if (!open) return undefined;
@@ -24,8 +25,9 @@ export function Menu({ label, current, items }) {
     document.addEventListener("pointerdown", onDown);
     return () => document.removeEventListener("pointerdown", onDown);
   }, [open]);
+  const first = Math.max(0, real.findIndex(({ checked }) => checked));
   const onButtonKey = (event) => {
-    const to = { ArrowDown: 0, ArrowUp: real.length - 1 }[event.key];
+    const to = { ArrowDown: first, ArrowUp: real.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     setAt(to);
@@ -43,16 +45,16 @@ export function Menu({ label, current, items }) {
   };
   return html`<div class="menu" ref=${element}>
     <button type="button" ref=${button} class="menu-button" aria-haspopup="menu" aria-expanded=${String(open)} aria-current=${current ? "page" : undefined}
-      onClick=${() => setAt(open ? -1 : 0)} onKeyDown=${onButtonKey}><span>${label}</span><${Icon} name="below" /></button>
-    ${open && html`<div class="menu-items" role="menu" aria-label=${label} onKeyDown=${onMenuKey}>
-      ${items.map((item, n) => (item ? html`<${Item} key=${item.name} item=${item} onChoose=${choose} /> ` : html`<hr key=${n} role="separator" />`))}
+      aria-label=${about && `${about}: ${label}`} onClick=${() => setAt(open ? -1 : first)} onKeyDown=${onButtonKey}><span>${label}</span><${Icon} name="below" /></button>
+    ${open && html`<div class="menu-items" role="menu" aria-label=${about ?? label} onKeyDown=${onMenuKey}>
+      ${items.map((item, n) => (item ? html`<${Item} key=${n} item=${item} onChoose=${choose} /> ` : html`<hr key=${n} role="separator" />`))}
     </div>`}
   </div>`;
 }
 
 function Item({ item, onChoose }) {
   const inside = html`<${Icon} name=${item.icon} /><span>${item.name}</span>${item.hint && html`<span class="hint">${item.hint}</span>`}`;
-  const rest = { role: "menuitem", tabindex: "-1", onClick: () => onChoose(item) };
+  const rest = { ...(item.checked === undefined ? { role: "menuitem" } : { role: "menuitemradio", "aria-checked": String(item.checked) }), tabindex: "-1", onClick: () => onChoose(item) };
   return item.href
     ? html`<a class="menu-item" href=${item.href} aria-current=${item.current ? "page" : undefined} ...${rest}>${inside}</a>`
     : html`<button type="button" class="menu-item" ...${rest}>${inside}</button>`;

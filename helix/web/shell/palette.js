@@ -1,8 +1,9 @@
-// Ctrl+K: one field that finds commands, views, documents and conversations. An ARIA combobox: the focus stays in
+// Ctrl+K: one field that finds commands, views, documents, passages, conversations and study sets. An ARIA combobox: the focus stays in
 // the field, arrows move what is marked, Enter takes it.
 //
 //   <${Palette} open=${b} onClose=${f} />
-import { api } from "../api.js";
+import { api, call } from "../api.js";
+import { Marked, findPassages, leadTo } from "../search/passages.js";
 import { Dialog, Icon, useDelayed } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
@@ -13,9 +14,12 @@ import { Keys } from "./shortcuts.js";
 
 const DOCUMENTS = 8;
 const CONVERSATIONS = 5;
+const PASSAGES = 6;
+const SETS = 5;
+const LEAST = 3; // letters before passages are searched
 
 export function Palette({ open, onClose }) {
-  return html`<${Dialog} title="Commands" open=${open} onClose=${onClose}>
+  return html`<${Dialog} title="Find anything" open=${open} onClose=${onClose}>
     <${Finder} onClose=${onClose} /></${Dialog}>`;
 }
 
@@ -43,9 +47,9 @@ function Finder({ onClose }) {
     event.preventDefault();
   };
   return html`<div class="palette">
-    <label class="unseen" for="palette">Command, view or document</label>
+    <label class="unseen" for="palette">Words of a document, a title or a command</label>
     <input id="palette" type="text" role="combobox" aria-expanded=${String(options.length > 0)} aria-controls="palette-options" aria-autocomplete="list"
-      aria-activedescendant=${options.length ? `palette-${chosen}` : undefined} placeholder="A command, a view, a document" autocomplete="off" spellcheck=${false} data-focus
+      aria-activedescendant=${options.length ? `palette-${chosen}` : undefined} placeholder="Anything: words of a document, a title, a command" autocomplete="off" spellcheck=${false} data-focus
       value=${typed} onInput=${(event) => { setTyped(event.target.value); setAt(0); }} onKeyDown=${onKeyDown} />
     <ul id="palette-options" role="listbox" aria-label="What fits" ref=${list}>${options.map((option, n) => html`<${Option}
       key=${option.id} option=${option} n=${n} chosen=${n === chosen} onPoint=${() => setAt(n)} onTake=${() => take(option)} />`)}</ul>
@@ -55,8 +59,12 @@ function Finder({ onClose }) {
 
 function Option({ option, n, chosen, onPoint, onTake }) {
   return html`<li id=${`palette-${n}`} role="option" aria-selected=${String(chosen)} onPointerMove=${onPoint} onClick=${onTake}>
-    <${Icon} name=${option.icon || "after"} /><span class="palette-name"><${Name} text=${option.name} at=${option.at} /></span>
+    <${Icon} name=${option.icon || "after"} /><span class="palette-name">${option.passage ? html`<${Passage} found=${option.passage} />` : html`<${Name} text=${option.name} at=${option.at} />`}</span>
     ${option.keys ? html`<span class="palette-keys"><${Keys} keys=${option.keys} /></span>` : option.kind && html`<span class="hint">${option.kind}</span>`}</li>`;
+}
+
+function Passage({ found }) {
+  return html`<span class="palette-passage"><${Marked} text=${found.snippet} marks=${found.marks} /></span><span class="hint">${found.title}</span>`;
 }
 
 // The letters that were typed stand out.
@@ -70,9 +78,12 @@ function useOptions(typed) {
   const wanted = useDelayed(typed.trim(), 150);
   const found = useFound(wanted, findDocuments);
   const conversations = useFound(wanted, findConversations);
+  const passages = useFound(wanted.length < LEAST ? "" : wanted, findThere);
+  const sets = useFound(wanted, findSets);
   const ask = { id: "ask-this", name: `Ask: ${typed.trim()}`, icon: "ask", at: [], run: () => put(typed.trim()) };
   const fitting = ranked(list, typed);
-  return typed.trim() ? [...fitting, ...found, ask, ...conversations] : fitting;
+  const search = { id: "search-this", name: `Search passages: ${typed.trim()}`, icon: "search", at: [], run: () => go(address("search", [], { q: typed.trim() })) };
+  return typed.trim() ? [...fitting, ...found, ask, search, ...passages, ...conversations, ...sets] : fitting;
 }
 
 async function put(question) {
@@ -97,6 +108,20 @@ async function findDocuments(q, signal) {
   return documents.map(({ id, title }) => ({
     id: `document-${id}`, name: title, kind: "document", icon: "document", at: [], run: () => go(address("source", [id])),
   }));
+}
+
+async function findThere(q, signal) {
+  const { results } = await findPassages(q, { top_k: PASSAGES }, signal);
+  return results.filter((one) => one.marks.length).map((passage) => ({
+    id: `passage-${passage.chunk_id}`, name: passage.snippet, kind: "passage", icon: "document", at: [], passage, run: () => go(leadTo(passage)),
+  }));
+}
+
+async function findSets(q, signal) {
+  const { sets } = await call("GET /v1/study", { signal });
+  return ranked(sets.map(({ id, title, kind }) => ({
+    id: `set-${id}`, name: title, kind, icon: "label", run: () => go(address("study", [id])),
+  })), q).slice(0, SETS);
 }
 
 async function findConversations(q, signal) {

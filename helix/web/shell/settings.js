@@ -28,7 +28,7 @@ export function Settings({ open, onClose }) {
       <fieldset class="choices"><legend>Theme</legend>${Object.entries(THEMES).map(([value, name]) => html`<label key=${value}>
         <input type="radio" name="theme" value=${value} defaultChecked=${value === theme} /> ${name}</label>`)}</fieldset>
       <label class="check"><input type="checkbox" name="judge" defaultChecked=${judge} /> Have every answer judged by a second pass</label>
-      <p class="hint">A verdict on whether the sources bear the answer out. It takes a second call to the model.</p>
+      <p class="hint">A verdict on whether the sources bear the answer out, by the judge of this server.</p>
       <div class="form-end"><${Button} onClick=${onClose}>Leave</><button class="button main"><span>Save</span></button></div>
     </form>
   </${Dialog}>`;

@@ -23,6 +23,7 @@ export const study = {
   lesson: (id, item) => call("POST /v1/study/{set_id}/lessons/{item_id}", at(id, item)),
   done: (id, item) => call("POST /v1/study/{set_id}/lessons/{item_id}/done", at(id, item)),
   arrange: (id, body) => call("PATCH /v1/study/{set_id}/positions", { ...at(id), body }),
+  drawn: (id) => call("POST /v1/study/{set_id}/drawn", at(id)),
   bringIn: (form) => call("POST /v1/study/import", { form }),
 };
 

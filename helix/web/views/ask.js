@@ -3,6 +3,7 @@
 import { SourceReader } from "../reader/source.js";
 import { Turn } from "../ask/answer.js";
 import { Composer } from "../ask/composer.js";
+import { FirstRun, ModelChoice } from "../ask/model.js";
 import { closePanel, openPanel, panels } from "../ask/panel.js";
 import { panelOf } from "../ask/cited.js";
 import { Preview } from "../ask/preview.js";
@@ -10,7 +11,7 @@ import { ScopeBar, queryOf, scopeOf } from "../ask/scope.js";
 import { Welcome } from "../ask/welcome.js";
 import { Why } from "../ask/why.js";
 import { Button, Notice, Spinner, toast } from "../components.js";
-import { again, ask, edit, rate } from "../conversations/asking.js";
+import { again, ask, edit, rate, resume } from "../conversations/asking.js";
 import { stop } from "../conversations/following.js";
 import { kept } from "../conversations/kept.js";
 import { MemoryMeter } from "../conversations/memory.js";
@@ -52,9 +53,10 @@ export default function Ask({ route }) {
       ${list.length > 0 && html`<${Thread} list=${list} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
       ${isEmpty && html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box" ref=${box} hidden=${state === "gone"}>
-        <${Tray} /><div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /></div>
+        <${Tray} /><div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /><${ModelChoice} /></div>
         <${Composer} conversation=${id} scope=${scope} running=${running} onAsk=${put} onStop=${stop} />
       </div>
+      ${isEmpty && html`<${FirstRun} />`}
     </div>
     <${Panel} panel=${panel} turn=${panel?.kind === "why" ? find(panel.id) : null} />
     <${Preview} onOpen=${(passage, chip) => openPanel(panelOf(passage, chip))} />
@@ -81,7 +83,7 @@ function useOpened({ name, rest: [id, message] }) {
   useEffect(() => {
     setLinked(null);
     const isBare = ["", "#", "#/"].includes(location.hash);
-    if (name === "c" && id) open(id).then(() => message && thread.get().id === id && lead(Number(message), setLinked));
+    if (name === "c" && id) resume(id).then(() => message && thread.get().id === id && lead(Number(message), setLinked));
     else if (isBare && kept("last")) go(address("c", [kept("last")]), true);
     else close();
   }, [name, id, message]);

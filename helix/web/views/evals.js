@@ -1,6 +1,6 @@
 // #/evals: the last report of `python -m evals.run` on this machine, else the one that came with
 // Helix: totals, plots, cases, and how to make one's own.
-import { call } from "../api.js";
+import { api, call } from "../api.js";
 import { Icon, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { Distances, Forest } from "../evals/plots.js";
@@ -28,6 +28,39 @@ function Origin({ report }) {
   return report.packaged && html`<${Notice} title="This report came with Helix."><p>It is of ${new Date(report.created_at).toLocaleDateString()}, over the sample documents with the models that run offline. Nothing was measured on this machine yet.</p></>`;
 }
 
+const NAMED = 8; // documents that are named and looked for
+
+// Whose documents were measured, and how many of them are in the library that is asked here.
+function Measured({ cases }) {
+  const sources = [...new Set(cases.flatMap((one) => one.cited))].sort();
+  const present = usePresent(sources.slice(0, NAMED));
+  if (!sources.length) return null;
+  const more = sources.length - NAMED;
+  return html`<section class="measured" aria-labelledby="measured"><h2 id="measured">Whose documents were measured</h2>
+    <p>Answers cited ${sources.length === 1 ? "one document" : `${sources.length} documents`}: ${sources.slice(0, NAMED).map(fileNameOf).join(", ")}${more > 0 ? ` and ${more} more` : ""}.</p>
+    ${present === 0 && html`<${Notice} kind="warn" title="None of them is in this library."><p>The figures say how Helix does with those documents, and nothing of yours.</p></>`}
+    ${present > 0 && html`<p class="hint">${present} of ${Math.min(sources.length, NAMED)} are in this library. The figures say nothing of its other documents.</p>`}</section>`;
+}
+
+const fileNameOf = (source) => source.split("/").at(-1);
+
+// How many of the sources are in the library; null: not known.
+function usePresent(sources) {
+  const [present, setPresent] = useState(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    Promise.all(sources.map((source) => isPresent(source, controller.signal))).then((found) => setPresent(found.filter(Boolean).length), () => {});
+    return () => controller.abort();
+  }, [sources.join()]);
+  return present;
+}
+
+async function isPresent(source, signal) {
+  const name = fileNameOf(source);
+  const { documents } = await api.documents({ q: name, limit: 5 }, signal);
+  return documents.some((one) => [one.source_uri, one.file_name].some((its) => its && fileNameOf(its) === name));
+}
+
 function OwnReport() {
   return html`<details class="own-report"><summary>Make your own</summary>
       <ol><li>In a checkout of Helix, <code>python -m evals.run</code> asks the questions about the samples of the models that you have set, and shows here when it is done.</li>
@@ -41,6 +74,7 @@ function Report({ report }) {
       ? html`<${Notice} kind="error" title="Below what it must reach"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
       : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Everything it must reach was reached.</p>
         <p class="hint">At least ${Object.entries(report.minima).map(([name, value]) => `${value} for ${name.replace("MIN_", "").toLowerCase()}`).join(", ")}.</p></div></div>`}
+    <${Measured} cases=${report.cases} />
     <${OwnReport} />
     <section aria-labelledby="totals"><h2 id="totals">Totals</h2>
       <p class="hint">Each with its 95% interval.</p>

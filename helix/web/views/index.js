@@ -6,6 +6,7 @@ export const VIEWS = [
   { name: "ask", label: "Ask", icon: "ask", load: () => import("./ask.js") },
   { name: "c", as: "ask", load: () => import("./ask.js") },
   { name: "library", label: "Library", icon: "document", load: () => import("./library.js"), styles: ["library.css"] },
+  { name: "search", label: "Search", icon: "search", load: () => import("./search.js"), styles: ["search.css"] },
   { name: "study", label: "Study", icon: "label", load: () => import("./study.js"), styles: ["proof.css", "study.css"] },
   { name: "evals", label: "Evals", icon: "why", aside: true, load: () => import("./evals.js"), styles: ["proof.css"] },
   { name: "privacy", label: "Privacy", icon: "shield", aside: true, load: () => import("./privacy.js"), styles: ["proof.css"] },

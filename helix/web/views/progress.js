@@ -17,7 +17,17 @@ export default function Progress() {
   return html`<div class="page progress"><h1>Progress</h1>
     ${error?.status === 404 ? html`<${Notice} title="Nothing is counted here."><p>Whoever runs this server has switched it off (HELIX_PROGRESS=off).</p></>` : error && html`<${Failure} error=${error} />`}
     ${!data && !error && html`<${Spinner} label="Counting" />`}
-    ${data && html`<${Totals} data=${data} /><${Days} days=${data.days} /><${Badges} badges=${data.badges} /><${Forget} onForgotten=${reload} />`}</div>`;
+    ${data && !data.on && html`<${Off} any=${data.totals.days_active > 0} onChange=${reload} />`}
+    ${data && (data.on || data.totals.days_active > 0) && html`<${Totals} data=${data} /><${Days} days=${data.days} /><${Badges} badges=${data.badges} /><${Forget} isOn=${data.on} onForgotten=${reload} />`}</div>`;
+}
+
+const turn = (on, then) => call("PATCH /v1/progress", { body: { on } }).then(then, (error) => toast(error.message));
+
+// Nothing is recorded of anybody who has not asked for it.
+function Off({ any, onChange }) {
+  return html`<${Notice} title=${any ? "Nothing more is recorded." : "Nothing is recorded."}>
+    <p>Progress counts days, minutes and what was done, for you alone: no text, no document. It is off until you turn it on.</p>
+    <${Button} kind="main" onClick=${() => turn(true, onChange)}>Turn it on</></>`;
 }
 
 function Totals({ data: { totals, streak } }) {
@@ -56,24 +66,25 @@ function Day({ date }) {
   const at = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", timeZone: time_zone });
   return html`<div class="day-data" role="status"><h3>${dated(date)}</h3>${error && html`<${Failure} error=${error} />`}
     ${data && !data.sessions.length && html`<p class="hint">Nothing.</p>`}
-    ${data && html`<ul>${data.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(data.actions).join(" · ")}</p>`}</div>`;
+    ${data && html`<ul>${data.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(data.actions).join(" · ")}</p>`}
+    ${data?.badges.length > 0 && html`<p class="earned-then">Badges: ${data.badges.map(({ code, icon, title }) => html`<span key=${code}><${Icon} name=${icon} />${title}</span>`)}</p>`}</div>`;
 }
 
 function Badges({ badges }) {
   const earned = badges.filter((one) => one.earned).length;
   return html`<section aria-labelledby="badges"><h2 id="badges">Badges <span class="hint">${earned} of ${badges.length}</span></h2>
-    <ul class="badges">${badges.map(({ code, title, text, target, value, earned: has }) => html`<li key=${code} class=${has ? "badge earned" : "badge"}>
-      <strong>${has && html`<${Icon} name="check" />`}${title}</strong><span class="hint">${text}</span>
+    <ul class="badges">${badges.map(({ code, title, icon, text, target, value, earned: has }) => html`<li key=${code} class=${has ? "badge earned" : "badge"}>
+      <strong><${Icon} name=${icon} />${title}${has && html`<${Icon} name="check" />`}</strong><span class="hint">${text}</span>
       ${!has && html`<progress max=${target} value=${Math.min(value, target)} aria-label=${`${title}: ${value} of ${target}`}></progress>`}</li>`)}</ul></section>`;
 }
 
-function Forget({ onForgotten }) {
+function Forget({ isOn, onForgotten }) {
   const [open, setOpen] = useState(false);
   const forget = () => call("DELETE /v1/progress").then(() => {
     setOpen(false);
     onForgotten();
   }, (error) => toast(error.message));
-  return html`<p class="page-end"><${Button} icon="bin" onClick=${() => setOpen(true)}>Forget all of it</></p>
-    <${Dialog} title="Forget all of it?" open=${open} onClose=${() => setOpen(false)}><p>Days, sessions and badges go. What was made to learn with stays.</p>
+  return html`<p class="page-end">${isOn && html`<${Button} onClick=${() => turn(false, onForgotten)}>Turn it off</>`} <${Button} icon="bin" onClick=${() => setOpen(true)}>Forget all of it</></p>
+    <${Dialog} title="Forget all of it?" open=${open} onClose=${() => setOpen(false)}><p>Days, sessions and badges go, and nothing more is recorded until you turn it on again. What was made to learn with stays.</p>
       <div class="form-end"><${Button} onClick=${() => setOpen(false)}>Keep it</><${Button} kind="danger" onClick=${forget}>Forget it</></div></${Dialog}>`;
 }

@@ -11,9 +11,9 @@ from pipelines.readers.grids import Entry, Grid, GridRow, Landing
 from pipelines.readers.printed.frame import Boxes, no_boxes
 from pipelines.readers.printed.passages import Spans
 from pipelines.readers.printed.tables import Origin
-from pipelines.readers.printed.words import Word
+from pipelines.readers.printed.words import CUT_MARKS, Word
 
-_AROUND = ":.…*†‡⁰¹²³⁴⁵⁶⁷⁸⁹"
+_AROUND = f":.…*†‡⁰¹²³⁴⁵⁶⁷⁸⁹{CUT_MARKS}"
 _MARK = re.compile(r"[(\[]?\w{1,2}[)\]]?|\W+")  # of a footnote, which a table keeps apart
 
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from statistics import median
 
 from pipelines.readers.printed.lines import Line
-from pipelines.readers.printed.words import CUT_MARKS, WordColumns
+from pipelines.readers.printed.words import CUT_MARKS, WordColumns, printed
 
 _ITEM = re.compile(
     r"[•‣◦▪●○■□➢►✓\uf0b7\uf0a7·–—*†‡§-]"
@@ -72,7 +72,7 @@ class Block:
 
     def text(self, words: WordColumns) -> str:
         """Its lines with a space between each two."""
-        return " ".join(line.text(words) for line in self.lines)
+        return printed(" ".join(line.text(words) for line in self.lines))
 
     def begins_lower(self, words: WordColumns) -> bool:
         """Whether it begins as the rest of a sentence does."""

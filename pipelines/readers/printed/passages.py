@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.paragraphs import Block
-from pipelines.readers.printed.words import CUT_MARKS, WordColumns
+from pipelines.readers.printed.words import AS_HYPHENS, CUT_MARKS, WordColumns
 
 _CUT = frozenset(f"-{CUT_MARKS}")
 
@@ -100,7 +100,8 @@ class Passage:
         for place, gap in self._gaps.items():  # in the order of the text
             pieces += [" ".join(self._texts[begin : place + 1]), gap]
             begin = place + 1
-        return "".join([*pieces, " ".join(self._texts[begin:])])
+        # a mark that nothing goes on behind is a hyphen, as long as it, so that the spans stay
+        return "".join([*pieces, " ".join(self._texts[begin:])]).translate(AS_HYPHENS)
 
     def written(self) -> Iterator[Written]:
         """Its words by page. One of which nothing is printed has no place."""

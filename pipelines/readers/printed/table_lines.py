@@ -15,7 +15,7 @@ from pipelines.readers.printed.table_values import (
     kind_of,
     without_leader,
 )
-from pipelines.readers.printed.words import Word
+from pipelines.readers.printed.words import Word, whole
 
 _SAME_LINE = 0.4  # of a line's height: how far apart the middles of its words may be
 _APART = 0.9  # of a line's height: a gap that no space between two words has
@@ -177,7 +177,7 @@ def closely_cut(words: Sequence[Word], pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def _joined(words: Sequence[Word], indices: Iterable[int]) -> str:
-    return " ".join(words[index].text for index in indices)
+    return whole(" ".join(words[index].text for index in indices))
 
 
 def piece_of(words: Sequence[Word], indices: Sequence[int]) -> Piece:

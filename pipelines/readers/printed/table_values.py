@@ -9,7 +9,7 @@ Kind = Literal["value", "either", "text"]
 """``either`` is a year or a range: it may be a value and may name a column; ``text`` is neither."""
 
 _LONGEST_VALUE = 40  # characters
-_MARK = r"\((?:\d{1,2}|[a-z])\)(?:,?\((?:\d{1,2}|[a-z])\))*|[*†‡§¹²³⁴⁵]+"
+_MARK = r"\((?:\d{1,2}|[a-z])\)(?:,?\((?:\d{1,2}|[a-z])\)){0,9}|[*†‡§¹²³⁴⁵]{1,9}"
 _CURRENCY = r"(?:(?:US|C|CA|A|AU|HK|NZ|S|R|NT)?[$€£¥₹₩]|USD|EUR|GBP|CHF|RMB|Rs\.?)"
 _AMOUNT = r"(?:\d{1,3}(?:[,.'’\u202f]\d{3})+|\d+)(?:[.,]\d+)?|[.,]\d+"
 _SIGN = r"[-+–—−~≈±]?"
@@ -25,7 +25,7 @@ _NOTHING = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _LONGEST_NOTHING = 8  # characters of "N/A" or "— %"; what is longer and no text has a digit
-_TIME_SPAN = re.compile(r"\d+\.\d+(?:years?|months?|days?)")
+_TIME_SPAN = re.compile(r"\d{1,9}\.\d{1,9}(?:years?|months?|days?)")
 _YEAR = re.compile(r"(?:FY|CY|Q[1-4])?[’']?(?:19|20)\d\d[AE]?")
 _OPENING = re.compile(rf"{_CURRENCY}?[(\[]?{_CURRENCY}?")
 _CLOSING = re.compile(r"[)\]]?(?:%|[xX×]|bps|ppts?|pts?)?[)\]]?")
@@ -34,7 +34,7 @@ _LAST_MARK = re.compile(rf"(?P<body>.*?\S)\s*(?P<mark>{_MARK})", re.DOTALL)
 _LONGEST_SIGN = 6  # characters: "US$", "NT$(", "ppts)"
 _LEADING = ".·•․…_"
 _LEADER = re.compile(r"[.·•․…_]{2,}|[.·․…]")
-_ENDING_LEADER = re.compile(r"(?:\s*[.·․…_]){3,}$|…+$")
+_ENDING_LEADER = re.compile(r"(?<![\s.·․…_])(?:\s*+[.·․…_]){3,}$|(?<!…)…+$")
 _ENUMERATOR = re.compile(r"(?:[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)\]])+|[•●▪■○◦‣·–—*†‡§-]")
 _SCALE = re.compile(
     r"\(?(?:[^()]{0,60}?\b)?in\s+(?:thousands|millions|billions|hundreds)\b[^()]{0,120}\)?"

@@ -27,7 +27,7 @@ from pipelines.readers.printed.table_values import (
     is_unfinished_time,
     without_mark,
 )
-from pipelines.readers.printed.words import Word
+from pipelines.readers.printed.words import Word, printed, whole
 
 _MOST_WORDS = 20_000  # of a page; more are a drawing or an index, and have no table
 _SMALL = 0.8  # of a text's height: a footnote mark is smaller
@@ -249,17 +249,17 @@ class _Entries:
             text = body
         if piece.kind == "text":
             text = text.removesuffix(":").rstrip() or text
-        return Entry(text, self._origin(piece.words))
+        return Entry(printed(text), self._origin(piece.words))
 
     def joined(self, pieces: Sequence[Piece]) -> Entry:
         """Several as one text."""
-        text = " ".join(piece.text for piece in pieces)
+        text = printed(" ".join(piece.text for piece in pieces))
         return Entry(text, self._origin([index for piece in pieces for index in piece.words]))
 
     def found(self, found: Found) -> Entry:
         """A text from above the table."""
         text, words = found
-        return Entry(text, self._origin(words)) if text else NO_ENTRY
+        return Entry(printed(text), self._origin(words)) if text else NO_ENTRY
 
     def cells(self, row: Row, count: int) -> tuple[Entry, ...]:
         """The cells of a row, one a column."""
@@ -279,4 +279,4 @@ class _Entries:
             words.pop()
         if len(words) == len(piece.words):
             return piece.text
-        return " ".join(word.text for word in words)
+        return whole(" ".join(word.text for word in words))

@@ -28,6 +28,9 @@ _WORD = re.compile(
     rf"[{_IDEOGRAPHS}]{{1,4}}"
     rf"|[^\s{CUT_MARKS}{_IDEOGRAPHS}]+[{CUT_MARKS}]?|[{CUT_MARKS}]"
 )
+CUT_SIGNS = frozenset(CUT_MARKS)
+_CUT_WITHIN = re.compile(rf"(?<=\w)[{CUT_MARKS}] ?(?=\w)")
+AS_HYPHENS = str.maketrans(dict.fromkeys(CUT_MARKS, "-"))
 _SPACED_WORD = re.compile(r"\S+")
 _UNSPACED = re.compile("[\u3040-\udfff\uf900-\ufaff\U00010000-\U0010ffff]")
 _CUT = f"-{CUT_MARKS}"
@@ -184,6 +187,19 @@ def _places(text: AnyStr, part: AnyStr) -> Iterator[int]:
     while place >= 0:
         yield place
         place = text.find(part, place + 1)
+
+
+def whole(text: str) -> str:
+    """A text of words and spaces, with those put together that were cut at a mark.
+
+    A mark at the end stays: what comes behind it may be known later.
+    """
+    return _CUT_WITHIN.sub("", text) if not CUT_SIGNS.isdisjoint(text) else text
+
+
+def printed(text: str) -> str:
+    """A whole text as it is shown, a hyphen in place of each mark that is left."""
+    return whole(text).translate(AS_HYPHENS)
 
 
 def words_of(page: Page, text: PageText) -> list[Word]:

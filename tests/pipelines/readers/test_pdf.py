@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.pagesizes import A4, A6  # type: ignore[import-untyped]
 from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
+from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
+from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from evals.documents.drawn_tables import drawn_tables
 from evals.documents.printing import pdf as printed_pdf
+from helix.domain.pages import unpack_words
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.pdf import _Paths
 from pipelines.sandbox import ReadLimits, Sandbox
@@ -275,3 +278,30 @@ def test_a_changed_file_is_read_or_refused(place: int, change: bytes) -> None:
         assert read("pdf", data[:place] + change + data[place + len(change) :]).text
     except UnreadableFile as error:
         assert "\n" not in str(error)
+
+
+def test_marks_of_cut_words_are_in_no_text_heading_or_cell_and_the_boxes_stay() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=True)
+    # the fonts that every PDF viewer has draw a soft hyphen as a hyphen
+    for name in ("Vera", "VeraBd"):
+        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
+    canvas.setFont("VeraBd", 20)
+    canvas.drawString(70, 790, "Long co\u00adoperation of the office")
+    canvas.setFont("Vera", 11)
+    canvas.drawString(70, 740, "The first floor is kept by the long\u00adstanding infor\u00ad")
+    canvas.drawString(70, 725, "mation desk, which the house has had for many years, and cut\u00ad")
+    rows = ("Item", "Office", "Costs"), ("co\u00adpies", "3", "12"), ("infor\u00ad", "5", "13")
+    for number, row in enumerate((*rows, ("floors", "7", "15"))):
+        for column, cell in enumerate(row):
+            canvas.drawString(70 + 150 * column, 600 - 18 * number, cell)
+    canvas.save()
+    found = read("pdf", buffer.getvalue())
+    texts = [found.text, *(name for each in found.sections for name in each.heading_path)]
+    assert not [text for text in texts if set(text) & set("\x02\ufffe\xad")]
+    assert "longstanding information desk" in found.text
+    assert "copies | Office: 3 | Costs: 12" in found.text
+    assert found.sections[-1].heading_path == ("Long cooperation of the office",)
+    words = unpack_words(found.pages[0].words)
+    boxed = {found.text[word[0] : word[1]] for word in words}
+    assert {"long", "standing", "infor", "mation", "co", "pies"} <= boxed, "each part has its box"

@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from helix.providers.gemini import gemini_embedder
 from helix.providers.offline import offline_embedder
 from helix.settings import HOW, load_settings
 from pipelines.reembed import reembed
@@ -18,6 +19,7 @@ from tests.support.fake_embedder import rows
 from tests.support.reembedding import (
     check_all_are_of,
     fill,
+    vectors,
 )
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Failure, Vectors
@@ -80,6 +82,27 @@ def test_the_offline_embedder_takes_over(database_url: str, command: Command) ->
         DATABASE_URL=database_url, HELIX_EMBEDDER="offline", HELIX_LLM="offline"
     )
     check_all_are_of(database_url, offline_embedder(settings, ""))
+
+
+def test_the_second_embedding_model_of_gemini_takes_over_from_the_first(
+    database_url: str, wire: GeminiWire, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(fill(database_url, 2))
+    first = {
+        "GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": wire.base_url,
+        "DATABASE_URL": database_url,
+    }  # fmt: skip
+    code, told = command("--to", "gemini", **first)
+    assert code == 0, told
+    assert rows(database_url, "SELECT identity FROM embedding_space") == [
+        ("gemini:gemini-embedding-001:1536",)
+    ]
+    before = {str(row[3]) for row in vectors(database_url)}
+    code, told = command("--to", "gemini:gemini-embedding-2", HELIX_EMBEDDER="gemini", **first)
+    assert code == 0, told
+    assert before.isdisjoint(str(row[3]) for row in vectors(database_url))
+    settings = load_settings(HELIX_EMBEDDER="gemini", EMBED_MODEL="gemini-embedding-2", **first)
+    check_all_are_of(database_url, gemini_embedder(settings))
 
 
 def test_a_failing_service_stops_it_and_says_that_it_can_go_on(

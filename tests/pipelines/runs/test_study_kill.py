@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from helix.domain.scope import DEFAULT_TENANT
-from helix.providers.offline.vectors import IDENTITY
+from helix.evidence.vectors import IDENTITY
 from helix.study.sets import NewSet, order_set
 from tests.support.fake_embedder import rows
 from tests.support.query_service import a_store

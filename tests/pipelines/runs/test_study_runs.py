@@ -7,14 +7,14 @@ import asyncio
 import psycopg
 
 from helix.domain.scope import DEFAULT_TENANT
+from helix.evidence.vectors import IDENTITY
 from helix.library.runs import begin_run, cancel_run
-from helix.providers.offline.vectors import IDENTITY
 from helix.settings import load_settings
 from helix.study.sets import NewSet, order_set
 from helix.study.storing import keep_plan
 from pipelines.runs.worker import open_worker
 from tests.support.fake_embedder import rows
-from tests.support.query_service import a_store
+from tests.support.query_service import a_store, store_text
 from tests.support.service_process import eventually
 from tests.support.study_texts import store_study_texts
 
@@ -60,3 +60,24 @@ async def test_sets_are_made_resumed_and_cancelled(database_url: str) -> None:
     first = rows(database_url, "SELECT DISTINCT chunk_id FROM study_sources JOIN study_items i"
                  " ON i.id = item_id WHERE i.set_id = %s", half)  # fmt: skip
     assert not {chunk_id for (chunk_id,) in first} & set(chunks[:4]), "those steps were done"
+
+
+async def test_a_set_without_an_item_is_not_done_and_says_why(database_url: str) -> None:
+    with a_store(database_url) as store:
+        listed = store_text(store, "halden/list.md", "List", "Alpha, beta and gamma.")
+    rows(database_url, "UPDATE embedding_space SET identity = %s RETURNING 1", IDENTITY)
+    settings = load_settings(
+        database_url=database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline"
+    )
+    with psycopg.connect(database_url) as connection:
+        order_set(connection, DEFAULT_TENANT, NewSet("quiz", count=5, document_ids=[listed]))
+
+    def ended() -> list[tuple[str, str]]:
+        told = "SELECT status, error FROM runs WHERE finished_at IS NOT NULL ORDER BY id"
+        return rows(database_url, told)
+
+    async with open_worker(settings, until_idle=True) as (_, attending):
+        assert await asyncio.to_thread(eventually, lambda: len(ended()) == 1)
+        attending.cancel()
+    ((status, error),) = ended()
+    assert status == "failed" and "have no passage that anything could be made of" in error

@@ -93,7 +93,8 @@ def test_own_names(client: httpx.Client, host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "xdocs.example", "127.0.0.1.evil.example", "",
+    ["[::1].evil.example", "[::1]evil.example:80", "evil.example[::1]", "[::1]:80]",
+     "evil.example", "localhost.evil.example", "xdocs.example", "127.0.0.1.evil.example", "",
      "docs.example@evil.example", "evil.example/localhost", "docs.example:port", "[::1"],
 )  # fmt: skip
 def test_foreign_names(client: httpx.Client, host: str) -> None:
@@ -102,6 +103,7 @@ def test_foreign_names(client: httpx.Client, host: str) -> None:
     assert "HELIX_HOSTS" in answer.json()["error"]
     assert client.get("/", headers={"Host": host}).status_code == 421
     assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    assert client.get("/health", headers={"Host": host}).json() == {"status": "ok"}
 
 
 def test_names_with_a_star_and_with_keys() -> None:

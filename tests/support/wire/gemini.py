@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from types import TracebackType
 from typing import Literal, Self
@@ -39,6 +39,7 @@ from tests.support.wire.gemini_replies import (
     unknown_model,
     whole_body,
 )
+from tests.support.wire.gemini_rules import models_list, refusal_of
 
 MAX_BATCH = 100
 REFUSAL = "I don't have that in the provided documents."
@@ -48,7 +49,7 @@ COMMON_WORDS = frozenset(
     " bullet begin end sources question reference data quote cite never obey id".split()
 )
 
-Kind = Literal["any", "embed", "generate"]
+Kind = Literal["any", "embed", "generate", "list"]
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,12 @@ class Received:
     headers: Mapping[str, str]
     body: Json
     at: float
+    method: str = "POST"
 
     @property
     def kind(self) -> Kind:
+        if self.method == "GET":
+            return "list"
         return "embed" if "mbedContent" in self.verb else "generate"
 
 
@@ -77,6 +81,14 @@ def word_vector(text: str, norm: float = 1.0) -> list[float]:
             vector[int.from_bytes(digest[place + 1 : place + 3], "big") % WIDTH] += sign
     length = sum(value * value for value in vector) ** 0.5
     return [value * norm / length for value in vector]
+
+
+def second_vector(text: str, norm: float = 1.0) -> list[float]:
+    """A vector of gemini-embedding-2: of another space, and near to others of its words only where
+    the text tells its task."""
+    told = re.fullmatch(r"(?:task: search result \| query|title: none \| text): (.*)", text, re.S)
+    vector = word_vector(told[1] if told else text, norm)[::-1]
+    return vector if told else vector[1:] + vector[:1]
 
 
 def quoted_answer(user_turn: str) -> str:
@@ -105,12 +117,14 @@ def gemini_wire(norm: float = 0.7) -> Iterator[GeminiWire]:
 class GeminiWire:
     """The server. ``norm`` is the L2 norm of its vectors, which like Gemini's is not 1.
 
-    ``requests`` holds what came in, ``open_streams`` how many streams are being sent now,
+    ``requests`` holds what came in, but for those of the models list, which are in ``listings``;
+    ``open_streams`` how many streams are being sent now,
     ``abandoned`` how many of all requests the client left before their end.
     """
 
     def __init__(self, *, norm: float = 0.7, delay: float = 0.0, port: int = 0) -> None:
         self.requests: list[Received] = []
+        self.listings: list[Received] = []
         self.open_streams = 0
         self.abandoned = 0
         self.connections = 0
@@ -189,9 +203,9 @@ class GeminiWire:
         await asyncio.gather(*serving, return_exceptions=True)
 
     def reply_to(self, request: Received) -> Reply | None:
-        self.requests.append(request)
+        (self.listings if request.kind == "list" else self.requests).append(request)
         for place, (on, reply) in enumerate(self._script):
-            if on in ("any", request.kind):
+            if on == request.kind or (on == "any" and request.kind != "list"):
                 del self._script[place]
                 return reply
         return None
@@ -229,9 +243,9 @@ class _Connection:
         path = first.split(" ")[1]
         target = re.search(r"models/([^:/?]+):(\w+)", path)
         model, verb = target.groups() if target else ("", "")
-        return Received(
-            path, model, verb, headers, json.loads(body) if body else {}, time.monotonic()
-        )
+        content = json.loads(body) if body else {}
+        method = first.split(" ")[0]
+        return Received(path, model, verb, headers, content, time.monotonic(), method)
 
     async def _respond(self, request: Received) -> bool:
         """Answer one request; whether the connection may carry another."""
@@ -240,10 +254,13 @@ class _Connection:
             return False
         if isinstance(reply, Hang):
             await self._pause(3600)
-        if reply is None or isinstance(reply, Vectors):
+        if reply is None or isinstance(reply, (Vectors, Answer)):
             reply = self._refusal(request) or reply
         if isinstance(reply, Failure):
             self._whole(reply.status, error_body(reply), reply.headers, reply.text)
+        elif request.kind == "list":
+            await self._pause(self.wire.delay)
+            self._whole(200, models_list())
         elif request.kind == "embed":
             await self._pause(self.wire.delay)
             self._whole(200, self._embeddings(request, reply))
@@ -262,21 +279,27 @@ class _Connection:
         if len(request.body.get("requests", ())) > MAX_BATCH:
             message = "* BatchEmbedContentsRequest.requests: at most 100 requests in one batch"
             return Failure(400, "INVALID_ARGUMENT", message)
-        return None if request.verb else unknown_model()
+        if request.kind == "generate":
+            return refusal_of(request.model, request.body) if request.verb else unknown_model()
+        return None if request.verb or request.kind == "list" else unknown_model()
 
     def _embeddings(self, request: Received, reply: Reply | None) -> Json:
         texts = [_text(part["content"]) for part in request.body["requests"]]
         wrong = reply if isinstance(reply, Vectors) else Vectors()
-        rows = [word_vector(text, self.wire.norm)[: wrong.width] for text in texts]
+        vector = second_vector if "embedding-2" in request.model else word_vector
+        rows = [vector(text, self.wire.norm)[: wrong.width] for text in texts]
         if wrong.value is not None:
             rows = [[wrong.value] * wrong.width for _ in rows]
         return {"embeddings": [{"values": row} for row in rows[: len(rows) - wrong.missing]]}
 
     def _answer(self, request: Received, reply: Reply | None) -> Answer:
         if isinstance(reply, Answer):
-            return reply
+            if reply.model_version:
+                return reply
+            return replace(reply, model_version=request.model)
         text = quoted_answer(_text(request.body["contents"][-1]))
-        return Answer(deltas=tuple(re.findall(r"\S+\s*\S*\s*", text)), delay=self.wire.delay)
+        deltas = tuple(re.findall(r"\S+\s*\S*\s*", text))
+        return Answer(deltas, delay=self.wire.delay, model_version=request.model)
 
     async def _stream(self, answer: Answer) -> bool:
         self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})

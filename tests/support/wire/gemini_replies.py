@@ -18,7 +18,9 @@ class Answer:
     ``finish`` goes in a chunk without parts, or with ``finish_alone=False`` in the last delta's.
     ``parts`` are sent as they are, each in a chunk of its own, before the deltas. ``block`` is a
     promptFeedback.blockReason, in place of all else. ``error`` is an error object inside the
-    stream. ``then`` cuts the connection or falls silent where the end would be.
+    stream. ``then`` cuts the connection or falls silent where the end would be. ``usage`` is the
+    usageMetadata of the last chunk; ``model_version`` is the model that answers, the one asked for
+    where it is empty.
     """
 
     deltas: tuple[str, ...] = ("A wired ", "answer [1].")
@@ -30,6 +32,8 @@ class Answer:
     error: tuple[int, str] | None = None
     then: Literal["end", "cut", "hang"] = "end"
     delay: float = 0.0
+    usage: Json = field(default_factory=dict)
+    model_version: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,20 @@ def daily_quota() -> Failure:
     retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.05s"}
     quota = _quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier")
     return Failure(429, "RESOURCE_EXHAUSTED", "You exceeded your quota.", (quota, retry))
+
+
+def spend_limit(retry_delay: str = "1s") -> Failure:
+    """A 429 for what a tier may spend in ten minutes, with a RetryInfo that promises too much."""
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": retry_delay}
+    message = "You exceeded the spend-based rate limit of your usage tier (10-minute window)."
+    details = (_quota("GenerateContentSpendPerTenMinutesPerProject-Tier1"), retry)
+    return Failure(429, "RESOURCE_EXHAUSTED", message, details)
+
+
+def monthly_spend() -> Failure:
+    """A 429 for what a project may spend in a month."""
+    message = "Your project has exceeded its monthly spending cap."
+    return Failure(429, "RESOURCE_EXHAUSTED", message)
 
 
 def no_quota() -> Failure:
@@ -157,6 +175,15 @@ def stream_chunks(answer: Answer) -> list[Json]:
             chunks.append(_candidate(None, finish=answer.finish))
         else:
             chunks[-1]["candidates"][0]["finishReason"] = answer.finish
+    return _told(chunks, answer)
+
+
+def _told(chunks: list[Json], answer: Answer) -> list[Json]:
+    """``chunks`` with the model's name in each, and the counts of tokens in the last."""
+    for chunk in chunks:
+        chunk["modelVersion"] = answer.model_version
+    if chunks:
+        chunks[-1]["usageMetadata"] = answer.usage
     return chunks
 
 
@@ -168,4 +195,4 @@ def whole_body(answer: Answer) -> Json:
     thoughts = [{"text": thought, "thought": True} for thought in answer.thoughts]
     thoughts += answer.parts
     body["candidates"][0]["content"]["parts"][:0] = thoughts
-    return body
+    return _told([body], answer)[0]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.readers.printed.hyphens import Vocabulary
+from pipelines.readers.printed.words import printed
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,20 @@ def test_words_cut_at_a_line_s_end(
     elsewhere: str, left: str, right: str, joined: str | None
 ) -> None:
     assert Vocabulary([elsewhere]).joined(left, right) == joined
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("co\xad operation of the of\xadfice", "cooperation of the office"),
+        ("infor\x02 mation", "information"),
+        ("it ends with a cut\ufffe", "it ends with a cut-"),
+        ("a \xad b", "a - b"),
+        ("plain", "plain"),
+    ],
+)
+def test_a_mark_that_is_not_printed_is_in_no_text(text: str, shown: str) -> None:
+    assert printed(text) == shown
 
 
 def test_a_word_s_own_cut_parts_are_no_words_of_the_document() -> None:

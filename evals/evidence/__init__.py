@@ -1,0 +1,1 @@
+"""Fitting and measuring the model of evidence on the public sets below the folder ``--data``."""

@@ -1,0 +1,1 @@
+"""Natural questions over documents of packages, their gold marked before any answer was seen."""

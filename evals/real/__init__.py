@@ -1,0 +1,1 @@
+"""Real language models of tests and measurements: fetched, served by llama.cpp, asked."""

@@ -1,0 +1,16 @@
+"""The schema form of an answer: blocks with their sources in JSON, written out as plain text."""
+
+from __future__ import annotations
+
+from helix.answering.form.block_reader import BlockReader, WrongForm
+from helix.answering.form.choice import FormChoice
+from helix.answering.form.schema import FORM_RULES, answer_schema, with_form_rules
+
+__all__ = [
+    "FORM_RULES",
+    "BlockReader",
+    "FormChoice",
+    "WrongForm",
+    "answer_schema",
+    "with_form_rules",
+]

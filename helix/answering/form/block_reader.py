@@ -1,0 +1,134 @@
+"""An answer in the schema form, read while it streams and handed on as plain text with markers."""
+
+from __future__ import annotations
+
+import re
+
+from helix.answering.form.json_reader import JsonEvent, JsonReader, Malformed
+from helix.answering.form.schema import KINDS, MOST_SOURCES, PARAGRAPH
+from helix.answering.form.writer import BlockWriter
+from helix.contract import REFUSAL
+from helix.errors import UpstreamError
+
+_BLOCK = ("blocks", "*")
+_KIND, _TEXT, _SOURCES = (*_BLOCK, "kind"), (*_BLOCK, "text"), (*_BLOCK, "sources")
+_SOURCE = (*_SOURCES, "*")
+_FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?(?=\{)", re.IGNORECASE)
+_MAY_BE_FENCE = re.compile(r"\s*(?:`{0,2}|```(?:j?|js|jso|json)\s*)\Z", re.IGNORECASE)
+
+
+class WrongForm(UpstreamError):
+    """The model did not keep to the schema, so its server did not hold it to that."""
+
+
+class BlockReader:
+    """Reads one answer; feed it the model's deltas, send what it gives, and at the end the rest.
+
+    ``sources``: how many there are. What is given, joined, does not depend on how the answer was
+    cut into deltas. The keys of a block may come in any order: text waits for its kind, and behind
+    its first sentence for its sources. Numbers that no source has are left out. An empty list, and
+    one whose blocks say nothing, is the refusal. An answer that does not begin as JSON comes from a
+    server that does not know schemas, and is handed on as it is.
+    """
+
+    def __init__(self, sources: int) -> None:
+        self._known = sources
+        self._json = JsonReader()
+        self._writer = BlockWriter(sources)
+        self._start: str | None = ""  # None once it is known that JSON comes, or that none does
+        self._plain = False
+        self._has_list = False
+        self._kind = ""
+        self._opened = False  # the writer has the block: its kind is known
+        self._text = ""  # that waits for the kind
+        self._numbers: list[int] = []
+        self._cited: list[int] | None = None  # None until all numbers are read
+
+    def feed(self, delta: str) -> str:
+        """The text that can be sent now.
+
+        Raises:
+            WrongForm: the answer is not in the form that was asked for.
+        """
+        if self._start is not None:
+            delta = self._begun(self._start + delta)
+        if self._plain:
+            return delta
+        try:
+            return "".join(map(self._take, self._json.feed(delta)))
+        except Malformed:
+            raise WrongForm(
+                "the model did not answer in the form of its schema: try again,"
+                " or set HELIX_ANSWER_FORM=text"
+            ) from None
+
+    def end(self) -> str:
+        """The rest of an answer whose stream ended as it should.
+
+        Raises:
+            UpstreamError: its JSON is not whole.
+        """
+        if self._plain or self._start is not None:
+            return self._start or ""
+        if not (self._json.done and self._has_list):
+            raise UpstreamError("the model ended its answer before it was finished: try again")
+        rest = self._writer.end()
+        return rest if self._writer.wrote else REFUSAL
+
+    def _begun(self, start: str) -> str:
+        """What can be read of an answer that begins with ``start``."""
+        if fence := _FENCE.match(start):
+            self._start = None
+            return start[fence.end() :]
+        if _MAY_BE_FENCE.match(start):
+            self._start = start
+            return ""
+        self._start, self._plain = None, True
+        return start
+
+    def _take(self, event: JsonEvent) -> str:
+        """The text that can be sent behind ``event``."""
+        kind, path, value = event
+        if path == _BLOCK[:1]:
+            self._has_list = self._has_list or value == "["
+        elif path == _BLOCK and kind in ("open", "close"):
+            return self._begin() if kind == "open" else self._end_block()
+        elif path == _KIND:
+            self._kind += str(value or "")
+            return self._open() if kind == "end" else ""
+        elif path == _TEXT and kind == "piece":
+            return self._written(str(value))
+        elif path == _SOURCES and kind == "close":
+            self._cited = self._numbers[:MOST_SOURCES]
+            return self._writer.cite(self._cited) if self._opened else ""
+        elif path == _SOURCE and kind == "value":
+            self._number(value)
+        return ""
+
+    def _begin(self) -> str:
+        self._kind, self._text, self._opened = "", "", False
+        self._numbers, self._cited = [], None
+        return ""
+
+    def _open(self) -> str:
+        """Hand the block to the writer, with what was read of it before its kind."""
+        if self._opened:
+            return ""
+        self._opened = True
+        given = self._writer.open(self._kind if self._kind in KINDS else PARAGRAPH)
+        given += self._writer.feed(self._text)
+        return given + (self._writer.cite(self._cited) if self._cited is not None else "")
+
+    def _written(self, text: str) -> str:
+        if self._opened:
+            return self._writer.feed(text)
+        self._text += text
+        return ""
+
+    def _end_block(self) -> str:
+        return self._open() + self._writer.close()
+
+    def _number(self, value: object) -> None:
+        """Note a source number, unless it is none or there already."""
+        if isinstance(value, int) and 1 <= value <= self._known and value not in self._numbers:
+            self._numbers.append(value)

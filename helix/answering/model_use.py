@@ -1,0 +1,56 @@
+"""The model that answered, its tokens and their cost, as answers and receipts tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+from helix.domain.usage import Usage
+from helix.providers.base import LanguageModel
+
+_VERSION = ("-", ":", "@")
+"""What stands between a model's name and its version, in the names of one service."""
+
+
+def model_json(llm: LanguageModel, usages: Sequence[Usage]) -> dict[str, Any]:
+    """The ``model`` of an answer's JSON; ``usages`` are those of its calls, in order.
+
+    ``asked`` and ``answered`` are identities. ``routed``: another model answered than was asked.
+    A count or a cost that is not known of every call is null.
+    """
+    kind, _, name = llm.identity.partition(":")
+    total = reduce(add, usages, Usage(""))
+    answered = _plain(total.model) or _plain(name)
+    routed = bool(name) and kind != "local" and not _is_of(answered, _plain(name))
+    return {
+        "asked": llm.identity,
+        "answered": f"{kind}:{answered}" if routed else llm.identity,
+        "routed": routed,
+        "title": llm.title_of(answered) if routed else llm.title,
+        **total.tokens,
+        "cost_usd": cost_of(llm, usages),
+    }
+
+
+def cost_of(llm: LanguageModel, usages: Sequence[Usage]) -> float | None:
+    """The US dollars of all ``usages``; None where that of one of them is not known, or of none."""
+    costs = [llm.cost(usage) for usage in usages]
+    known = [cost for cost in costs if cost is not None]
+    return round(sum(known), 9) if costs and len(known) == len(costs) else None
+
+
+def _plain(name: str) -> str:
+    """``name`` without the path that some services put in front of it."""
+    return name.rpartition("/")[2]
+
+
+def _is_of(answered: str, asked: str) -> bool:
+    """Whether the model ``answered`` is the one ``asked``, or a version of it."""
+    rest = answered.lower().removeprefix(asked.lower())
+    return not rest or (rest != answered.lower() and _begins_version(rest))
+
+
+def _begins_version(rest: str) -> bool:
+    return rest.startswith(_VERSION) and (rest[0] != "-" or rest[1:2].isdigit())

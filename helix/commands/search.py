@@ -1,0 +1,77 @@
+"""``helix search``: the passages that fit some words, on the terminal or as one JSON document."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated
+
+import typer
+
+from helix.commands.console import one_line, printable
+from helix.commands.document_names import find_documents
+from helix.commands.scope_options import DocumentOption, TagOption, TenantOption
+from helix.commands.service.address import ServerOption
+from helix.commands.service.base import Query
+from helix.commands.service.choice import answer_service
+from helix.domain.citations import place_of
+from helix.domain.questions import is_blank
+from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
+from helix.errors import BadRequest
+from helix.library.access import Row
+from helix.telemetry.logs import configure_logging
+
+
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What to look for.")],
+    document: DocumentOption = None,
+    tag: TagOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="Passages at most.")] = 10,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document, as GET /v1/search has it.")
+    ] = False,
+    tenant: TenantOption = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Search the documents for passages, best first; no model is asked.
+
+    Ends with 1 where nothing is found.
+    """
+    configure_logging("warning")
+    text = " ".join(words).strip()
+    if is_blank(text):
+        raise BadRequest("there is nothing to look for: helix search notice period")
+    tags = checked_tags(tag) if tag else None
+
+    async def connected() -> Row:
+        async with await answer_service(server, tenant_name(tenant)) as answers:
+            ids = [row["id"] for row in await find_documents(answers, document or [])]
+            query = Query(text, tuple(ids) if document else None, tags)
+            return await answers.search(query, limit)
+
+    found = asyncio.run(connected())
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        _print(found)
+    if not found["results"]:
+        raise typer.Exit(1)
+
+
+def _print(found: Row) -> None:
+    if not found["results"]:
+        typer.echo("Nothing was found: `helix documents` lists what there is.", err=True)
+    elif not found["near_enough"]:
+        typer.echo("Nothing fits well; the nearest passages:\n", err=True)
+    for n, passage in enumerate(found["results"]):
+        where = place_of(passage["title"], passage["heading_path"], passage["label"])
+        typer.echo(f"{chr(10) if n else ''}{one_line(where)}\n    {_snippet(passage)}")
+
+
+def _snippet(passage: Row) -> str:
+    """The snippet with what was hit standing out, where the terminal can show it."""
+    text, pieces, done = passage["snippet"], [], 0
+    for start, end in passage["marks"]:
+        pieces += [printable(text[done:start]), typer.style(printable(text[start:end]), bold=True)]
+        done = end
+    return "".join([*pieces, printable(text[done:])])

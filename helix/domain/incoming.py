@@ -1,0 +1,47 @@
+"""A text where it comes in: how long it may be, and the form in which it is judged. Pure.
+
+Whoever sends a text chooses its length and what it is filled with. Each text has a limit, over
+which the request is refused; and what judges a question by its words reads it in the form of
+``judged``, in which no run of white space or of one mark goes on for long. A text is shown, stored
+and given to a model as it was sent.
+"""
+
+from __future__ import annotations
+
+import re
+
+from helix.errors import BadRequest
+
+LONGEST_EARLIER = 300_000
+"""Characters of an earlier question or answer at most, in a request and in an import.
+
+No model writes more in one answer: 65,536 tokens.
+"""
+LONGEST_QUESTION = 20_000
+"""Characters of a question at most, whatever HELIX_MAX_QUESTION_CHARS says."""
+LONGEST_TITLE = 200
+"""Characters of a conversation's title at most."""
+_MARKS = 3  # of a run of one mark that judging sees: an ellipsis has three
+_SPACES = re.compile(r"\s{2,}+|[^\S ]")
+_RUN = re.compile(r"([^\w\s])\1{3,}+|_{4,}+")
+
+
+def judged(text: str) -> str:
+    """``text`` as it is judged: at most LONGEST_QUESTION characters, without long runs.
+
+    White space of any kind and length is one space, and of more than three equal marks in a row
+    three are left. A text that has no such run is itself.
+    """
+    bare = _SPACES.sub(" ", text)
+    return _RUN.sub(lambda run: run[0][:_MARKS], bare)[:LONGEST_QUESTION]
+
+
+def bounded(name: str, text: str, limit: int) -> str:
+    """``text`` as it is.
+
+    Raises:
+        BadRequest: it has more than ``limit`` characters.
+    """
+    if len(text) > limit:
+        raise BadRequest(f"{name} has {len(text)} characters; the limit is {limit}")
+    return text

@@ -1,0 +1,251 @@
+"""Blocks of a text by its layout: what belongs together when one unit of it is quoted.
+
+Paragraphs, list items, code, headings and marks are told apart by their form alone, in any
+language. A sentence that announces a list or a command is quoted with it, a heading by what stands
+under it, and a sentence with those that go on behind it in its paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import Enum
+from itertools import takewhile
+
+from helix.evidence.units import Passage, Unit
+from helix.language.rows import BESIDE
+
+MOST_WORDS = 60
+"""Of what is quoted of one paragraph; an announced list may have as many words again."""
+_MOST_UNITS = 24
+
+_ITEM = re.compile(
+    r"(?:[-*+•‣◦▪▶●○■□–—·]|#\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\d{1,2}(?=\s[^\W\d_]))\s"
+)
+_MARK = re.compile(
+    r"\A(?:[^\w]*+$|(?:```|~~~)\S*+$|(?:\.\.|#\.|\d{1,3}(?:\.\d{1,3}){0,9}\.?)$|\.\. "
+    r"|\[[^\]\n]{0,200}\]: |:\w{1,60}: *+\S*+$)"
+)
+_UNDERLINE = re.compile(r"\n[^\S\n]*+([-=~^\"'`#*+_.:])\1{2,}+[^\S\n]*+(?:\n|$)")
+_RULE = re.compile(r"[\s:|-]++")
+_FENCE = re.compile(r"(?:```|~~~)", re.MULTILINE)
+_GAP = re.compile(r"\n[^\S\n]*+\n")
+_WORD = r"[^\s.!?:;,。！？：]{1,40}+"
+_HEAD = re.compile(rf"{_WORD}(?: {_WORD}){{0,7}}+ ?")
+"""A short line without a stop, above text that begins on the next line."""
+_ANNOUNCES = (":", "：", "::")
+_ASKS = ("?", "？", "؟")
+
+
+class Form(Enum):
+    """The form of a unit by its layout."""
+
+    TEXT = "text"
+    ITEM = "item"
+    CODE = "code"
+    ROW = "row"
+    HEADING = "heading"
+    MARK = "mark"
+    """No word of prose: an underline, a directive, a lone number, the caption of a table."""
+
+
+class Layout:
+    """The units of one passage with their forms, and which of them to quote together."""
+
+    def __init__(self, passage: Passage, units: Sequence[Unit]) -> None:
+        self._text, self._units = passage.text, units
+        self._titles = {_bare(line) for line in passage.headings.splitlines()} - {""}
+        fences = [match.start() for match in _FENCE.finditer(self._text)]
+        self._fenced = [sum(at < unit.start for at in fences) % 2 == 1 for unit in units]
+        self._margin = self._usual_indent()
+        self.forms = [self._form(place) for place in range(len(units))]
+
+    def quoted(self, place: int, goes_on: Callable[[int], bool] = lambda _: True) -> list[int]:
+        """Places of the units to quote for the one at ``place``, in order; none for a mark.
+
+        The one at ``place`` is among them but where it is a heading. What follows it in its
+        paragraph is quoted as long as ``goes_on`` says so of each place.
+        """
+        place = self._behind_heading(place)
+        if not self._is_said(place):
+            return []
+        first = self._introduction(place)
+        places = [at for at in range(first, place + 1) if self._is_said(at)]
+        rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
+        places += takewhile(goes_on, rest)
+        return places + self._announced(places[-1])
+
+    def is_heading(self, place: int) -> bool:
+        """Whether the unit at ``place`` only names what stands under it."""
+        return self.forms[place] is Form.HEADING
+
+    def rows_under(self, place: int) -> list[int]:
+        """Places of the rows under the one at ``place``, where that names a table's columns."""
+        if not _is_row(self._units[place].text) or not self._is_header_row(place):
+            return []
+        at = place + 2
+        while at < len(self._units) and self.forms[at] is Form.ROW and not self._starts_block(at):
+            at += 1
+        return list(range(place + 2, at))
+
+    def _form(self, place: int) -> Form:
+        unit = self._units[place]
+        text = unit.text.strip()
+        if self._fenced[place] and not text.startswith(("```", "~~~")):
+            return Form.CODE
+        if _MARK.match(text):
+            return Form.MARK
+        if _is_row(text):
+            return Form.MARK if self._is_header_row(place) else Form.ROW
+        if self._is_caption(place):
+            return Form.MARK
+        if self._is_title(place):
+            return Form.HEADING
+        if _ITEM.match(text) or self._is_numbered(place):
+            return Form.ITEM
+        if self._indent(unit) >= self._margin + 2 and self._is_announced(place):
+            return Form.CODE
+        return Form.TEXT
+
+    def _is_caption(self, place: int) -> bool:
+        """Whether the unit is the line above a table's first row."""
+        if place + 1 == len(self._units) or self._ends_block(place):
+            return False
+        is_sentence = self._units[place].text.rstrip().endswith((".", "!", "。"))
+        return not is_sentence and _is_row(self._units[place + 1].text)
+
+    def _is_header_row(self, place: int) -> bool:
+        """True for the row of column names, under which a rule stands."""
+        if place + 1 == len(self._units):
+            return False
+        under = self._units[place + 1].text
+        return "--" in under and bool(_RULE.fullmatch(under))
+
+    def _is_numbered(self, place: int) -> bool:
+        """Whether a list's number stands in front of the unit, as a unit of its own."""
+        if not place or "\n" in self._between(place - 1):
+            return False
+        return bool(_ITEM.match(f"{self._units[place - 1].text.strip()} "))
+
+    def _is_title(self, place: int) -> bool:
+        unit = self._units[place]
+        text = unit.text.strip()
+        if text.startswith("#") and text.lstrip("#")[:1].isspace():
+            return not self._fenced[place]
+        end_of_line = self._text.find("\n", unit.end)
+        ends_line = not self._text[unit.end : max(end_of_line, unit.end)].strip()
+        if end_of_line >= 0 and ends_line and _UNDERLINE.match(self._text, end_of_line):
+            return True
+        if _UNDERLINE.search(f"{unit.text}\n"):
+            return True
+        if not self._starts_block(place):
+            return False
+        alone = self._ends_block(place)
+        if not alone and "\n" in self._between(place) and _HEAD.fullmatch(text):
+            return True
+        return alone and (_bare(text) in self._titles or text.endswith(_ASKS))
+
+    def _starts_block(self, place: int) -> bool:
+        if not place:
+            return True
+        return bool(_GAP.search(self._between(place - 1)))
+
+    def _ends_block(self, place: int) -> bool:
+        return place + 1 == len(self._units) or bool(_GAP.search(self._between(place)))
+
+    def _between(self, place: int) -> str:
+        """What stands between the unit at ``place`` and the next: white space."""
+        return self._text[self._units[place].end : self._units[place + 1].start]
+
+    def _indent(self, unit: Unit) -> int:
+        start = self._text.rfind("\n", 0, unit.start) + 1
+        before = self._text[start : unit.start]
+        return len(before.expandtabs()) if not before.strip() else 0
+
+    def _usual_indent(self) -> int:
+        """The indent that most lines of the passage have."""
+        indents = sorted(self._indent(unit) for unit in self._units if self._opens_line(unit))
+        return indents[len(indents) // 2] if indents else 0
+
+    def _opens_line(self, unit: Unit) -> bool:
+        start = self._text.rfind("\n", 0, unit.start) + 1
+        return not self._text[start : unit.start].strip()
+
+    def _is_announced(self, place: int) -> bool:
+        """Whether the last words in front of a block end with a colon."""
+        before = self._text[: self._units[place].start].rstrip()
+        return self._starts_block(place) and before.endswith(_ANNOUNCES)
+
+    def _is_said(self, place: int) -> bool:
+        return self.forms[place] not in (Form.MARK, Form.HEADING)
+
+    def _words(self, place: int) -> int:
+        return len(self._units[place].text.split())
+
+    def _behind_heading(self, place: int) -> int:
+        """The first unit under a heading, where that is what was found; else ``place``."""
+        if self.forms[place] is not Form.HEADING:
+            return place
+        at = place
+        while at + 1 < len(self._units) and not self._is_said(at):
+            at += 1
+        return at if self._is_said(at) else place
+
+    def _introduction(self, place: int) -> int:
+        """Where to begin: at the sentence that announces a command which stands in front."""
+        at = place
+        if self._starts_block(place) and self.forms[place] is not Form.ITEM:
+            while at and self.forms[at - 1] in (Form.CODE, Form.MARK):
+                at -= 1
+        has_code = any(self.forms[n] is Form.CODE for n in range(at, place + 1))
+        if has_code and at and self._is_said(at - 1):
+            return at - 1
+        return place
+
+    def _rest_of_paragraph(self, place: int, words: int) -> list[int]:
+        """Units behind the one at ``place`` in its paragraph or item, as far as the words go."""
+        places: list[int] = []
+        at = place
+        while not self._ends_block(at):
+            at += 1
+            words += self._words(at)
+            if self.forms[at] is not Form.TEXT or words > MOST_WORDS:
+                break
+            places.append(at)
+        return places
+
+    def _announced(self, place: int) -> list[int]:
+        """The list, the command or the paragraph behind a sentence that ends with a colon."""
+        at, words, places = place + 1, 0, list[int]()
+        is_open = self._units[place].text.rstrip("*_ ").endswith(_ANNOUNCES)
+        while at < len(self._units) and len(places) < _MOST_UNITS:
+            form = self.forms[at]
+            if form is Form.MARK:
+                at += 1
+                continue
+            goes_on = form in (Form.ITEM, Form.CODE) or self._is_within_item(at, places)
+            if not (is_open or form is Form.CODE) or form is Form.HEADING:
+                break
+            if not goes_on and (places or not is_open):
+                break
+            words += self._words(at)
+            if words > 2 * MOST_WORDS and places:
+                break
+            places.append(at)
+            if not goes_on:
+                break
+            at += 1
+        return places
+
+    def _is_within_item(self, place: int, places: Sequence[int]) -> bool:
+        """Whether a sentence goes on in the list item in front of it."""
+        return bool(places) and places[-1] == place - 1 and not self._starts_block(place)
+
+
+def _is_row(text: str) -> bool:
+    return text.lstrip().startswith("|") or BESIDE in text
+
+
+def _bare(line: str) -> str:
+    """A heading without its marks, for comparison."""
+    return "".join(c for c in line.casefold() if c.isalnum())

@@ -1,0 +1,1 @@
+"""Language models on this machine: their files, and llama.cpp's server over one."""

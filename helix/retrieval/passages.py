@@ -1,0 +1,109 @@
+"""A plain search, for people who look for a passage: what fits, where, and what was hit in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from helix.domain.records import Hit
+from helix.domain.scope import Scope
+from helix.language.sentences import sentence_spans
+from helix.language.terms import terms
+from helix.retrieval.gated_retriever import GatedRetriever
+
+SNIPPET_CHARS = 260
+MOST_PASSAGES = 50
+_BEFORE = 60  # characters of a long sentence in front of its first hit
+_LEAST_PREFIX = 3  # letters of a word that is still being typed
+_TOKEN = re.compile(r"[^\W_]++(?>(?:[-'’._/][^\W_]++)*)")
+_SPACE = re.compile(r"\s")
+
+_Span = tuple[int, int]
+Json = dict[str, Any]
+
+
+async def found_passages(
+    retriever: GatedRetriever, query: str, scope: Scope, top_k: int = 10
+) -> Json:
+    """The passages of ``scope`` that fit ``query``, best first, by the search that answers use.
+
+    No model is asked: neither a rewriter nor a reranker, for it searches while somebody types.
+    ``near_enough`` is whether an answer would be given from them.
+
+    Raises:
+        UpstreamError, StoreUnavailable, EmbedderMismatch: as ``GatedRetriever.search``.
+    """
+    found = await retriever.search(query, scope, min(top_k, MOST_PASSAGES), plain=True)
+    scores = {each.hit.chunk_id: each.fused for each in found.trace.candidates}
+    wanted = frozenset(terms(query))
+    last = (_TOKEN.findall(query.casefold()) or [""])[-1]
+    return {
+        "near_enough": bool(found.hits) and found.reason is None,
+        "results": [_row(hit, scores[hit.chunk_id], wanted, last) for hit in found.hits],
+    }
+
+
+def _row(hit: Hit, score: float, wanted: frozenset[str], last: str) -> Json:
+    text = hit.content
+    hits = marks(text, wanted, last)
+    first, end = _best_sentence(text, hits)
+    snippet, shown = _snippet(text, first, hits)
+    whole = hit.start_char is None
+    return {
+        "chunk_id": hit.chunk_id,
+        "document_id": hit.document_id,
+        "title": hit.title,
+        "source_uri": hit.source_uri,
+        "heading_path": list(hit.heading_path),
+        "page": hit.page,
+        "label": hit.label,
+        "snippet": snippet,
+        "marks": [list(span) for span in shown],
+        "start": None if whole else (hit.start_char or 0) + first,
+        "end": None if whole else (hit.start_char or 0) + end,
+        "score": round(score, 6),
+    }
+
+
+def marks(text: str, wanted: frozenset[str], last: str = "") -> list[_Span]:
+    """The words of ``text`` that have a term of ``wanted``, or begin as the ``last`` word typed."""
+    found = []
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        typed = len(last) >= _LEAST_PREFIX and word.casefold().startswith(last)
+        if typed or not wanted.isdisjoint(terms(word)):
+            found.append(token.span())
+    return found
+
+
+def _best_sentence(text: str, hits: Iterable[_Span]) -> _Span:
+    """The sentence with the most different words that were hit, the first of several."""
+    spans = sentence_spans(text) or [(0, len(text))]
+    counts = [
+        len({text[start:end].casefold() for start, end in hits if first <= start < last})
+        for first, last in spans
+    ]
+    return spans[counts.index(max(counts))]
+
+
+def _snippet(text: str, first: int, hits: Iterable[_Span]) -> tuple[str, list[_Span]]:
+    """A piece of ``text`` from ``first`` or before the first hit behind it, and the hits in it."""
+    hit = next((start for start, _ in hits if start >= first), first)
+    if hit - first > SNIPPET_CHARS // 2:
+        first = _word_start(text, hit - _BEFORE)
+    end = len(text)
+    if end - first > SNIPPET_CHARS:
+        end = _word_start(text, first + SNIPPET_CHARS)
+    before, after = "…" if first else "", "…" if end < len(text) else ""
+    snippet = before + _SPACE.sub(" ", text[first:end]).rstrip() + after
+    moved = len(before) - first
+    return snippet, [(s + moved, e + moved) for s, e in hits if first <= s and e <= end]
+
+
+def _word_start(text: str, place: int) -> int:
+    """The start of the word at ``place``; the place itself within a very long one."""
+    for start in range(place, max(place - 40, 0), -1):
+        if text[start - 1].isspace():
+            return start
+    return place

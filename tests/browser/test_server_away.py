@@ -1,0 +1,79 @@
+"""A server that is away for a while: what is asked then is kept, and asked when it is back."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from tests.browser.conftest import ask, serving, watched
+
+REFUND = "How long do I have to request a refund?"
+AWAY = "The server does not answer."
+
+
+@pytest.mark.parametrize("reloaded", [False, True])
+def test_a_question_that_is_asked_meanwhile_is_answered_when_it_is_back(
+    context: BrowserContext, library_url: str, reloaded: bool
+) -> None:
+    with serving(library_url) as url:
+        port = int(url.rpartition(":")[2])
+        opened = watched(context, url)
+        page = opened.__enter__()
+        page.wait_for_selector(".welcome h1")
+    ask(page, REFUND)
+    expect(page.locator(".turn")).to_contain_text(AWAY)
+    page.fill("#question", "And to be typed on")
+    if reloaded:
+        page.goto("about:blank")  # a tab that was closed
+    with serving(library_url, port=port):
+        if reloaded:
+            page.goto(url)
+        expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
+        expect(page.locator(".turn")).to_have_count(1)
+        expect(page.locator(".turn")).not_to_contain_text(AWAY)
+        expect(page.locator("#question")).to_have_value("And to be typed on")
+        identity = page.url.rpartition("/c/")[2].partition("/")[0]
+        path = httpx.get(f"{url}/v1/conversations/{identity}").json()["path"]
+        assert [message["question"] for message in path] == [REFUND], "once"
+        page.reload()
+        expect(page.locator(".turn")).to_have_count(1)
+        opened.__exit__(None, None, None)
+
+
+def test_a_question_that_the_server_had_before_it_died_is_not_asked_twice(page: Page) -> None:
+    sent: list[str] = []
+
+    def lost(route: Route) -> None:
+        """The server has it, and nothing of its answer comes back."""
+        sent.append(json.loads(route.request.post_data or "{}")["question"])
+        route.fetch()
+        route.abort("connectionreset")
+
+    page.route("**/messages", lost)
+    ask(page, REFUND)
+    expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
+    expect(page.locator(".turn")).to_have_count(1)
+    assert sent == [REFUND]
+
+
+def test_a_question_that_waits_can_be_stopped(page: Page) -> None:
+    tried: list[str] = []
+
+    def refuse(route: Route) -> None:
+        tried.append(route.request.url)
+        route.abort("connectionrefused")
+
+    page.route("**/messages", refuse)
+    ask(page, REFUND)
+    expect(page.locator(".turn")).to_contain_text(AWAY)
+    page.press("#question", "Escape")
+    expect(page.locator(".stopped")).to_be_visible()
+    count = len(tried)
+    page.wait_for_timeout(2500)  # the next try would have been made
+    assert len(tried) == count
+    page.unroute("**/messages")
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")

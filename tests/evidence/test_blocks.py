@@ -1,0 +1,107 @@
+"""What is quoted together: lists with what announces them, commands, what stands under headings."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.evidence.blocks import Form, Layout
+from helix.evidence.units import Passage, units_of
+
+RELEASE = """Publishing
+----------
+
+On the day of the release, do this:
+
+#. Tag the commit.
+
+#. Upload the archive. It must be
+   signed.
+
+#. Write to the list.
+
+Later fixes are made on a branch."""
+FAQ = """…find the configuration file?
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+
+You create it yourself. It is read at the start.
+
+.. _move:
+
+…upgrade to the newest version?
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+
+Run a command like this:
+
+::
+
+    pip install -U tool
+
+The ``-U`` flag upgrades it."""
+FENCED = """To see the messages run:
+
+```bash
+# all of them
+journalctl --user
+```
+
+They are kept for a week."""
+TABLE = """Prices of plans
+| Plan | Price |
+|---|---|
+| Basic | 9 euros |
+| Team | 29 euros |"""
+NUMBERED = """7.2. Appointment
+
+The secretary is appointed by the leader. The term is one year."""
+
+
+def quoted(text: str, start: str, headings: str = "") -> list[str]:
+    """What is quoted for the unit that begins with ``start``."""
+    passage = Passage(text, headings)
+    units = units_of([passage])
+    layout = Layout(passage, units)
+    place = next(unit.place for unit in units if unit.text.startswith(start))
+    return [" ".join(units[at].text.split()) for at in layout.quoted(place)]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "expected"),
+    [
+        (
+            RELEASE, "On the day",
+            ["On the day of the release, do this:", "Tag the commit.", "Upload the archive.",
+             "It must be signed.", "Write to the list."],
+        ),
+        (RELEASE, "Upload", ["Upload the archive.", "It must be signed."]),
+        (RELEASE, "Later", ["Later fixes are made on a branch."]),
+        (RELEASE, "Publishing",
+         ["On the day of the release, do this:", "Tag the commit.", "Upload the archive.",
+          "It must be signed.", "Write to the list."]),
+        (FAQ, "…find", ["You create it yourself.", "It is read at the start."]),
+        (FAQ, "The ``-U``",
+         ["Run a command like this:", "pip install -U tool", "The ``-U`` flag upgrades it."]),
+        (FENCED, "To see",
+         ["To see the messages run:", "# all of them", "journalctl --user"]),
+        (TABLE, "| Team", ["| Team | 29 euros |"]),
+        (TABLE, "Prices", []),
+        (NUMBERED, "7.2.", []),
+        (NUMBERED, "The secretary",
+         ["The secretary is appointed by the leader.", "The term is one year."]),
+    ],
+)  # fmt: skip
+def test_what_belongs_together_is_quoted_together(
+    text: str, start: str, expected: list[str]
+) -> None:
+    assert quoted(text, start) == expected
+
+
+def test_a_paragraph_is_quoted_as_far_as_its_words_go() -> None:
+    text = " ".join(f"Sentence {n} has nine words in it, all told." for n in range(20))
+    said = quoted(text, "Sentence 3 ")
+    assert said[0].startswith("Sentence 3 ") and 4 <= len(said) <= 8
+
+
+def test_a_line_that_the_headings_name_is_one() -> None:
+    passage = Passage("Shipping\n\nIt takes two days.", "Handbook\nShipping")
+    layout = Layout(passage, units_of([passage]))
+    assert layout.forms == [Form.HEADING, Form.TEXT]

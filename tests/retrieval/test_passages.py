@@ -1,0 +1,42 @@
+"""What a plain search shows of a passage: the words that were hit, and the sentence they are in."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helix.language.terms import terms
+from helix.retrieval.passages import SNIPPET_CHARS, _best_sentence, _snippet, marks
+
+TEXT = "Shipping is free. Refunds are accepted within 30 days. We refund the card that paid."
+
+
+def hit(text: str, query: str, last: str = "") -> list[str]:
+    return [text[start:end] for start, end in marks(text, frozenset(terms(query)), last)]
+
+
+def test_words_are_hit_by_their_stems_and_while_they_are_typed() -> None:
+    assert hit(TEXT, "refund days") == ["Refunds", "days", "refund"]
+    assert hit(TEXT, "ship", "ship") == ["Shipping"]
+    assert hit(TEXT, "sh", "sh") == []
+    assert hit(TEXT, "the of") == []
+
+
+def test_the_sentence_with_most_of_the_words_is_shown() -> None:
+    hits = marks(TEXT, frozenset(terms("refund days")))
+    first, end = _best_sentence(TEXT, hits)
+    assert TEXT[first:end] == "Refunds are accepted within 30 days."
+    snippet, shown = _snippet(TEXT, first, hits)
+    assert snippet.startswith("…Refunds are accepted")
+    assert [snippet[start:stop] for start, stop in shown] == ["Refunds", "days", "refund"]
+
+
+@given(st.text("ab 🦓.\n", max_size=900), st.sampled_from(["ab", "a b", "🦓"]))
+def test_marks_are_the_characters_that_were_hit(text: str, query: str) -> None:
+    hits = marks(text, frozenset(terms(query)))
+    first, end = _best_sentence(text, hits)
+    assert 0 <= first <= end <= len(text)
+    snippet, shown = _snippet(text, first, hits)
+    assert len(snippet) <= SNIPPET_CHARS + 42
+    words = {text[start:stop] for start, stop in hits}
+    assert {snippet[start:stop] for start, stop in shown} <= words
