@@ -29,12 +29,12 @@ from helix.answering.turns import TurnReader, clarified
 from helix.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite
-from helix.domain.findings import findings
+from helix.domain.findings import Findings, findings
 from helix.domain.followups import FollowUp, with_topic
 from helix.domain.history import History
 from helix.domain.incoming import judged
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
-from helix.domain.prompt import FINDINGS, chat_messages
+from helix.domain.prompt import FINDINGS, SAID, chat_messages
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.domain.turns import Turn
@@ -254,6 +254,13 @@ class CitationQueryEngine(BaseQueryEngine):
         await stream.prime()
         return stream
 
+    def _beside(self, found: Findings, turn: Turn | None) -> dict[str, Any] | None:
+        """The findings, and the conversation before a follow-up, for a model that reads them."""
+        if not self._reads_places:
+            return None
+        said = turn.memory.text if turn and turn.kind == "dependent" else ""
+        return {key: value for key, value in ((FINDINGS, found), (SAID, said)) if value}
+
     def _written_from(
         self,
         question: str,
@@ -276,7 +283,7 @@ class CitationQueryEngine(BaseQueryEngine):
             before,
             prompts.text("answering_style", {}),
             found.before,
-            {FINDINGS: found} if self._reads_places and found else None,
+            self._beside(found, turn),
             prompts.text("writing", {"refusal": REFUSAL}) if retrieval.writing else GROUNDING_RULES,
         )
         used: list[Usage] = []

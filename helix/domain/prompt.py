@@ -26,6 +26,8 @@ PLACES = "places"
 """The key of a user message's ``additional_kwargs`` under which a list of SourcePlace may lie."""
 FINDINGS = "findings"
 """The same for a helix.domain.findings.Findings, for a model that reads it."""
+SAID = "said"
+"""The same for the conversation so far, where the question is a follow-up of it."""
 
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)

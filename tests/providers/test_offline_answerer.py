@@ -15,7 +15,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.contract import REFUSAL
 from helix.domain.asked import AnswerKind, read_question, stem
 from helix.domain.citations import marker_numbers
-from helix.domain.prompt import chat_messages, user_turn
+from helix.domain.prompt import SAID, chat_messages, user_turn
+from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError
 from helix.providers import build_llm
 from helix.providers.offline import offline_llm
@@ -197,6 +198,28 @@ def test_wrapped_lines_become_one() -> None:
     assert ask("Within how many days are refunds accepted?", wrapped) == (
         "Refunds are accepted within 30 days of purchase. [1]"
     )
+
+
+WARRANTY = """Electrical items carry a two-year warranty from the day of delivery.
+The warranty covers faults of material and workmanship, not wear."""
+
+
+def ask_after(said: str, question: str) -> str:
+    messages = chat_messages(question, [Chunk(1, WARRANTY)], [SourcePlace()], beside={SAID: said})
+    return LLM.chat(messages).message.content or ""
+
+
+def test_a_follow_up_is_not_answered_by_what_was_just_said() -> None:
+    covers = "The warranty covers faults of material and workmanship, not wear."
+    assert ask_after("", "How long is warranty cover?").startswith("The warranty covers")
+    assert ask_after(f"Answer given: {covers}", "How long is warranty cover?").startswith(
+        "Electrical items carry a two-year warranty"
+    )
+
+
+def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
+    said = f"Answer given: {WARRANTY}"
+    assert ask_after(said, "What does the warranty cover?").startswith("The warranty covers")
 
 
 @settings(max_examples=150, deadline=None)

@@ -117,7 +117,7 @@ def _answer(prompt: ParsedPrompt, risk: float) -> str:
         return PARAGRAPH.join(found.statements)
     if found.parts and (answer := extract_parts(found.parts, prompt.sources, risk)):
         return answer
-    return extract(prompt.question, prompt.sources, risk)
+    return extract(prompt.question, prompt.sources, risk, prompt.before)
 
 
 def _chat_response(text: str, delta: str | None = None) -> ChatResponse:

@@ -30,18 +30,21 @@ _JOINED = {Form.TEXT: " ", Form.ITEM: "\n- ", Form.CODE: "\n", Form.ROW: "\n"}
 """What stands in front of a further sentence, item, line of code or row."""
 
 
-def extract(question: str, sources: Sequence[PromptSource], risk: float = RISK) -> str:
+def extract(
+    question: str, sources: Sequence[PromptSource], risk: float = RISK, before: str = ""
+) -> str:
     """The sentences that answer, each followed by its marker, or exactly the refusal.
 
     Each part of a question is answered for itself; one that is not is named, if another is.
+    ``before`` is the conversation so far: what it has said already is less likely asked again.
     """
     question = _without_orders(question)
     if is_summary(question):
         return lead_sentences(sources) or REFUSAL
     parts = parts_of(question)
-    answers = [_answer(part, sources, risk) for part in parts]
+    answers = [_answer(part, sources, risk, before) for part in parts]
     if not any(answers):
-        return (_answer(question, sources, risk) if len(parts) > 1 else "") or REFUSAL
+        return (_answer(question, sources, risk, before) if len(parts) > 1 else "") or REFUSAL
     if len(parts) == 1:
         return answers[0]
     stated = [
@@ -77,7 +80,7 @@ def _without_orders(question: str) -> str:
     return f"{asked}{mark}" if mark and read_question(asked).subject else question
 
 
-def _answer(question: str, sources: Sequence[PromptSource], risk: float) -> str:
+def _answer(question: str, sources: Sequence[PromptSource], risk: float, before: str = "") -> str:
     if several := compared_cells(question, sources):
         number = sources[several.source].number
         return " ".join(f"{quote(text)} [{number}]" for text in several.texts)
@@ -86,7 +89,7 @@ def _answer(question: str, sources: Sequence[PromptSource], risk: float) -> str:
     if cell := next(filter(None, cells), None):
         return f"{quote(cell.text)} [{sources[cell.source].number}]"
     said = ""
-    for each in likeliest(question, sources, risk):
+    for each in likeliest(question, sources, risk, before):
         text = _cited(each, sources)
         said += _JOINED[each.form] + text if said else text
     return said

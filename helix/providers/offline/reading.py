@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.findings import Findings
-from helix.domain.prompt import DEFUSED, FINDINGS, PLACES, defuse
+from helix.domain.prompt import DEFUSED, FINDINGS, PLACES, SAID, defuse
 from helix.domain.source_place import SourcePlace
 from helix.language.paraphrases import meanings
 
@@ -41,6 +41,8 @@ class ParsedPrompt:
     question: str
     sources: tuple[PromptSource, ...]
     findings: Findings = field(default_factory=Findings)
+    before: str = ""
+    """What was asked and answered before a question that follows from it."""
 
 
 def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
@@ -54,6 +56,7 @@ def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
     prompt = read_prompt(turns[-1].content or "")
     beside = turns[-1].additional_kwargs
     prompt = replace(prompt, findings=beside.get(FINDINGS, prompt.findings))
+    prompt = replace(prompt, before=beside.get(SAID, ""))
     places: Sequence[SourcePlace] = beside.get(PLACES, ())
     if len(places) != len(prompt.sources):
         return prompt
