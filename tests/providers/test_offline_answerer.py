@@ -204,8 +204,8 @@ WARRANTY = """Electrical items carry a two-year warranty from the day of deliver
 The warranty covers faults of material and workmanship, not wear."""
 
 
-def ask_after(said: str, question: str) -> str:
-    messages = chat_messages(question, [Chunk(1, WARRANTY)], [SourcePlace()], beside={SAID: said})
+def ask_after(said: str, question: str, content: str = WARRANTY) -> str:
+    messages = chat_messages(question, [Chunk(1, content)], [SourcePlace()], beside={SAID: said})
     return LLM.chat(messages).message.content or ""
 
 
@@ -217,9 +217,15 @@ def test_a_follow_up_is_not_answered_by_what_was_just_said() -> None:
     )
 
 
+def test_a_question_that_is_asked_again_is_answered_again() -> None:
+    said = f"User asked: How long is warranty cover?\nAnswer given: {WARRANTY.splitlines()[1]}"
+    assert ask_after(said, "How long is warranty cover?").startswith("The warranty covers")
+
+
 def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
-    said = f"Answer given: {WARRANTY}"
-    assert ask_after(said, "What does the warranty cover?").startswith("The warranty covers")
+    said = f"Answer given: {REFUNDS}"
+    question = "Within how many days are refunds accepted?"
+    assert ask(question, REFUNDS) == ask_after(said, question, REFUNDS)
 
 
 @settings(max_examples=150, deadline=None)

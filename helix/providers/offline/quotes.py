@@ -13,7 +13,7 @@ from helix.domain.asked import any_of, read_question
 from helix.evidence.blocks import Form, Layout
 from helix.evidence.model import evidence_model, how_likely
 from helix.evidence.units import Passage, Unit, units_of
-from helix.evidence.words import words_of
+from helix.evidence.words import Floats, words_of
 from helix.language.folding import copy_words
 from helix.language.rows import INWARDS
 from helix.providers.offline.reading import PromptSource
@@ -62,9 +62,7 @@ class _Reading:
         passages = [Passage(source.text, source.place.text) for source in sources]
         self._units = units_of(passages)
         self.probabilities = how_likely(question, tuple(passages))
-        said = f" {' '.join(copy_words(before))} "
-        is_said = [f" {' '.join(copy_words(unit.text))} " in said for unit in self._units]
-        self._preference = np.where(is_said, _SAID, 1) * self.probabilities
+        self._preference = self.probabilities * self._newness(before)
         own: list[list[Unit]] = [[] for _ in passages]
         for unit in self._units:
             own[unit.passage].append(unit)
@@ -72,6 +70,17 @@ class _Reading:
         self._layouts = [
             Layout(passage, units) for passage, units in zip(passages, own, strict=True)
         ]
+
+    def _newness(self, before: str) -> Floats:
+        """A weight for each unit, less than 1 of those that ``before`` has.
+
+        A question that is asked again is answered again.
+        """
+        said = _as_line(before)
+        if _as_line(self._question) in said:
+            return np.ones(len(self._units), dtype=np.float32)
+        weights = [_SAID if _as_line(unit.text) in said else 1 for unit in self._units]
+        return np.array(weights, dtype=np.float32)
 
     def likeliest(self, bar: float) -> list[Quote]:
         """The quotes of the likeliest unit that may be quoted; none below the ``bar``.
@@ -81,9 +90,8 @@ class _Reading:
         says.
         """
         exact = _exact(self._question)
-        for place in map(int, np.argsort(-self._preference, kind="stable")[:_TRIED]):
-            if self.probabilities[place] < bar:
-                continue
+        ranked = np.argsort(-self._preference, kind="stable")
+        for place in map(int, ranked[self.probabilities[ranked] >= bar][:_TRIED]):
             quotes = self.quotes(place)
             if quotes and self._holds(exact, place) and _has_all(exact, quotes, self._sources):
                 return quotes
@@ -113,6 +121,10 @@ class _Reading:
             Quote(chosen.passage, *_part(own[at], self._question), layout.forms[at])
             for at in places
         ]
+
+
+def _as_line(text: str) -> str:
+    return f" {' '.join(copy_words(text))} "
 
 
 @dataclass(frozen=True)
