@@ -62,10 +62,13 @@ def import_(
     ] = None,
     program: Annotated[
         str | None,
-        typer.Option("--from", help="Texts of another program: langchain or open-webui."),
+        typer.Option(
+            "--from", help="Texts of another program: langchain, llamaindex or open-webui."
+        ),
     ] = None,
     collection: Annotated[
-        str | None, typer.Option(help="With --from: only this collection.")
+        str | None,
+        typer.Option(help="With --from: only this collection (llamaindex: its table_name)."),
     ] = None,
     reembed: Annotated[
         bool,
@@ -78,8 +81,8 @@ def import_(
     no embedder is called: the database must be empty, or filled by the same embedder; for another
     one --reembed makes the vectors anew. Documents and chunks keep their ids where these are free.
 
-    With --from, the texts in the tables of LangChain's PGVector or of Open WebUI are queued as
-    uploads, a document each, which a worker reads like any other.
+    With --from, the texts in the tables of LangChain's PGVector, of LlamaIndex's PGVectorStore or
+    of Open WebUI are queued as uploads, a document each, which a worker reads like any other.
     """
     if program is not None:
         _import_texts(source, program, collection, tenant_name(tenant or DEFAULT_TENANT))
@@ -137,7 +140,7 @@ def _import_texts(url: str, program: str, collection: str | None, tenant: str) -
     from helix.transfer.vector_tables import PROGRAMS, read_texts
 
     if program not in PROGRAMS:
-        raise BadRequest(f"--from {program}: texts of {' and '.join(PROGRAMS)} are known")
+        raise BadRequest(f"--from {program}: texts of {', '.join(PROGRAMS)} are known")
     texts = read_texts(url, program, collection)
 
     def queue(connection: Connected) -> int:

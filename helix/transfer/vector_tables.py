@@ -1,4 +1,4 @@
-"""The texts of another program's vectors in Postgres: LangChain's PGVector, and Open WebUI's.
+"""The texts of another program's vectors in Postgres: LangChain's, LlamaIndex's and Open WebUI's.
 
 These programs keep chunks, which mostly overlap, with their source in the metadata. The chunks of a
 source are joined into one text, the overlap of two neighbours once. Vectors are not read: Helix
@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.rows import dict_row
 
 from helix.transfer.folder import TransferFailed
@@ -33,6 +34,18 @@ WITH chunks AS (
         coalesce(e.cmetadata ->> 'source', e.cmetadata ->> 'file_name', c.name) AS source
     FROM langchain_pg_embedding e JOIN langchain_pg_collection c ON c.uuid = e.collection_id
     WHERE coalesce(e.document, '') <> '' AND c.name = coalesce(%(collection)s, c.name))
+""",
+    # Whose table is named after the collection; the place of a node is in its JSON.
+    "llamaindex": """
+WITH chunks AS (
+    SELECT text, id AS place, jsonb_build_object(
+            'title', coalesce(about ->> 'title', about ->> 'file_name'),
+            'page', about ->> 'page_label',
+            'start_index', (about ->> '_node_content')::jsonb ->> 'start_char_idx') AS metadata,
+        coalesce(about ->> 'source', about ->> 'file_path', about ->> 'file_name',
+            about ->> 'ref_doc_id', id::text) AS source
+    FROM (SELECT id, text, coalesce(metadata_, '{{}}')::jsonb AS about FROM {table}) AS nodes
+    WHERE coalesce(text, '') <> '')
 """,
     "open-webui": """
 WITH chunks AS (
@@ -58,6 +71,9 @@ class Text:
 def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]:
     """The texts in the database at ``url``, of one collection or all; the connection only reads.
 
+    Of LlamaIndex a collection is the ``table_name`` of its PGVectorStore, with the schema and a
+    dot in front where that is not ``public``.
+
     Raises:
         TransferFailed: the database cannot be reached, or has no table of ``program``.
     """
@@ -65,7 +81,7 @@ def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]
         with psycopg.connect(url, row_factory=dict_row) as connection:
             connection.read_only = True
             with connection.cursor("texts") as rows:
-                rows.execute(f"{_CHUNKS[program]}{_ORDERED}".encode(), {"collection": collection})
+                rows.execute(_statement(program, collection), {"collection": collection})
                 for source, chunks in groupby(rows, lambda row: row["source"]):
                     yield _text(source, list(chunks))
     except psycopg.errors.UndefinedTable as error:
@@ -74,6 +90,14 @@ def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]
         ) from None
     except psycopg.Error as error:
         raise TransferFailed(f"the texts of {program} cannot be read: {_one_line(error)}") from None
+
+
+def _statement(program: str, collection: str | None) -> sql.Composed:
+    chunks = sql.SQL(_CHUNKS[program])  # type: ignore[arg-type]  # of the table above
+    if program != "llamaindex":
+        return chunks + sql.SQL(_ORDERED)
+    *schema, name = (collection or "llamaindex").lower().split(".")
+    return chunks.format(table=sql.Identifier(*schema, f"data_{name}")) + sql.SQL(_ORDERED)
 
 
 def _text(source: str, chunks: list[dict[str, Any]]) -> Text:

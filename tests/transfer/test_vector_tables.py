@@ -1,4 +1,4 @@
-"""Texts of LangChain's and Open WebUI's tables come in as documents, through the workers."""
+"""Texts of LangChain's, LlamaIndex's and Open WebUI's tables come in as documents, by workers."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ CREATE TABLE langchain_pg_embedding (id text PRIMARY KEY, collection_id uuid, em
     document text, cmetadata jsonb);
 CREATE TABLE document_chunk (id text PRIMARY KEY, vector vector(3), collection_name text NOT NULL,
     text text, vmetadata jsonb);
+CREATE TABLE data_docs (id bigserial PRIMARY KEY, text varchar NOT NULL, metadata_ json,
+    node_id varchar, embedding vector(3));
 INSERT INTO langchain_pg_collection VALUES
     ('00000000-0000-0000-0000-000000000001', 'docs'), ('00000000-0000-0000-0000-000000000002', 'x');
 """
@@ -37,7 +39,7 @@ def test_neighbours_that_overlap_are_their_text(text: str, data: Any) -> None:
 
 @pytest.fixture
 def others(database_url: str) -> str:
-    """A database with chunks of both programs, stored out of order."""
+    """A database with chunks of the three programs, stored out of order."""
     places = [(50, len(TEXT)), (0, 40), (25, 65)]
     with psycopg.connect(database_url) as connection:
         connection.execute(_TABLES)
@@ -47,6 +49,11 @@ def others(database_url: str) -> str:
                 "INSERT INTO langchain_pg_embedding VALUES"
                 " (%s, '00000000-0000-0000-0000-000000000001', '[1]', %s, %s)",
                 (str(n), TEXT[start:end], about),
+            )
+            node = f'{{"start_char_idx": {start}}}'
+            about = Jsonb({"file_path": "/d/a.md", "file_name": "a.md", "_node_content": node})
+            connection.execute(
+                "INSERT INTO data_docs (text, metadata_) VALUES (%s, %s)", (TEXT[start:end], about)
             )
             about = Jsonb({"file_id": "f-1", "name": "motto.md", "start_index": start})
             connection.execute(
@@ -68,6 +75,7 @@ def test_texts_are_queued_whole_and_once(others: str, module_database_url: str) 
         return done.stdout
 
     assert imported("--from", "langchain", "--collection", "docs").startswith("1 texts of lang")
+    imported("--from", "llamaindex", "--collection", "Docs", "--tenant", "index")
     imported("--from", "open-webui", "--tenant", "acme")
     imported("--from", "open-webui", "--tenant", "acme")  # the same again: nothing new
     with psycopg.connect(module_database_url) as connection:
@@ -81,10 +89,11 @@ def test_texts_are_queued_whole_and_once(others: str, module_database_url: str) 
     assert queued == [
         ("acme", "open-webui:f-1", "motto.md", TEXT, size),
         ("default", "langchain:shop/rules.pdf", "Rules", TEXT, size),
+        ("index", "llamaindex:/d/a.md", "a.md", TEXT, size),
     ]
-    assert runs == [("upload", "queued")] * 2
+    assert runs == [("upload", "queued")] * 3
     wrong = helix("import", others, "--from", "chroma", DATABASE_URL=module_database_url)
-    assert wrong.returncode == 2 and "langchain and open-webui are known" in wrong.stderr
+    assert wrong.returncode == 2 and "langchain, llamaindex, open-webui are known" in wrong.stderr
     none = helix(
         "import", module_database_url, "--from", "langchain", DATABASE_URL=module_database_url
     )
