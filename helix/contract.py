@@ -57,7 +57,7 @@ class Citation(TypedDict):
 
 
 class Verdict(BaseModel):
-    """What a judge says of one answer; one schema for evals and the post-hoc guardrail."""
+    """A judge's verdict on one answer; one schema for evals and the post-hoc guardrail."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -47,7 +47,7 @@ class Ledger:
         self.entries: list[Entry] = []
         self.calculations: list[Calculation] = []
         self.left_out = 0
-        """How many passages were found when there was no room for them."""
+        """The number of passages found when there was no room for them."""
         self._numbers: dict[int, int] = {}
         self._max_sources = max_sources
         self._tokens_left = max_tokens

@@ -72,7 +72,7 @@ async def drive_by_model(llm: LanguageModel, run: Run) -> None:
 
 
 async def _by_schema(llm: LanguageModel, run: Run) -> bool:
-    """Whether the model made its calls by a schema; not where its server knows none."""
+    """Let the model make its calls by a schema; false where its server knows none or refuses."""
     if llm.schema_options is None:
         return False
     try:

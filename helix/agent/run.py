@@ -111,7 +111,7 @@ class Run:
 
     @property
     def failed_calls(self) -> bool:
-        """Whether a call failed, and did not succeed later, by no fault of its arguments."""
+        """True if a call failed by no fault of its arguments and did not succeed later."""
         return bool(self._unserved)
 
     @property

@@ -1,4 +1,4 @@
-"""Whether a model is asked to think before it answers: decided by the question's words. Pure."""
+"""The choice to let a model think before it answers, made by the question's words. Pure."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ _SEVERAL = re.compile(
 
 
 def is_worth_thinking(question: str) -> bool:
-    """Whether a question is long, or asks for several things that are to be put together."""
+    """True if a question is long, or asks for several things that are to be put together."""
     return len(set(question_words(question).values())) > _FEW or bool(_SEVERAL.search(question))

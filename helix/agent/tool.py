@@ -74,7 +74,7 @@ class ToolContext:
     may_fetch: bool = False
 
     def search_of(self, query: str) -> FollowUp:
-        """How ``query`` is searched; the question itself with what its conversation adds to it."""
+        """The search for ``query``, with the conversation's additions if it is the question."""
         return self.follow_up if query == self.question else FollowUp(query)
 
 

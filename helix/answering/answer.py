@@ -176,7 +176,7 @@ class Answer:
 
     @property
     def abstained(self) -> bool:
-        """Whether it is a refusal."""
+        """True if the answer is a refusal."""
         return self.reason is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Which model answers a question: the one it chooses, its tenant's, or that of the settings."""
+"""The model that answers a question: the one it chooses, its tenant's, or that of the settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TenantModels(Protocol):
 
 @dataclass(frozen=True)
 class Answerers:
-    """Those of a process by the names of their models; the first is that of the settings."""
+    """The answerers of a process by their models' names; the first is that of the settings."""
 
     by_name: Mapping[str, Answerer]
     tenants: TenantModels

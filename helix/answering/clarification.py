@@ -15,7 +15,7 @@ from helix.language.paraphrases import meanings
 from helix.language.terms import terms
 
 CEILING_MARGIN = 0.08
-"""How far beyond the gate's ceiling, as a cosine distance, a chunk is still worth asking about."""
+"""The cosine distance beyond the gate's ceiling within which a chunk is worth asking about."""
 _MOST_NAMES = 2
 _WHICH = ("Which ", "What do you mean ")
 _NAME_CHARS = 100
@@ -66,7 +66,7 @@ def question_back(
 
 
 def asks_which(question_back: str | None) -> bool:
-    """Whether a question back asks which thing is meant, and not which document."""
+    """True if a question back asks which thing is meant, and not which document."""
     return question_back is not None and question_back.startswith(_WHICH)
 
 

@@ -47,7 +47,7 @@ def debug_block(retrieval: Retrieval, answer: str, seconds: float) -> dict[str, 
 
 
 def _gate(decision: GateDecision, ceiling: float) -> dict[str, Any]:
-    """What the gate compared: distances, and where it is calibrated a score with its least."""
+    """The gate's comparison: distances, and if it is calibrated its score and the least to pass."""
     gate = {"ceiling": ceiling, "best": _rounded(decision.best), "by_name": decision.by_name}
     gate["by_evidence"] = decision.by_evidence
     if estimate := decision.estimate:

@@ -209,7 +209,7 @@ class CitationQueryEngine(BaseQueryEngine):
     async def _of_images(
         self, question: str, images: Sequence[UploadedImage], turn: Turn | None
     ) -> AnswerStream:
-        """What the model says of ``images``: nothing is searched, cited or proven."""
+        """The model's answer about ``images``: nothing is searched, cited or proven."""
         if not self._llm.sees:
             raise ImagesNotSupported(self._llm.identity)
         await active_prompts()
@@ -314,7 +314,7 @@ class CitationQueryEngine(BaseQueryEngine):
         return stream
 
     async def still_holds(self, retrieval: Retrieval, scope: Scope | None = None) -> bool:
-        """Whether every source of an answer is still stored as it was retrieved.
+        """True if every source of an answer is still stored as it was retrieved.
 
         Otherwise its citations would name a version of the document that is gone.
 

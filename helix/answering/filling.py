@@ -113,7 +113,7 @@ def _leaves(form: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _holds(quote: str, value: str | float) -> bool:
-    """Whether a span has the value's very characters, as words of its own."""
+    """True if a span has the value's very characters, as words of its own."""
     said = [value] if isinstance(value, str) else [f"{value}", f"{value:,}"]
     return any(
         re.search(rf"(?<!\w){re.escape(text[:_LONGEST_VALUE])}(?!\w)", quote, re.IGNORECASE)

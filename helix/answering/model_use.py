@@ -11,7 +11,7 @@ from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
 
 _VERSION = ("-", ":", "@")
-"""What stands between a model's name and its version, in the names of one service."""
+"""Separators between a model's name and its version, in the names of one service."""
 
 
 def model_json(llm: LanguageModel, usages: Sequence[Usage]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _plain(name: str) -> str:
 
 
 def _is_of(answered: str, asked: str) -> bool:
-    """Whether the model ``answered`` is the one ``asked``, or a version of it."""
+    """True if the model ``answered`` is the one ``asked``, or a version of it."""
     rest = answered.lower().removeprefix(asked.lower())
     return not rest or (rest != answered.lower() and _begins_version(rest))
 

@@ -69,7 +69,7 @@ class Renumbering(MarkerRewriting):
         return self.numbers.get(n, n)
 
     def numbered(self, n: int) -> int:
-        """As ``number``; a source that no marker has gets the next number."""
+        """The reader's number of ``n``; a source that no marker has gets the next number."""
         return self.numbers.setdefault(n, len(self.numbers) + 1)
 
     def place(self, offset: int) -> int:

@@ -101,7 +101,7 @@ class AnswerPipeline:
     _background: set[asyncio.Task[Answer]] = field(default_factory=set)
 
     async def answerer_of(self, question: Question) -> Answerer:
-        """What answers ``question``.
+        """The answerer of ``question``.
 
         Raises:
             ModelNotAllowed: it names a model that may not be chosen.
@@ -173,7 +173,7 @@ class AnswerRequest:
 
     @property
     def has_verdict(self) -> bool:
-        """Whether the answer is judged: the client asks for it, or every answer is judged."""
+        """True if the answer is judged: the client asks for it, or every answer is judged."""
         return self.verdict or "verdict" in self.pipeline.guards
 
     async def run(self) -> Answer:
@@ -239,7 +239,7 @@ class AnswerRequest:
         return stream
 
     async def _prompts(self, llm: LanguageModel) -> Prompts:
-        """Those for ``llm`` to answer with; raises StoreUnavailable."""
+        """The prompts for ``llm`` to answer with; raises StoreUnavailable."""
         return self.prompts or await self.pipeline.prompts_of(self.question.scope.tenant, llm)
 
     def _gathering(self, agent: Gatherer | None) -> Gathering | None:

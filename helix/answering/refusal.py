@@ -1,4 +1,4 @@
-"""What a refusal tells: what is known of its question, and the passages that came closest. Pure."""
+"""The explanation of a refusal: facts of its question, and the passages that came closest. Pure."""
 
 from __future__ import annotations
 

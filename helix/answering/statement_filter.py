@@ -30,7 +30,7 @@ _ANNOUNCES = re.compile(r":[*_\s]*\Z")
 async def proven(
     deltas: AsyncGenerator[str, None], through: StatementFilter
 ) -> AsyncGenerator[str, None]:
-    """What the filter gives of ``deltas``, statement by statement; closes them too.
+    """The filter's output for ``deltas``, statement by statement; closes them too.
 
     Proving is done in a thread: it would hold up other answers.
     """
@@ -86,7 +86,7 @@ class StatementFilter:
 
     @property
     def is_due(self) -> bool:
-        """Whether a statement is whole, so that ``drain`` has something to prove."""
+        """True if a statement is whole, so that ``drain`` has something to prove."""
         return self._piece_end(last=False) is not None
 
     def drain(self) -> str:
@@ -112,7 +112,7 @@ class StatementFilter:
         return given
 
     def _piece_end(self, *, last: bool) -> int | None:
-        """Where the first statement that is held ends; None: it may go on."""
+        """The end of the first statement that is held; None: it may go on."""
         held = self._held
         if not held.strip():
             return None
@@ -134,7 +134,7 @@ class StatementFilter:
         return len(held.rstrip()) if last else None
 
     def _taken(self, piece: str) -> str:
-        """What becomes of ``piece``, a statement or what stands between statements."""
+        """The output for ``piece``, which is a statement or the text between statements."""
         if self._row:
             row, self._row = self._row, ""
             if _UNDERLINE.match(piece):
@@ -161,7 +161,7 @@ class StatementFilter:
         return self._passed(piece, proof)
 
     def _apart(self, piece: str) -> str:
-        """What claims nothing waits for the next statement that is sent."""
+        """Keep a piece that claims nothing for the next statement that is sent."""
         if not self.withholds:
             return self._passed(piece, Proof(()))
         if _MARKS_ALONE.fullmatch(piece):  # they belong to what was sent or left out before

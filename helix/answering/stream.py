@@ -106,7 +106,7 @@ class AnswerStream:
 
     @property
     def usages(self) -> tuple[Usage, ...]:
-        """What each call of the model took, a gathering's first; the answer's once it has ended.
+        """Usage of each call of the model, a gathering's first; the answer's once it has ended.
 
         Empty where no model was called, or where its service does not tell.
         """

@@ -17,7 +17,7 @@ from helix.retrieval.understanding import Understanding
 
 
 class ReadTurn(NamedTuple):
-    """How the question is searched, and its turn."""
+    """The question's search, and its turn."""
 
     follow_up: FollowUp
     turn: Turn

@@ -16,7 +16,7 @@ _LONGEST = 20_000  # characters of a reply
 
 
 async def unsearched(llm: LanguageModel, text: str, seconds: float) -> str:
-    """What ``llm`` replies to ``text``, at most the first 20,000 characters.
+    """The reply of ``llm`` to ``text``, at most the first 20,000 characters.
 
     Raises:
         UpstreamError: the model's service failed, or took longer than ``seconds``.

@@ -62,7 +62,7 @@ class AsyncAnswerStream:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the server reported that the answer was stopped: there is no whole one then."""
+        """True if the server reported that the answer was stopped: there is no whole one then."""
         return self._reader.is_stopped
 
     async def aclose(self) -> None:

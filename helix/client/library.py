@@ -100,7 +100,7 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the run has ended."""
+        """True if the run has ended."""
         return self.status in ENDED
 
 

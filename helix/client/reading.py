@@ -43,7 +43,7 @@ class AnswerReader:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the answer was stopped, which the events of conversations tell."""
+        """True if the answer was stopped, which only the events of conversations report."""
         return "stopped" in self._fields
 
     def payload(self) -> dict[str, Any]:

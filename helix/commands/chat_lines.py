@@ -1,4 +1,4 @@
-"""What a line of ``helix chat`` asks for: a question, or a command that begins with ``/``. Pure."""
+"""The meaning of a line of ``helix chat``: a question, or a command that begins with ``/``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ChatLine:
 
 
 def chat_line(line: str) -> ChatLine:
-    """What ``line`` asks for; ``unknown`` is a command that there is not, or one that lacks words.
+    """The meaning of ``line``; ``unknown`` is a command that does not exist or lacks words.
 
     A question may begin with ``/`` where no single word follows it, as in ``/etc/hosts``.
     """

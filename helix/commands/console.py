@@ -1,4 +1,4 @@
-"""What the commands share: a database connection, safe text, tables."""
+"""Helpers of the commands: a database connection, safe text, tables."""
 
 from __future__ import annotations
 

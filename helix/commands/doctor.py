@@ -45,15 +45,15 @@ _ANOTHER_MODEL = "another: HELIX_LLM, or `helix up --model NAME`"
 
 @dataclass(frozen=True)
 class Check:
-    """What one check found, and when not ``ok``, what to do about it."""
+    """The finding of one check, and when not ``ok``, the remedy."""
 
     name: str
     ok: bool
     finding: str
     needed: bool = True
-    """Whether the checks after it are for nothing where it fails."""
+    """True if the checks after it are pointless when it fails."""
     warns: bool = False
-    """Whether it is in order today, and will not stay so."""
+    """True if all is in order today, but will not stay so."""
 
 
 def doctor() -> None:
@@ -161,7 +161,7 @@ async def _opened_model(stack: AsyncExitStack, settings: Settings, day: date) ->
 
 
 async def _surroundings(settings: Settings | None = None) -> list[Check]:
-    """Where the settings come from, and whether the server that commands ask answers."""
+    """Checks of the places of settings, and of the server that commands ask."""
     checks = _sources()
     try:
         server = named_server(None)
@@ -179,7 +179,7 @@ async def _surroundings(settings: Settings | None = None) -> list[Check]:
 
 
 def _sources() -> list[Check]:
-    """Where the settings come from; a name that is none is a mistake worth a look."""
+    """Checks of the places of settings; an unknown name in one is a mistake worth a look."""
     try:
         sources = setting_sources()
     except DatabaseError:  # the check of the settings reports it
@@ -207,7 +207,7 @@ def _database(url: str, settings: Settings) -> list[Check]:
 
 
 def replica_checks(url: str, replicas: Sequence[str]) -> list[Check]:
-    """Whether each is a read replica of the database at ``url`` and how far behind it is.
+    """Checks that each is a read replica of the database at ``url``, with its lag.
 
     Raises:
         DatabaseError: the database itself does not answer.
@@ -242,7 +242,7 @@ def _replica(name: str, url: str, identity: tuple[str, str], now: dict[str, str]
 
 
 def bucket_check(connection: psycopg.Connection, address: str) -> Check:
-    """Whether the bucket of HELIX_FILES can be written, read and deleted from."""
+    """The check that the bucket of HELIX_FILES can be written, read and deleted from."""
     files = counts(connection)
     summary = (
         f"{files['moved']} files there, {files['waiting']} wait, {files['loose']} to be deleted"

@@ -1,4 +1,4 @@
-"""What `helix up` does before it serves: settings where there are none, the schema, samples."""
+"""Preparation by `helix up`: settings where there are none, the schema, samples."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def _server_of(model: str, variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _from_local_server(*, wanted: bool, ask: bool) -> dict[str, str]:
-    """What a model server of this machine is used by: where it is ``wanted``, or a user agrees
-    who is asked.
+    """Settings that use a model server of this machine: where it is ``wanted``, or a user who is
+    asked agrees.
 
     Raises:
         SettingsError: it is wanted, and there is none.

@@ -105,7 +105,7 @@ def revoke(key_id: KeyId) -> None:
 
 
 def _end(key: ApiKey) -> str:
-    """When the key opens nothing any more, or since when; empty: it always opens something."""
+    """The day from which the key opens nothing, past or to come; empty where there is none."""
     if key.revoked_at:
         return f"revoked {key.revoked_at:%Y-%m-%d}"
     if key.expires_at is None:

@@ -91,7 +91,7 @@ class ListByDefault(TyperGroup):
     """A group whose subcommand ``list`` is meant where none is named."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As the base does, with the subcommand in front."""
+        """Parse the arguments as the base does, with the subcommand in front."""
         if args[:1] != ["--help"] and (not args or args[0].startswith("-")):
             args = ["list", *args]
         return super().parse_args(ctx, args)

@@ -58,7 +58,7 @@ async def _serve(settings: Settings, tenant: str) -> None:
 
 
 def _stanza(kind: str, tenant: str, settings: Settings) -> str:
-    """What a client's settings need; a key is named by its variable, never printed."""
+    """The text for a client's settings; a key is named by its variable, never printed."""
     command = shutil.which("helix") or sys.argv[0]
     arguments = ["mcp"] if tenant == DEFAULT_TENANT else ["mcp", "--tenant", tenant]
     local = {"command": command, "args": arguments}

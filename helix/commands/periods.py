@@ -24,5 +24,5 @@ def span_of(text: str) -> timedelta:
 
 
 def span_or_never(text: str) -> timedelta | None:
-    """As ``span_of``; None for ``never``."""
+    """The span that ``span_of`` reads; None for ``never``."""
     return None if text.strip().lower() == "never" else span_of(text)

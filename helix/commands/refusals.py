@@ -69,7 +69,7 @@ async def _check_labels(library: AnswerService, tags: tuple[str, ...]) -> None:
 
 
 def refusal_lines(answer: Mapping[str, Any]) -> list[str]:
-    """What is known of a refusal, and what may help; none of a reply that is an answer."""
+    """The explanation of a refusal, and what may help; empty for an answer."""
     if answer["reason"] == "no_documents":
         return ["Nothing is ingested yet: `helix ingest PATH` brings files in."]
     lines = [one_line(answer["reason_text"])] if answer["reason_text"] else []

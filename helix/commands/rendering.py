@@ -20,7 +20,7 @@ _FENCES = ("```", "~~~")
 
 
 def draws_markdown() -> bool:
-    """Whether standard output is a terminal that shows styles, and nobody asked for plain text."""
+    """True if standard output is a terminal that shows styles, and nobody asked for plain text."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stdout.isatty() and not plain
 
@@ -72,7 +72,7 @@ async def print_pieces(answers: AnswerService, query: Query, printer: AnswerPrin
 
 
 def _whole_blocks(text: str, start: int) -> int:
-    """Where the last block that is whole ends: at a blank line outside of fenced code."""
+    """The end of the last whole block: it is at a blank line outside of fenced code."""
     end, position, fenced = start, start, False
     for line in text[start:].splitlines(keepends=True):
         position += len(line)
@@ -127,7 +127,7 @@ def doubt_lines(answer: Mapping[str, Any]) -> list[str]:
 
 
 def call_lines(answer: Mapping[str, Any]) -> list[str]:
-    """What an agent called for an answer, a line each; none where one search was made."""
+    """The calls of an agent for an answer, a line each; empty where one search was made."""
     calls = (answer.get("agent") or {}).get("calls") or []
     lines = [""] if calls else []
     for call in calls:

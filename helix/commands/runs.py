@@ -131,7 +131,7 @@ async def _follow(library: LibraryService, run: Row) -> Row:
 
 
 def _names(run: Row) -> list[str]:
-    """What a run brings in: the paths or the address it was given, else its first files."""
+    """The names of a run's sources: the paths or the address it was given, else its first files."""
     if run["url"]:
         return [str(run["url"])]
     if run["paths"]:
@@ -140,7 +140,7 @@ def _names(run: Row) -> list[str]:
 
 
 def _file_name(uri: str) -> str:
-    """What an upload was called; any other source is named in full."""
+    """The file name of an upload; any other source is named in full."""
     return uri.partition("/")[2] if uri.startswith(UPLOADED) else uri
 
 

@@ -1,4 +1,4 @@
-"""Where the server of an embedded database listens, told to commands on the same machine.
+"""The address of an embedded database's server, recorded for commands on the same machine.
 
 The server holds a lock on ``server.lock`` in the database's folder for as long as it lives, and
 the file says where it listens. The kernel drops the lock on any death, so an address is believed
@@ -51,7 +51,7 @@ def announced(database_url: str, address: str) -> Iterator[None]:
 
 
 def recorded_address(database_url: str) -> str | None:
-    """Where the living server of this database listens; None where there is none."""
+    """The address of the living server of this database; None where there is none."""
     file = _file(database_url)
     if file is None or not file.is_file():
         return None

@@ -1,4 +1,4 @@
-"""Where each setting comes from: the environment, ``.env`` or the user's file. Never a value."""
+"""The source of each setting: the environment, ``.env`` or the user's file. Never a value."""
 
 from __future__ import annotations
 

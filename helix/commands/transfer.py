@@ -112,7 +112,7 @@ def import_(
 
 
 async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Result:
-    """What ``work``, in a thread, gives with the vectors of HELIX_EMBEDDER."""
+    """The result of ``work``, done in a thread with the vectors of HELIX_EMBEDDER."""
     from helix.providers import build_embedder
     from helix.settings import load_settings
     from helix.transfer.new_vectors import NewVectors

@@ -131,7 +131,7 @@ async def before_answer(library: Library, answer_id: str) -> Before | None:
 
 
 async def space_of_answer(library: Library, answer_id: str) -> str | None:
-    """Where the own documents of an answer's conversation are; None where there are none.
+    """The space of the own documents of an answer's conversation; None where there are none.
 
     Raises:
         StoreUnavailable: the database did not answer.
@@ -250,6 +250,6 @@ def _added(
 
 
 def _is_half_full(history: History, settings: Settings) -> bool:
-    """Whether the history fills half of its room in the prompt: from then on a summary is kept."""
+    """True if the history fills half of its room in the prompt: from then on a summary is kept."""
     chars = sum(len(turn.question) + len(turn.answer) for turn in history.turns)
     return 2 * chars > settings.history_chars or 4 * len(history.turns) > settings.history_messages

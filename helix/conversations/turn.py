@@ -25,7 +25,7 @@ from helix.domain.wire_json import json_bytes
 from helix.errors import HelixError
 
 BEAT_SECONDS = 0.5
-"""How often, in seconds, a turn without events renews its lease, and sees a request to stop."""
+"""Seconds after which a turn without events renews its lease, and sees a request to stop."""
 LAST_EVENTS = frozenset({"done", "error", "stopped", "interrupted"})
 """The last events: each turn ends with one of them."""
 

@@ -16,7 +16,7 @@ from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.turn import Turn
 
 LOOK_SECONDS = 0.1
-"""How often, in seconds, a follower polls for the events of another process."""
+"""Seconds between a follower's polls for the events of another process."""
 _CLOSE_SECONDS = 5.0
 _BEYOND = 2**31 - 1
 """A number after which no event comes."""

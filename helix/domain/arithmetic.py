@@ -114,7 +114,7 @@ def evaluate(node: Node) -> Decimal:
 
 
 def shape(node: Node) -> object:
-    """What two ways to write the same expression have in common: its values and operations."""
+    """The form shared by all ways to write an expression: its values and operations."""
     if isinstance(node, Literal):
         return node.value, node.is_percent
     if isinstance(node, Negated):
@@ -123,7 +123,7 @@ def shape(node: Node) -> object:
 
 
 def is_percentage(node: Node) -> bool:
-    """Whether the value of an expression counts hundredths, as of 34% + 11%."""
+    """True if the value of an expression counts hundredths, as of 34% + 11%."""
     return _valued(node)[1]
 
 
@@ -183,7 +183,7 @@ class _Parser:
 
     @property
     def said(self) -> str:
-        """What comes next, for people."""
+        """The next token, as messages to people name it."""
         return repr(self.token.text if isinstance(self.token, Literal) else self.token)
 
     def _take(self, signs: str) -> str:

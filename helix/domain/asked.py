@@ -1,4 +1,4 @@
-"""What a question asks for: its terms, the kind of answer it expects, what it must not lack.
+"""The reading of a question: its terms, the kind of answer it expects, what it must not lack.
 
 The word lists are English; a question in another language simply has no kind and no stop words,
 and its terms weigh by how rare they are.
@@ -31,7 +31,7 @@ def any_of(name: str) -> str:
 
 
 class AnswerKind(Enum):
-    """What kind of words an answer must hold."""
+    """The kind of words that an answer must hold."""
 
     NUMBER = "number"
     TIME = "time"
@@ -141,21 +141,21 @@ class AskedQuestion:
 
     @cached_property
     def subject(self) -> tuple[str, ...]:
-        """What it is about: the meanings of its words, those that ask or tell a period left out."""
+        """Meanings of the question's words, without those that ask or tell a period."""
         bare = without_periods(without_document(self.text))
         bare = _TO_PAY.sub(lambda found: found["before"] or found["bare"], bare)
         return tuple(word for word in dict.fromkeys(meanings(bare)) if word not in _NO_SUBJECT)
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """What its proper names mean, months and single letters left out."""
+        """Meanings of the question's proper names, without months and single letters."""
         named = (self.terms[place] for place in self.names)
         found = {word for name in named if len(name) > 1 for word in meanings(name)}
         return frozenset(found).intersection(self.subject)
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """What `how many` counts: `how many full-time employees`; empty where it counts nothing."""
+        """The thing that `how many` counts: `how many full-time employees`; empty without one."""
         found = _COUNTED.search(self.text)
         return frozenset(meanings(found[1])[-1:]) - _NO_SUBJECT if found else frozenset()
 

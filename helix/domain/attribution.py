@@ -1,4 +1,4 @@
-"""Which chunk of a joined source a citation points at: the one that has what is said. Pure."""
+"""Attribution of a citation to one chunk of a joined source: the one that says the same. Pure."""
 
 from __future__ import annotations
 

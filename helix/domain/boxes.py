@@ -55,7 +55,7 @@ def _part(word: WordBox, start: int, end: int) -> Box:
 
 
 def _continues(line: Box, box: Box) -> bool:
-    """Whether ``box`` is the next word of the line that ends with ``line``."""
+    """True if ``box`` is the next word of the line that ends with ``line``."""
     height = min(line.bottom - line.top, box.bottom - box.top)
     shared = min(line.bottom, box.bottom) - max(line.top, box.top)
     gap = box.left - line.right

@@ -69,7 +69,7 @@ class Operand:
 
     @property
     def is_percent(self) -> bool:
-        """Whether it counts hundredths, by its own sign or its column's."""
+        """True if the operand counts hundredths, by its own sign or its column's."""
         return self.scale == "%" or bool(self.amount and self.amount.is_share)
 
 
@@ -96,7 +96,7 @@ class Calculation:
 
     @property
     def _counted(self) -> str:
-        """What all operands count, `euros`, where the result counts it too."""
+        """The unit of all operands, `euros`, where the result counts it too."""
         tree = parse(self.expression)
         known = [n for n, one in zip(literals(tree), self.operands, strict=True) if one]
         amounts = [one.amount for one in self.operands if one]
@@ -150,7 +150,7 @@ class Calculation:
         return text + self.expression[at:]
 
     def holds(self) -> bool:
-        """Whether the operands are the expression's numbers, and it comes to the result."""
+        """True if the operands are the expression's numbers, and it comes to the result."""
         try:
             tree = parse(self.expression)
             numbers = list(literals(tree))
@@ -200,14 +200,14 @@ class Calculation:
 
 
 def stands_for(number: Literal, operand: Operand, *, negated: bool) -> bool:
-    """Whether a number of an expression is an operand: value, sign, scale and percent sign."""
+    """True if a number of an expression is this operand: value, sign, scale and percent sign."""
     value = operand.value or Decimal(0)
     has_sign = (value < 0) == negated or not value
     return has_sign and number.is_percent == operand.is_percent and is_value(number, operand)
 
 
 def is_value(number: Literal, operand: Operand) -> bool:
-    """Whether a number has an operand's digits, or their value where it has its scale."""
+    """True if a number has an operand's digits, or their value where it has its scale."""
     value = operand.value
     if value is None:
         return False

@@ -24,7 +24,7 @@ def marker_numbers(answer: str) -> list[int]:
 
 
 def claims(answer: str) -> dict[int, list[str]]:
-    """What each cited number is cited for: the text in front of each of its markers.
+    """The claims of each cited number: the text in front of each of its markers.
 
     That is the text since the marker before; markers that follow each other share theirs.
     """
@@ -40,7 +40,7 @@ def claims(answer: str) -> dict[int, list[str]]:
 
 
 def is_refusal(answer: str) -> bool:
-    """Whether ``answer`` says the refusal and nothing else.
+    """True if ``answer`` says the refusal and nothing else.
 
     A model may quote it, mark it with sources, or set another apostrophe: letters decide.
     """
@@ -48,7 +48,7 @@ def is_refusal(answer: str) -> bool:
 
 
 def may_be_refusal(beginning: str) -> bool:
-    """Whether an answer that begins so may still turn out to be a refusal by ``is_refusal``."""
+    """True if an answer that begins so may still turn out to be a refusal by ``is_refusal``."""
     return _letters(REFUSAL).startswith(_letters(MARKER.sub("", beginning)))
 
 
@@ -95,7 +95,7 @@ def snippet(content: str, limit: int = SNIPPET_CHARS, start: int = 0) -> str:
 
 
 def location(hit: Hit) -> str:
-    """Where in its document a chunk lies: "page 47", else "Travel > Refunds", else ""."""
+    """The place of a chunk in its document: "page 47", else "Travel > Refunds", else ""."""
     return hit.label or " > ".join(hit.heading_path)
 
 

@@ -89,7 +89,7 @@ class Source:
 
     @property
     def place(self) -> SourcePlace:
-        """Where it stands, by its most relevant hit."""
+        """The source's place, by its most relevant hit."""
         return SourcePlace(self.hit.title, self.hit.heading_path, self.hit.facts)
 
 
@@ -144,7 +144,7 @@ def sources_of(
 
 
 class _Slice(NamedTuple):
-    """Where in its document a text lies: it starts at ``start``."""
+    """A text with its place in its document: it starts at ``start``."""
 
     start: int
     text: str
@@ -155,7 +155,7 @@ class _Slice(NamedTuple):
 
 
 class _Context:
-    """What has been taken so far, and what is left of the budget."""
+    """The sources taken so far, and the rest of the budget."""
 
     def __init__(self, max_tokens: int, max_sources: int, count: Count, *, joins: bool) -> None:
         self._joins = joins
@@ -205,7 +205,7 @@ class _Context:
         return joining, whole
 
     def _repeats(self, offered: Source) -> bool:
-        """Whether a source says it already, but for one that it shares characters with."""
+        """True if a source says the same already, but for one that it shares characters with."""
         words = _words_of(offered.content)
         return any(
             words.repeat(_words_of(text))
@@ -229,7 +229,7 @@ class _Words:
 
     @cached_property
     def _facts(self) -> list[str]:
-        """What tells texts of otherwise the same words apart, in order.
+        """The words that distinguish texts which are otherwise the same, in order.
 
         Numbers, identifiers, signs such as € and <, names and negations: reports of two years,
         contracts with two parties and a rule and its exception are alike but for these.
@@ -247,7 +247,7 @@ class _Words:
         return frozenset(map(hash, zip(*(words[n:] for n in range(_SHINGLE)), strict=False)))
 
     def repeat(self, other: _Words) -> bool:
-        """Whether ``other`` has all of this text, or nearly, and the same facts.
+        """True if ``other`` has all of this text, or nearly, and the same facts.
 
         A text that has this one and much more does not count as its repetition.
         """

@@ -1,4 +1,4 @@
-"""How far a crawl goes: where nobody says, and at most."""
+"""Limits of a crawl: the usual ones, and the highest that can be asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the speaker of a short turn left out, put back from the questions before it. Pure."""
+"""Completion of a short turn by what its speaker left out, from the questions before it. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REPLY = re.compile(
 
 
 def depends(question: str) -> bool:
-    """Whether it points back, opens with a connective, or has at most FEW_WORDS content words."""
+    """True if it points back, opens with a connective, or has at most FEW_WORDS content words."""
     if points_back(question):
         return True
     return len({word for word in words(question) if word not in STOP_WORDS}) <= FEW_WORDS
@@ -86,7 +86,7 @@ def in_reply(question: str, history: History) -> str | None:
 
 
 def _is_short(text: str) -> bool:
-    """Whether it is the name of a thing, of few words, that says nothing about it."""
+    """True if ``text`` is a thing's name, of few words, that says nothing about the thing."""
     found = words(text)
     return 0 < len(found) <= _MOST_LEFT and not (
         (STOP_WORDS | POINTING) - {"the", "a", "an", "of", "and", "our", "my"}
@@ -168,5 +168,5 @@ def _behind(before: str, more: str) -> str:
 
 
 def _is_all(period: Period, text: str) -> bool:
-    """Whether ``text`` asks for nothing beside the period."""
+    """True if ``text`` asks for nothing beside the period."""
     return not read_question(text[: period.start] + text[period.end :]).subject

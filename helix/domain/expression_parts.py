@@ -1,4 +1,4 @@
-"""What the parts of an arithmetic expression are: constants, divisors, negated numbers. Pure."""
+"""Parts of an arithmetic expression: constants, divisors, negated numbers. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HUNDRED = 100
 
 
 def divides_by(tree: Node, known: Collection[Literal]) -> bool:
-    """Whether an expression divides by one of the numbers ``known``."""
+    """True if an expression divides by one of the numbers ``known``."""
     if isinstance(tree, Literal):
         return False
     if isinstance(tree, Negated):
@@ -20,7 +20,7 @@ def divides_by(tree: Node, known: Collection[Literal]) -> bool:
 
 
 def ends_in_hundredths(tree: Node) -> bool:
-    """Whether an expression ends in `* 100`."""
+    """True if an expression ends in `* 100`."""
     if not isinstance(tree, Operation) or tree.sign != "*":
         return False
     return isinstance(tree.right, Literal) and tree.right.value == _HUNDRED
@@ -64,7 +64,7 @@ def _is_quotient(tree: Node) -> bool:
 
 
 def _terms(tree: Node) -> int:
-    """How many numbers a sum adds; 0 of what is no sum."""
+    """The count of the numbers that a sum adds; 0 of what is no sum."""
     if isinstance(tree, Literal):
         return 1
     if isinstance(tree, Negated):

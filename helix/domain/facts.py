@@ -1,4 +1,4 @@
-"""What a document says of itself, as text by name, and what people have changed of it."""
+"""Facts that a document states of itself, as text by name, and people's edits of them."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def sniff(data: bytes, name: str = "") -> str | None:
 
 
 def supported_name(name: str) -> bool:
-    """Whether a file of this name is worth opening: its suffix is one of KINDS."""
+    """True if a file of this name is worth opening: its suffix is one of KINDS."""
     return _by_name(name) is not None
 
 
@@ -131,7 +131,7 @@ def _is_pdf(data: bytes, name: str) -> bool:
 
 
 def _name_of_unread(data: bytes) -> str:
-    """What a file that is not read is, by its signature; "binary data" where it has none."""
+    """The kind of a file that is not read, by its signature; "binary data" where it has none."""
     for start, what in _CODED_TEXT.items():
         if data.startswith(start):
             return what
@@ -168,7 +168,7 @@ def _text_kind(data: bytes, named: str | None) -> str:
 
 
 def _is_table(head: str) -> bool:
-    """Whether lines of the same number of cells follow each other; for files without a name."""
+    """True if lines with the same number of cells follow each other; for files without a name."""
     lines = head.splitlines()[:50]
     if len(head) == _SAMPLE:
         lines = lines[:-1]

@@ -19,7 +19,7 @@ from helix.language.terms import question_words, terms
 from helix.language.words import words
 
 TERM_WEIGHT = 0.3
-"""What a word of the question just before weighs, where a word of the turn weighs 1."""
+"""The weight of a word of the question just before, where a word of the turn weighs 1."""
 VECTOR_WEIGHT = 0.25
 """The same of its vector."""
 BARE = 3.0
@@ -95,7 +95,7 @@ def _on_this_topic(asked: Sequence[str]) -> Sequence[str]:
 
 
 def with_topic(asked: FollowUp) -> str:
-    """`How long does it take?` with what the question before it asked about in place of `it`.
+    """The question `How long does it take?` with the topic of the one before in place of `it`.
 
     For a model that takes words as they stand. Only a turn that asks for a measure, a person, a
     time or a place, which any passage may have, with at most two content words of its own; every

@@ -28,13 +28,13 @@ class LexicalMatch:
 
     @property
     def exact(self) -> bool:
-        """Whether one chunk has every word, a rare identifier among them."""
+        """True if one chunk has every word, a rare identifier among them."""
         return self.identifiers > 0 and self.together >= self.words
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """How likely what was found answers, 0 to 1, by the calibrated gate.
+    """The likelihood, 0 to 1, that what was found answers, by the calibrated gate.
 
     ``least`` is enough to pass. ``bounded``: only within the ceiling of the distance, for somebody
     set it. ``signals`` are what the estimate was made from.
@@ -67,7 +67,7 @@ class GateDecision:
 
 
 def is_identifier(word: str) -> bool:
-    """Whether a term names something: ``404b``, ``§3``, ``us-gaap_2``, ``10.1``, ``36743``.
+    """True if a term names something: ``404b``, ``§3``, ``us-gaap_2``, ``10.1``, ``36743``.
 
     It has a digit beside something else, or five digits: a year or a count names nothing.
     """

@@ -1,4 +1,4 @@
-"""What was asked and answered before in a conversation, for the question that follows. Pure."""
+"""Questions and answers so far in a conversation, for the question that follows. Pure."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _THIS = re.compile(r"(?:this|the|that|my) (?:document|file|report|paper|contract
 
 
 class Intent(Enum):
-    """What is asked for beside an answer from passages that fit the question."""
+    """An intent other than an answer from passages that fit the question."""
 
     GREETING = "greeting"
     DOCUMENTS = "documents"
@@ -68,12 +68,12 @@ def courtesy(question: str) -> str:
 
 
 def is_summary(question: str) -> bool:
-    """Whether a question asks for a summary of a document."""
+    """True if a question asks for a summary of a document."""
     return summary_topic(question) is not None
 
 
 def summary_topic(question: str) -> str | None:
-    """What is to be summed up, '' for `this document`; None where no summary is asked for."""
+    """The topic to sum up, '' for `this document`; None where no summary is asked for."""
     found = _SUMMARY.fullmatch(question)
     if not found:
         return None

@@ -11,7 +11,7 @@ NOTICE_DAYS = 60
 
 @dataclass(frozen=True)
 class Lifetime:
-    """How long the model that the setting ``variable`` names is there.
+    """The lifetime of the model that the setting ``variable`` names.
 
     ``ends`` is the day of its announced end, None where none is announced; ``gone``: its service
     lists it no more. ``replacement`` is what to use then.
@@ -30,7 +30,7 @@ class Lifetime:
         return (self.ends - day).days if self.ends else None
 
     def ends_soon(self, day: date) -> bool:
-        """Whether the model has ended by ``day``, is gone, or ends within NOTICE_DAYS."""
+        """True if the model has ended by ``day``, is gone, or ends within NOTICE_DAYS."""
         left = self.days_left(day)
         return left is not None and left <= NOTICE_DAYS
 

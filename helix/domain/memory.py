@@ -43,7 +43,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a prompt has of a conversation: its ``text``, empty where there is nothing.
+    """The part of a conversation in a prompt: its ``text``, empty where there is nothing.
 
     ``turns`` came before, of which ``in_full`` are there; ``summarised`` where a summary stands for
     those that are not.
@@ -57,7 +57,7 @@ class Memory:
 
     @property
     def before(self) -> Before | None:
-        """As ``chat_messages`` takes it; None where there is nothing."""
+        """The memory as ``chat_messages`` takes it; None where there is nothing."""
         return Before(HISTORY_RULES, self.text) if self.text else None
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What questions call a document by: names of it, and the names that a question may have.
+"""Names of documents, and the names in a question that may be a document's.
 
 A name is words folded as copies are compared, with spaces between; a period's is its key
 (helix/language/periods.py), which no words can be.
@@ -80,7 +80,7 @@ class Called(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a question may call documents by.
+    """The words of a question that may be names of documents.
 
     ``kinds`` are patterns' names ("10-Q"); ``latest`` is whether it asks for the newest.
     """
@@ -97,7 +97,7 @@ class Asked:
 
 
 def asked_names(question: str) -> Asked:
-    """What ``question`` may call documents by: each run of its words, and its periods."""
+    """The names in ``question`` that may be documents': each run of its words, and its periods."""
     found = [
         (_plain(match[0]), match[0][0].isupper() or match[0][0].isdigit())
         for match in WORD.finditer(_POSSESSIVE.sub("", question))

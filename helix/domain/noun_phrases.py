@@ -17,7 +17,7 @@ _DEFINITE = re.compile(r"\b(?:[Tt]he|a (?:specific|certain|particular))\s+(?=[A-
 _PRONOUN = re.compile(expression("followups", "pronoun"), re.DOTALL)
 """A question whose pronoun comes before any name or thing that it could stand for."""
 _EXPLETIVE = re.compile(expression("followups", "expletive"), re.IGNORECASE | re.DOTALL)
-"""What follows an `it` that stands for what comes after: `is it possible to`."""
+"""The continuation of an `it` that stands for what comes after: `is it possible to`."""
 _AUXILIARY = re.compile(
     r"\b(?:do|does|did|can|could|will|would|shall|should|may|might|must)\s+\Z", re.IGNORECASE
 )
@@ -25,11 +25,11 @@ _COPULA = re.compile(r"\b(?:is|are|was|were|isn['’]t|aren['’]t)\s+\Z", re.IG
 _ANTECEDENT = re.compile(
     r"\b(?:the|an?|any|every|each|some|no|which|what)\s+[\w'’-]+\s+\Z", re.IGNORECASE
 )
-"""What a relative `that` follows: `the factory that makes the phone` points at nothing."""
+"""The antecedent of a relative `that`: `the factory that makes the phone` points at nothing."""
 _WORD = re.compile(r"\s*([\w'’-]+)")
 _OWNER = re.compile(r"(?:['’]s|(?<=s)['’])\Z")
 _DATED = re.compile(r"\s+(?:in|on|at|from|until|since)\s+(?:the\s+)?(?:[A-Z]\w+\s+)?\d")
-"""What tells which of many by its time: `the championship in 1998`."""
+"""The time that tells one of many from the others: `the championship in 1998`."""
 _LISTS = word_lists("followups")
 _ENDS_PHRASE = _LISTS["ends_phrase"] | STOP_WORDS
 
@@ -59,13 +59,13 @@ class NounPhrase:
 
     @property
     def is_one_of_many(self) -> bool:
-        """Whether it is of a kind of which documents know many, such as actors."""
+        """True if the thing is of a kind of which documents know many, such as actors."""
         head = self.words[-1].lower()
         many = _LISTS["many_of_a_kind"]
         return head in many or head.removesuffix("s") in many
 
     def is_known(self, known: set[str]) -> bool:
-        """Whether its thing is among the words ``known``, or comes earlier in the question."""
+        """True if its thing is among the words ``known``, or comes earlier in the question."""
         return not known.union(terms(self.before)).isdisjoint(terms(self.words[-1]))
 
 
@@ -141,7 +141,7 @@ def _read(text: str, start: int, *, asked_by_verb: bool) -> tuple[list[str], int
 
 
 def _describes(word: str) -> bool:
-    """Whether it is no noun: `recently`, `recognised`."""
+    """True if ``word`` is an adverb or participle, no noun: `recently`, `recognised`."""
     if word.endswith("ly"):
         return word not in _LISTS["not_adverbs"]
     return word.endswith("ed") and not word.endswith("eed")

@@ -1,4 +1,4 @@
-"""Where on its printed page each word of a document is: boxes packed as bytes, and looked up."""
+"""Places of a document's words on its printed pages: boxes packed as bytes, and looked up."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ _SOURCE_HEADER = re.compile(r"^[\W_]*\d+\s*\]\s*\(\s*id\s*[=:]", re.IGNORECASE)
 
 
 class Before(NamedTuple):
-    """What a prompt has in front of its user turn: data, and the rules that say so."""
+    """The data in front of a prompt's user turn, and the rules that mark it as data."""
 
     rules: str
     text: str
 
 
 class Numbered(Protocol):
-    """What the prompt needs of a source."""
+    """A source as the prompt needs it."""
 
     @property
     def chunk_id(self) -> int: ...
@@ -129,7 +129,7 @@ def _seen(character: str) -> str:
 
 
 def _reads_like_delimiter(line: str) -> bool:
-    """As the eye takes the line: look-alikes folded, invisible characters dropped."""
+    """True if the line looks like a delimiter: look-alikes folded, invisible characters dropped."""
     if not line.isascii():
         line = "".join(map(_seen, line))
     return bool(_DELIMITER.match(line) or _SOURCE_HEADER.match(line))

@@ -1,4 +1,4 @@
-"""What a question may be, wherever it comes from."""
+"""Checks of a question's text, wherever it comes from."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def question_of(text: str | None, limit: int, name: str = "question") -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing visible in ``text``."""
+    """True if there is nothing visible in ``text``."""
     return all(unicodedata.category(c)[0] in "ZC" for c in text)

@@ -1,4 +1,4 @@
-"""What travels between the database and the rest of Helix: a document to write, a chunk found."""
+"""Records between the database and the rest of Helix: a document to write, a chunk found."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class DocumentRecord:
     tables: tuple[Table, ...] = ()
     pages: tuple[PrintedPage, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the document says of itself on its first pages: company, period, kind and the like."""
+    """Facts that the document states on its first pages: company, period, kind and the like."""
     file_name: str = ""
     """Of the source, without its folders; one that people have given stays."""
 
@@ -130,7 +130,7 @@ class Hit:
 
     @property
     def kind(self) -> SourceKind:
-        """What it is: a passage of a document, or a tool's result."""
+        """The hit's kind: a passage of a document, or a tool's result."""
         return self.tool.kind if self.tool else "passage"
 
     @property
@@ -145,7 +145,7 @@ class Hit:
 
     @property
     def place(self) -> Place:
-        """What a citation says of it besides its text, which a chunk of one id never changes."""
+        """A citation's fields besides its text, which a chunk of one id never changes."""
         return (
             self.title, self.start_char, self.end_char, self.page, self.heading_path, self.label
         )  # fmt: skip
@@ -178,7 +178,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, best first.
+    """The outcome of a search, best first.
 
     ``nearest`` is the least distance of all candidates, whether or not it is among these; None
     where there are none, NaN where no distance is known. ``words`` and ``identifiers`` count the

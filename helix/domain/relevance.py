@@ -1,4 +1,4 @@
-"""Whether what is said bears on what is asked: its subject, its entity, its period. Pure."""
+"""Tests that a statement bears on the question: its subject, its entity, its period. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def companies_of(sources: Iterable[Placed]) -> frozenset[str]:
 
 
 def is_of_another(question: AskedQuestion, place: SourcePlace, companies: frozenset[str]) -> bool:
-    """Whether a question names one of ``companies``, and a source is another company's."""
+    """True if a question names one of ``companies``, and the source is another company's."""
     asked = companies.intersection(question.subject)
     return bool(asked and place.company) and asked.isdisjoint(place.company)
 
@@ -56,7 +56,7 @@ def is_of_another(question: AskedQuestion, place: SourcePlace, companies: frozen
 def foreign_names(
     question: AskedQuestion, place: SourcePlace, text: frozenset[str], companies: frozenset[str]
 ) -> frozenset[str]:
-    """What a question names that a source with these meanings of its ``text`` is not about.
+    """Names in a question that a source with these meanings of its ``text`` is not about.
 
     A name that is in none of its words; and a company, where the source is another's.
     """
@@ -93,12 +93,12 @@ def irrelevance(
 
 
 def _shares(question: AskedQuestion, whole: frozenset[str]) -> bool:
-    """Whether the source has a third of what is asked about: a paraphrase may have none itself."""
+    """True if the source has a third of what is asked about: a paraphrase may have none itself."""
     return 3 * len(whole.intersection(question.subject)) >= len(question.subject)
 
 
 def _around(said: str, text: str) -> frozenset[str]:
-    """What the sentences around the one said mean: a count may be of what they name."""
+    """Meanings of the sentences around the one said: a count may be of what they name."""
     spans = sentence_spans(text)
     wanted = " ".join(said.split())[:40]
     for place, (start, end) in enumerate(spans):
@@ -129,7 +129,7 @@ def _number(quarter: re.Match[str]) -> int:
 
 
 def is_of_another_time(question: AskedQuestion, said: str, place: SourcePlace = NO_PLACE) -> bool:
-    """Whether each period that the statement names is another than each that is asked for.
+    """True if each period that the statement names is another than each that is asked for.
 
     Args:
         place: where it is said; its document's own period has several names.
@@ -171,7 +171,7 @@ def is_of_another_time(question: AskedQuestion, said: str, place: SourcePlace = 
 
 
 def _is_compared(said: str, one: Period) -> bool:
-    """Whether a statement only compares with a period: `up from 2018`, `$9 (2018: $8)`."""
+    """True if a statement only compares with a period: `up from 2018`, `$9 (2018: $8)`."""
     aside = said[one.start - 1 : one.start] == "(" and said[one.end : one.end + 1] == ":"
     return aside or _COMPARED.search(said[: one.start]) is not None
 

@@ -1,4 +1,4 @@
-"""What a search came to: hits, the decision about them, and how it came about."""
+"""The outcome of a retrieval: hits, the decision about them, and its trace."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ turn of a conversation speaks of something that nothing before it names."""
 
 @dataclass
 class Trace:
-    """How a retrieval came about.
+    """The trace of a retrieval.
 
     ``candidates`` are what the search brought, best first; ``terms`` what was searched beside the
     question; ``rerank_scores`` those of the hits in their order, None without a reranker or where
@@ -52,7 +52,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What a search found, best first, and what may be made of it.
+    """Hits of a search, best first, and the sources that may be answered from.
 
     ``space`` is what it was searched and judged in, whatever the database has become since.
     ``reason`` says why nothing may be answered; None: the model may be asked, with ``sources`` as
@@ -67,17 +67,17 @@ class Retrieval:
     reason: Reason | None = None
     named: list[tuple[int, str]] | None = None
     is_reply: bool = False
-    """Whether the answer rests on no source: Helix's own word of itself or the library, or what a
-    model says of an image."""
+    """True if the answer rests on no source: Helix's word of itself or the library, or a model's
+    word of an image."""
     calculations: tuple[Calculation, ...] = ()
-    """What an agent's tools calculated of the sources."""
+    """Calculations that an agent's tools made from the sources."""
     writing: bool = False
-    """Whether code and drafts are written from it, which may hold what no source states."""
+    """True if code and drafts are written from it, which may hold what no source states."""
     gathered: Gathered | None = None
-    """How an agent gathered the sources; None where one search brought them."""
+    """The agent's gathering of the sources; None where one search brought them."""
     usages: tuple[Usage, ...] = ()
-    """What each call of the model took that gathered the sources, or found no answer in what is
-    attached; empty where a search did."""
+    """Usage of the model's calls that gathered the sources, or found no answer in what is attached;
+    empty where a search brought them."""
     attached_alone: bool = False
     """True where only the documents of the conversation were read, because they answer."""
     stands_alone: bool = False
@@ -85,5 +85,5 @@ class Retrieval:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """What an agent called for it; empty where one search was made."""
+        """The calls of an agent for it; empty where one search was made."""
         return self.gathered.calls if self.gathered else ()

@@ -1,4 +1,4 @@
-"""What a question may be answered from: a tenant's documents, all of them or some."""
+"""The documents that a question may be answered from: all of a tenant's, or some."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Scope:
 
     @property
     def narrowed(self) -> bool:
-        """Whether it is less than all documents of the tenant."""
+        """True if the scope is less than all documents of the tenant."""
         return bool(self.filters())
 
     def filters(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a search is made in: whose vectors, how near is near enough, and how rankings are joined."""
+"""The settings of a search: whose vectors, how near is near enough, and how rankings are joined."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from helix.contract import DEFAULT_DENSE_WEIGHT
 RRF_K = 60
 """Of reciprocal rank fusion, 1 / (k + rank): the value of Cormack et al. 2009."""
 LISTED = 50
-"""How many chunks a ranking brings at least before the best of them are chosen."""
+"""The least number of chunks that a ranking brings before the best of them are chosen."""
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """How two rankings become one.
+    """The rule that makes one ranking of two.
 
     ``dense_weight``, from 0 to 1, is the share of the cosine in a convex sum with the BM25 score,
     which is scaled by the best one; None is reciprocal rank fusion with ``rrf_k``, from 1. The

@@ -1,4 +1,4 @@
-"""Where a source stands: its document's title and facts, and the headings above it. Pure."""
+"""The place of a source: its document's title and facts, and the headings above it. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SourcePlace:
 
     @cached_property
     def about(self) -> frozenset[str]:
-        """What its title, the headings above it and the facts of its document mean."""
+        """Meanings of its title, the headings above it and the facts of its document."""
         return frozenset(meanings(self.text))
 
     @cached_property

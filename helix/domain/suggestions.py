@@ -20,7 +20,7 @@ _LONGEST_HEADING = 80
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What questions of one document are made from; ``tables`` have spans of ``text``."""
+    """The material for questions of one document; ``tables`` have spans of ``text``."""
 
     document_id: int
     title: str
@@ -42,7 +42,7 @@ class Suggestion:
     value: str = ""
 
     def is_met_by(self, answer: str) -> bool:
-        """Whether ``answer`` has the number that is asked for."""
+        """True if ``answer`` has the number that is asked for."""
         return self.value in answer
 
 
@@ -119,7 +119,7 @@ def _of_cell(material: Material, table: Table, cell: Cell) -> str | None:
 
 
 def _label(path: HeaderPath) -> str:
-    """What a row is of: "products net sales" for the label "Products" of "Net sales"."""
+    """The label of a row: "products net sales" for the label "Products" of "Net sales"."""
     if not path:
         return ""
     label = _lowered(_MARKS.sub("", path[-1]))
@@ -193,7 +193,7 @@ def _of_authors(material: Material) -> Iterator[str]:
 
 
 def _of_sections(material: Material) -> Iterator[str]:
-    """What is said about a heading's subject: a heading in words, no signature and no note."""
+    """Questions about the subject of a heading that is words, no signature and no note."""
     for heading in material.headings:
         words = len(heading.split())
         if 2 <= words <= 7 and len(heading) <= _LONGEST_HEADING and _SUBJECT.fullmatch(heading):

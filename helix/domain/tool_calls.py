@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Ended = Literal["done", "steps", "seconds", "tokens", "failed"]
-"""What ended a gathering: the model or plan itself, a bound, or a failure of the model."""
+"""The reason why a gathering ended: the model or plan itself, a bound, or a failed model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """How an agent gathered the sources of an answer.
+    """An agent's gathering of the sources of an answer.
 
     ``left_out`` counts the passages for which the ledger had no room.
     """

@@ -16,7 +16,7 @@ from helix.domain.arithmetic import NotArithmetic, evaluate, is_percentage, pars
 
 Kind = Literal["calculation", "clock"]
 SourceKind = Literal["passage", "calculation", "clock"]
-"""What a numbered source is: a passage of a document, or a tool's result."""
+"""The kind of a numbered source: a passage of a document, or a tool's result."""
 TITLES: Mapping[str, str] = {"calculation": "Calculation", "clock": "Clock"}
 """The titles of such sources, where a passage has its document's."""
 _PLACES = 10
@@ -52,7 +52,7 @@ class ToolResult:
         return f"{written} = {self.result}"
 
     def holds(self) -> bool:
-        """Whether a calculation comes to its result when it is computed again."""
+        """True if a calculation comes to its result when it is computed again."""
         if self.kind == "clock":
             return True
         try:

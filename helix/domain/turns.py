@@ -1,4 +1,4 @@
-"""What a question is in its conversation, as its answer tells it."""
+"""A question's turn in its conversation, as its answer reports it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Literal
 from helix.domain.memory import Memory
 
 TurnKind = Literal["standalone", "dependent", "underspecified", "conversational", "image"]
-"""Whether a turn can be understood alone, or from what came before, or not at all; conversational
-turns ask nothing of the documents, and those about an image are answered from it alone."""
+"""The kind of a turn: understood alone, understood from what came before, or not at all;
+conversational turns ask nothing of the documents, and an image's are answered from it alone."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Turn:
     understood_as: str | None
     memory: Memory
     unresolved: str | None = None
-    """What it speaks of that nothing names, of an underspecified turn."""
+    """The thing an underspecified turn speaks of that nothing names."""
 
     def to_json(self) -> dict[str, Any]:
         """The ``turn`` of an answer's JSON."""

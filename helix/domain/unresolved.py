@@ -1,4 +1,4 @@
-"""What a turn speaks of that nothing before it names, such as `this actor`. Pure.
+"""Things that a turn speaks of and nothing before it names, such as `this actor`. Pure.
 
 Found on MTRAG-UN (evals/CONVERSATIONS.md): a demonstrative is seldom wrong; `the loan` mostly has
 the loan of some document in mind, and counts only where what was found is of no one thing either;
@@ -51,7 +51,7 @@ def unresolved_phrase(question: str, history: History) -> NounPhrase | None:
 
 
 def unnamed(question: str, history: History) -> str | None:
-    """What a question that was refused does not name: as ``unresolved``, whatever was found."""
+    """The thing that a refused question does not name: as ``unresolved``, whatever was found."""
     phrase = unresolved_phrase(question, history)
     return phrase.text if phrase else early_pronoun(question)
 
@@ -71,13 +71,13 @@ def _first_unresolved(phrases: Sequence[NounPhrase], history: History) -> NounPh
 
 
 def _competing(found: Sequence[Candidate]) -> bool:
-    """Whether several passages fit nearly as well, so that none is surely meant."""
+    """True if several passages fit nearly as well, so that none is surely meant."""
     scores = [each.fused for each in found[:_COMPARED] if each.fused is not None]
     return len(scores) == _COMPARED and scores[0] - scores[-1] < SPREAD
 
 
 def _off_topic(history: History, found: Sequence[Candidate]) -> bool:
-    """Whether the passages hardly speak of what the question before did."""
+    """True if the passages hardly speak of what the question before did."""
     topic = set(read_question(history.turns[-1].question).subject)
     met = sum(len(topic.intersection(terms(each.hit.content))) for each in found[:_COMPARED])
     return bool(topic) and met <= OFF_TOPIC * len(topic) * _COMPARED

@@ -1,4 +1,4 @@
-"""Those that wait, by tenant; the tenant whose last turn is longest ago is next."""
+"""Waiters by tenant; the tenant whose last turn is longest ago is next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Turn = asyncio.Future[None]
 
 
 class FairQueue:
-    """Those that wait, by tenant. It counts no places: who wakes the next one does."""
+    """Waiters by tenant. The queue counts no places: its users do, and wake the next waiter."""
 
     def __init__(self) -> None:
         self._queues: OrderedDict[str, deque[Turn]] = OrderedDict()
@@ -20,11 +20,11 @@ class FairQueue:
 
     @property
     def longest(self) -> int:
-        """How many wait of the tenant that has most."""
+        """The number of waiters of the tenant that has most."""
         return max(map(len, self._queues.values()), default=0)
 
     def of(self, tenant: str) -> int:
-        """How many wait of ``tenant``."""
+        """The number of waiters of ``tenant``."""
         return len(self._queues.get(tenant, ()))
 
     def join(self, tenant: str) -> Turn:

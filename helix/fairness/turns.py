@@ -17,7 +17,7 @@ class FairTurns:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of waiters."""
         return len(self._queue)
 
     @asynccontextmanager

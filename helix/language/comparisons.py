@@ -83,7 +83,7 @@ def rows_of_table(rows: Sequence[tuple[TableRow, Span]], row: TableRow) -> list[
 
 
 def _header_without_period(cell: Named) -> tuple[str, int | None] | None:
-    """What a header says beside its period, and the period's months; None without a single one."""
+    """A header's words beside its period, and the period's months; None without a single one."""
     header = cell.header.replace(INWARDS, " ")
     if len(periods(header)) != 1:
         return None
@@ -106,7 +106,7 @@ def _is_share(cell: Named) -> bool:
 
 
 def _sum_up(found: Sequence[Compared], totals: Sequence[Decimal]) -> bool:
-    """Whether the numbers sum up to the total, as far as they are rounded."""
+    """True if the numbers sum up to the total, as far as they are rounded."""
     if len(totals) != 1:
         return False
     exponent = min(one.value.as_tuple().exponent for one in found)

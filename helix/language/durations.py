@@ -1,4 +1,4 @@
-"""How long a period is that a text names in words: three months, a quarter, a year. And none."""
+"""The length of a period that a text names in words: three months, a quarter, a year, or none."""
 
 from __future__ import annotations
 

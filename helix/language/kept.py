@@ -1,4 +1,4 @@
-"""What was read of texts, kept for those that are read again; bounded by its size in memory."""
+"""A cache of what was read of texts, for those that are read again; bounded by its size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Kept(Generic[Read]):
         self._changing = threading.Lock()
 
     def __call__(self, text: str) -> Read:
-        """What ``read`` gives for ``text``, now or before."""
+        """The result of ``read`` for ``text``, computed now or before."""
         try:
             found = self._found[text]
             self._found.move_to_end(text)

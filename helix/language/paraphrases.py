@@ -1,4 +1,4 @@
-"""What words mean, roughly: stems, with one for all that say the same (`net sales`, `revenue`)."""
+"""Rough meanings of words: stems, with one for all that say the same (`net sales`, `revenue`)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def meaning(word: str) -> str:
 
 @kept(most_bytes=32 * MEBIBYTE, bytes_a_character=8)
 def meanings(text: str) -> tuple[str, ...]:
-    """What the words of a text mean, in their order, its function words left out.
+    """Meanings of the words of a text, in their order, without its function words.
 
     `Net sales of Macs` and `Mac revenue` have the same two. Numbers are meanings as they stand.
     """

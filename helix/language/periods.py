@@ -32,7 +32,7 @@ _LENGTHS = {
     "nine months": ("nine months", 9), "fiscal year": ("fiscal year", 12), "year": ("year", 12),
     "financial year": ("year", 12), "twelve months": ("year", 12),
 }  # fmt: skip
-"""How a report calls what it reports on: what that is called here, and its months."""
+"""Phrases of a report for the period it reports on: its name here, and its months."""
 DAY = expression("periods", "any_day")
 """A day in any form, for rules that look for one after a label."""
 _ENDED = re.compile(
@@ -123,7 +123,7 @@ def reported(text: str) -> tuple[tuple[str, ...], date | None]:
 
 
 def asks_for_latest(text: str) -> bool:
-    """Whether ``text`` asks for the newest of several: "the latest 10-Q", "most recent quarter"."""
+    """True if ``text`` asks for the newest of several: "the latest 10-Q", "most recent quarter"."""
     return bool(_LATEST.search(text))
 
 

@@ -1,4 +1,4 @@
-"""How often an amount is due: `monthly`, `per year`, `a full day`."""
+"""The rate at which an amount is due: `monthly`, `per year`, `a full day`."""
 
 from __future__ import annotations
 

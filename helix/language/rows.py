@@ -77,7 +77,7 @@ class TableRow:
 
     @property
     def group(self) -> str:
-        """What its label stands under, '' where nothing is above it."""
+        """The labels above the row's own, '' where there are none."""
         return INWARDS.join(self.path[:-1])
 
 
@@ -96,7 +96,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What the numbers below a line are counted in, as the line says it at ``text[start:end]``."""
+    """The units of the numbers below a line, as the line says it at ``text[start:end]``."""
 
     start: int
     end: int
@@ -131,7 +131,7 @@ class Units:
 
     @property
     def currency(self) -> str:
-        """`$` where the line says that they are dollars; '' where it says nothing."""
+        """The sign `$` where the line says that they are dollars; '' where it says nothing."""
         found = _CURRENCY.search(self.text)
         return (found[1] or _SIGNS.get(found[2].lower(), "")) if found else ""
 
@@ -157,7 +157,7 @@ def amount(value: str) -> Amount | None:
 
 
 def is_row(line: str) -> bool:
-    """Whether a line is a row that names its columns."""
+    """True if a line is a row that names its columns."""
     return BESIDE in line and ": " in line and not line.startswith(("|", "#"))
 
 
@@ -214,7 +214,7 @@ def units_in(text: str, span: Span) -> Units | None:
 
 
 def counted_in(row: TableRow, cell: Named, units: Units | None) -> str:
-    """What the value of a cell counts: "%", a scale such as "million", or ''."""
+    """The unit of a cell's value: "%", a scale such as "million", or ''."""
     value = amount(cell.value)
     if value is None:
         return ""

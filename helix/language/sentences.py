@@ -120,7 +120,7 @@ def _boundaries(text: str) -> Iterator[int]:
 
 
 def _is_row(text: str, start: int) -> bool:
-    """Whether the line at ``start`` is a row: prose may have a bar too, as in `P(A | B)`."""
+    """True if the line at ``start`` is a row: prose may have a bar too, as in `P(A | B)`."""
     if text.startswith("|", start):
         return _BARRED_ROW.match(text, start) is not None
     cell = _FIRST_CELL.match(text, start)
@@ -130,7 +130,7 @@ def _is_row(text: str, start: int) -> bool:
 
 
 def _line_ends(text: str, start: int, end: int, following: int) -> bool:
-    """Whether the break between the line start:end and the one at ``following`` ends a sentence."""
+    """True if the break between the line start:end and the one at ``following`` ends a sentence."""
     width = 2 if text.startswith("\r\n", end) else 1
     if following >= len(text) or _LINE_END.search(text, end + width, following):
         return True
@@ -140,7 +140,7 @@ def _line_ends(text: str, start: int, end: int, following: int) -> bool:
 
 
 def _broken_early(text: str, start: int, end: int, following: int) -> bool:
-    """Whether the line is so short that wrapping cannot have broken it: a title, a label.
+    """True if the line is so short that wrapping cannot have broken it: a title, a label.
 
     A wrapping editor would have moved the next line's first word up; the margin of two fifths
     leaves room for the ragged lines of proportional type.
@@ -185,7 +185,7 @@ def _token_before(text: str, position: int) -> str:
 
 
 def _abbreviates(before: str, word: str, *, initial: bool) -> bool:
-    """Whether ``before.`` is an abbreviation within a sentence that goes on with ``word``.
+    """True if ``before.`` is an abbreviation within a sentence that goes on with ``word``.
 
     ``initial``: the word has a stop of its own, so `A` in `J. A. Hobson` is no article.
     """

@@ -63,7 +63,7 @@ def _language_of(sample: str) -> str:
 
 
 def _count_functions(found: Sequence[str]) -> tuple[int, int]:
-    """How many words there are, and how many of them are function words of English."""
+    """The number of words, and how many of them are function words of English."""
     return len(found), sum(word in STOP_WORDS for word in found)
 
 
@@ -85,7 +85,7 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
 
 
 def term_counts(text: str, language: str = ENGLISH) -> dict[str, int]:
-    """How often each of ``terms`` comes, in the order in which they come first.
+    """The count of each of ``terms``, in the order in which they come first.
 
     Several times as quick as counting them, for what most of a text consists of is known from the
     texts before.
@@ -107,7 +107,7 @@ def term_counts(text: str, language: str = ENGLISH) -> dict[str, int]:
 
 
 class _Names(NamedTuple):
-    """What compounds add: ``words`` that may be one, parts of these, and what is one ``whole``."""
+    """Terms that compounds add: ``words`` that may be one, their ``parts``, and each as a whole."""
 
     words: Sequence[str]
     parts: Sequence[str]
@@ -161,7 +161,7 @@ def _bare(found: list[str]) -> list[str]:
 
 
 def _forms(found: Iterable[str], language: str) -> list[str]:
-    """What words are stored and looked up as."""
+    """The forms in which words are stored and looked up."""
     if language != ENGLISH:
         return list(found)
     return [_stem(word) for word in found if word not in STOP_WORDS]
@@ -173,7 +173,7 @@ def _parts(found: Iterable[str]) -> list[str]:
 
 
 def _wholes(folded: str) -> list[str]:
-    """What ``words`` takes apart, and some that it does not, whole."""
+    """Compounds as wholes: those that ``words`` takes apart, and some that it does not."""
     found = (match[0] for match in _COMPOUND.finditer(folded))
     return [
         whole

@@ -1,1 +1,1 @@
-"""What is in Helix and what is on its way in: SQL and types of documents, uploads and runs."""
+"""The library and what is on its way in: SQL and types of documents, uploads and runs."""

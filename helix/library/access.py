@@ -1,4 +1,4 @@
-"""How routes and commands reach the database: reads, and actions that are one transaction each."""
+"""Access of routes and commands to the database: reads, and actions of one transaction each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def compose(template: str, **fragments: str) -> str:
 
 
 class LibraryStore(Protocol):
-    """What a library needs of a tenant's store: ChunkStore has it, TenantConnections only this."""
+    """The part of a tenant's store that a library needs: TenantConnections has no more."""
 
     @property
     def tenant(self) -> str:
@@ -68,7 +68,7 @@ class Library:
         self._aside = asyncio.Semaphore(_WRITERS)
         self._large = asyncio.Lock()
         self.watches: dict[str, Watch] = {}
-        """What is being watched for changes, by tenant (helix/library/watching.py)."""
+        """The watches for changes, by tenant (helix/library/watching.py)."""
 
     def of(self, tenant: str) -> Library:
         """The library of another tenant; they share what limits them."""

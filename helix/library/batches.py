@@ -24,7 +24,7 @@ _TAGS = "SELECT tags FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a request: the error of each document, None where there is none.
+    """The outcome of a request: the error of each document, None where there is none.
 
     ``same`` are those that were as they are to be before.
     """

@@ -1,4 +1,4 @@
-"""What people change of a document: its title, its file's name, its facts, its tags."""
+"""People's edits of a document: its title, its file's name, its facts, its tags."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ _MOST_GROUPS = 500
 
 @dataclass(frozen=True, slots=True)
 class DocumentFilter:
-    """Which documents a list is of; what is empty or None leaves none out.
+    """The filter of a document list; what is empty or None leaves none out.
 
     ``tags``: documents that have all of these. ``company`` and ``kind``: those whose facts say so,
     without regard to case or a company's legal form. ``formats``: names of
@@ -113,12 +113,12 @@ class Page:
 
     @property
     def descending(self) -> bool:
-        """Whether the largest key comes first."""
+        """True if the largest key comes first."""
         return (self.order or _SORTS[self.sort][3]) == "desc"
 
     @property
     def name(self) -> str:
-        """What a cursor of this order is told by."""
+        """The name by which a cursor knows its order."""
         return self.sort if self.order in (None, _SORTS[self.sort][3]) else f"{self.sort} reversed"
 
 
@@ -158,7 +158,7 @@ async def matching_ids(library: Library, filters: DocumentFilter, most: int) -> 
 
 
 async def summarise(library: Library) -> Row:
-    """How many documents there are, and how many of each status, label, kind and format.
+    """The number of documents, in all and of each status, label, kind and format.
 
     Labels, kinds (by their facts) and formats are ``[{"name", "count"}]``, the most first.
     """

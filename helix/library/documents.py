@@ -22,7 +22,7 @@ d.id, d.title, d.source_uri, d.status, d.error, d.media, d.size,
 d.file_name, d.facts, d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at,
 d.updated_at
 """
-"""What a client is told of a document ``d``, in a list and by itself."""
+"""The columns of a document ``d`` that a client is told, in a list and by itself."""
 _MARKS = """
 (c.metadata_ ->> 'page')::int AS page,
 coalesce(c.metadata_ -> 'heading_path', '[]') AS heading_path,

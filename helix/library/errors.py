@@ -1,4 +1,4 @@
-"""What a request about documents and runs can be refused for."""
+"""Reasons to refuse a request about documents and runs."""
 
 from __future__ import annotations
 

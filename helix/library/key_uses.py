@@ -1,4 +1,4 @@
-"""When each key was last used: known to the minute, and written off the way of requests."""
+"""Times of each key's last use: known to the minute, and written off the way of requests."""
 
 from __future__ import annotations
 

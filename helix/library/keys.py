@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.tenant_store import TenantStore
 
 KeyScope = Literal["ask", "read", "write", "admin"]
-"""What a key may do: ask questions; read documents; change them; look at the server itself."""
+"""The rights of a key: to ask questions; read documents; change them; look at the server itself."""
 KEY_SCOPES: tuple[KeyScope, ...] = ("ask", "read", "write", "admin")
 USUAL_SCOPES: tuple[KeyScope, ...] = ("ask", "read", "write")
-"""Those of a new key for which none were named."""
+"""The scopes of a new key for which none were named."""
 
 _PREFIX = "hx_"
 _BYTES = 32
@@ -53,7 +53,7 @@ _OPENED = "SELECT id, tenant, scopes, name FROM opened_by_key(%(hashed)s)"
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known of a key. ``hint`` is its first 7 characters.
+    """A key as it is listed. ``hint`` is its first 7 characters.
 
     It opens something until ``revoked_at`` or ``expires_at``; None: that is not so far.
     """
@@ -71,7 +71,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyAccess:
-    """What a key opens: the documents of ``tenant``, for what its ``scopes`` allow.
+    """The access that a key gives: to the documents of ``tenant``, for what its ``scopes`` allow.
 
     ``name`` is the key's, which may name a person; empty where it has none.
     """
@@ -155,7 +155,7 @@ def tenant_of_id(connection: Connected, key_id: int) -> str:
 
 
 async def access_of_key(store: TenantStore, secret: str) -> KeyAccess | None:
-    """What the key opens now; None: it is no key, was revoked, or has expired.
+    """The access that the key gives now; None: it is no key, was revoked, or has expired.
 
     Raises:
         StoreUnavailable: the database did not answer.

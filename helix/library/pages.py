@@ -90,7 +90,7 @@ async def _check_document(library: Library, document_id: int) -> None:
 
 
 async def boxes_of_range(library: Library, document_id: int, start: int, end: int) -> list[PageBox]:
-    """Where the characters ``start`` to ``end`` of a document's text are on its pages.
+    """The boxes of the characters ``start`` to ``end`` of a document's text, on its pages.
 
     Raises:
         BadRequest: the range is none, or longer than MOST_CHARACTERS.

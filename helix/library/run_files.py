@@ -134,7 +134,7 @@ class FileRow:
 
     @property
     def ended(self) -> bool:
-        """Whether its outcome is there."""
+        """True if the file's outcome is there."""
         return self.status not in OPEN_FILE
 
 
@@ -170,7 +170,7 @@ def open_files(connection: Connected, run_id: int, after: int, limit: int) -> li
 
 
 def count_open(connection: Connected, run_id: int, up_to: int) -> int:
-    """How many files with a number of at most ``up_to`` are not dealt with."""
+    """The number of files numbered ``up_to`` or lower that are not dealt with."""
     row = connection.execute(_COUNT_OPEN, (run_id, up_to)).fetchone()
     return int(row[0]) if row else 0
 

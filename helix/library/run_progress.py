@@ -68,7 +68,7 @@ FROM runs r, pg_current_snapshot() s WHERE r.tenant_id = %(tenant)s AND r.id = %
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a follower is told: ``name`` is run or file; ``id`` is where to go on after it."""
+    """An event for a follower: ``name`` is run or file; ``id`` is where to go on after it."""
 
     name: str
     id: int
@@ -140,7 +140,7 @@ def no_run(run_id: int) -> NotFound:
 
 
 class Follower:
-    """What of a run's changes has been told.
+    """The record of the changes of a run that have been sent.
 
     Versions are numbered when they are written and seen when they are committed, so one may turn
     up after a larger one. ``horizon`` is the version up to which all has been seen: it follows the

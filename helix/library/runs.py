@@ -25,7 +25,7 @@ Kind = Literal["paths", "upload", "url", "crawl", "reembed", "study"]
 RunEnd = Literal["done", "failed", "cancelled"]
 
 CHANNEL = "helix_runs"
-"""What workers LISTEN to; the payload is the id of a run that is new or is to stop."""
+"""The channel that workers LISTEN to; the payload is the id of a run that is new or is to stop."""
 
 LIVE = 0x4C495645  # "LIVE"
 """The class of the advisory locks that living workers hold, each one by its name."""
@@ -133,7 +133,7 @@ def find_open_run(connection: Connected, key: str, tenant: str = DEFAULT_TENANT)
 
 
 def any_open_run(connection: Connected, host: str | None = None) -> bool:
-    """Whether any tenant has a run that has not ended; with ``host``: that it could carry out."""
+    """True if any tenant has a run that has not ended; with ``host``: that it could carry out."""
     return connection.execute(_ANY_OPEN, {"host": host}).fetchone() is not None
 
 
@@ -230,7 +230,7 @@ def cancel_run(connection: Connected, run_id: int, tenant: str = DEFAULT_TENANT)
 
 
 def _any_worker(connection: Connected) -> bool:
-    """Whether a living worker holds its lock in this database."""
+    """True if a living worker holds its lock in this database."""
     row = connection.execute(
         "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND granted"
         " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1",
@@ -240,7 +240,7 @@ def _any_worker(connection: Connected) -> bool:
 
 
 def should_stop(connection: Connected, run_id: int) -> bool:
-    """Whether the run is to stop: it is being cancelled, has ended, or is gone."""
+    """True if the run is to stop: it is being cancelled, has ended, or is gone."""
     row = connection.execute("SELECT status FROM runs WHERE id = %s", (run_id,)).fetchone()
     return row is None or row[0] not in GOING_RUN
 

@@ -94,7 +94,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class UploadResult:
-    """What became of the uploads of one request: the run that brings them in, if one does."""
+    """The outcome of the uploads of one request: the run that brings them in, if one does."""
 
     run_id: int | None
     documents: list[Row]

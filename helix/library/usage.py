@@ -1,4 +1,4 @@
-"""What tenants, keys and addresses have used today of what is limited by the day, in UTC.
+"""Usage of today, in UTC, by tenant, key and address, of what is limited by the day.
 
 The counts are in Postgres, for all servers and over restarts. A process adds to them by the second
 and looks at them again after some: so several servers together may let a little too much pass.
@@ -36,7 +36,7 @@ _DELETE_OLD = "DELETE FROM usage_counts WHERE day < %s"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who is counted: a tenant, a key of it, or an address, which is no tenant's."""
+    """The subject of a count: a tenant, a key of it, or an address, which is no tenant's."""
 
     tenant: str
     name: str
@@ -44,7 +44,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What is counted of whom, on which day."""
+    """The account of one count: whose it is, of what, and on which day."""
 
     subject: Subject
     kind: Kind
@@ -52,7 +52,7 @@ class Account:
 
     @property
     def values(self) -> dict[str, object]:
-        """As the statements bind them."""
+        """The values that the statements bind."""
         return {
             "tenant": self.subject.tenant, "subject": self.subject.name, "kind": self.kind,
             "day": self.day,
@@ -72,7 +72,7 @@ def seconds_left() -> int:
 
 
 class Usage:
-    """What one process knows of the counts, and what it has not written of them yet."""
+    """The counts as one process knows them, with those that it has not written yet."""
 
     def __init__(self) -> None:
         self._totals: dict[Account, tuple[int, float]] = {}
@@ -84,7 +84,7 @@ class Usage:
             self._waiting[Account(subject, kind, today())] += n
 
     def total(self, account: Account) -> int | None:
-        """What the account has used; None where ``stored_count`` is to be asked first."""
+        """The usage of the account; None where ``stored_count`` is to be asked first."""
         n, at = self._totals.get(account, (0, -_FRESH_SECONDS))
         if time.monotonic() - at >= _FRESH_SECONDS:
             return None
@@ -113,7 +113,7 @@ class Usage:
 
 
 def stored_count(connection: Connected, account: Account) -> int:
-    """What the database has for ``account``."""
+    """The count that the database has for ``account``."""
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(_STORED, account.values).fetchone()
     return int(row["n"]) if row else 0

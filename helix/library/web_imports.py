@@ -42,7 +42,7 @@ def start_import(
 
 
 def is_web(source_uri: str) -> bool:
-    """Whether a document came from an address of the web."""
+    """True if a document came from an address of the web."""
     return source_uri.lower().startswith(("http://", "https://"))
 
 

@@ -16,7 +16,7 @@ _NOTE_SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a file came from: repository, its commit, the file's name there, host and licence.
+    """The origin of a file: repository, its commit, the file's name there, host and licence.
 
     ``sha256`` was checked when it came, in lower-case hexadecimal; ``size`` is in bytes.
     """
@@ -43,7 +43,7 @@ def fetched(folder: Path) -> list[Path]:
 
 
 def origin_of(file: Path) -> Origin | None:
-    """Where ``file`` came from; None for one that was put there by hand."""
+    """The origin of ``file``; None for one that was put there by hand."""
     try:
         return Origin(**json.loads(_note(file).read_text()))
     except (OSError, ValueError, TypeError):

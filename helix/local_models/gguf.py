@@ -23,7 +23,7 @@ _MOST_FIELDS = 10_000
 
 @dataclass(frozen=True)
 class GgufHead:
-    """What a file says about its model; what it does not say is empty, or 0."""
+    """A file's statements about its model; what it does not say is empty, or 0."""
 
     name: str = ""
     architecture: str = ""

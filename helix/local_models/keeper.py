@@ -62,7 +62,7 @@ class Keeper:
                 return
 
     def _may_load_again(self, status: int) -> bool:
-        """Whether a server that ended with ``status`` before it had loaded is worth another try.
+        """True if a server that ended with ``status`` before it had loaded is worth another try.
 
         One that was killed is, a few times; for any other end the report says why.
         """
@@ -107,7 +107,7 @@ class Keeper:
         return None
 
     def _abandoned(self) -> bool:
-        """Whether nobody uses the server. The lock, once taken, is held until this process ends:
+        """True if nobody uses the server. The lock, once taken, is held until this process ends:
         a process that comes now waits, and starts a keeper of its own."""
         return try_lock(self._users, exclusive=True)
 

@@ -37,7 +37,7 @@ INHERITED = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "XDG_RUN
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """What a server is started with; processes that ask for the same share it.
+    """The options that a server is started with; processes that ask for the same share it.
 
     ``context`` is in tokens, of each of the ``slots`` that generate at once; ``threads`` compute;
     ``memory_mb`` is the most memory beside the model's mapped file, 0: as much as it takes;
@@ -59,14 +59,14 @@ class ServerOptions:
 
 @dataclass(frozen=True)
 class Address:
-    """Where the server listens, without a slash at its end, and the key that requests need."""
+    """The server's address, without a slash at its end, and the key that requests need."""
 
     url: str
     key: str
 
 
 class Layout:
-    """Where the files of one server lie."""
+    """The places of one server's files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -115,7 +115,7 @@ class SharedServer:
         self._users: int | None = None
 
     def address(self) -> Address | None:
-        """Where the server is, if it is loaded; quick."""
+        """The server's address, if it is loaded; quick."""
         if self._users is None:
             return None
         lock = open_lock(self._layout().keeper_lock)
@@ -125,7 +125,7 @@ class SharedServer:
             os.close(lock)
 
     def ensure(self, seconds: float) -> Address:
-        """Where the server is, started and loaded; blocks for at most ``seconds``.
+        """The address of the server, started and loaded; blocks for at most ``seconds``.
 
         Raises:
             UpstreamError: it does not start, or is still loading by then.

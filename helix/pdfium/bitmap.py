@@ -29,7 +29,7 @@ class Bitmap(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Whether all of it is of one grey."""
+        """True if the whole bitmap is of one grey."""
         size = CHANNELS * self.width
         row = bytes(self.pixels[:1]) * size
         starts = range(0, len(self.pixels), size)

@@ -1,4 +1,4 @@
-"""What is drawn on a page: text, paths, images, and forms that hold more of them."""
+"""Objects drawn on a page: text, paths, images, and forms that hold more of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What leaves the machine: counted where sockets are connected, not claimed."""
+"""The data that leaves the machine: counted where sockets are connected, not claimed."""

@@ -91,7 +91,7 @@ def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def where_is(host: str) -> Where:
-    """How far away ``host``, a name or an address, is; every name but localhost is outside."""
+    """The distance of ``host``, a name or an address; every name but localhost is outside."""
     address = address_of(host)
     if address is None:
         is_local = host in ("", "localhost") or host.endswith(".localhost")

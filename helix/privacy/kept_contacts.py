@@ -21,7 +21,7 @@ _logger = logging.getLogger(__name__)
 
 
 def contacts_folder() -> Path:
-    """Where the files lie; it may not exist."""
+    """The folder of the files; it may not exist."""
     return Path(platformdirs.user_data_dir("helix", appauthor=False)) / "contacts"
 
 
@@ -40,7 +40,7 @@ def keep_contacts(counts: Counter[Contact]) -> None:
 
 
 def take_contacts() -> Counter[Contact]:
-    """What was kept, once: it is the caller's then."""
+    """Take the contacts that were kept: each is given to one caller, once."""
     counts: Counter[Contact] = Counter()
     for file in contacts_folder().glob(f"*{_SUFFIX}"):
         claimed = file.with_suffix(".taken")  # of two processes one gets it

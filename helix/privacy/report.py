@@ -102,7 +102,7 @@ def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None, boo
 
 
 def files_place(address: str | None) -> dict[str, Any]:
-    """Where original files are kept: the ``database``, or the bucket of HELIX_FILES."""
+    """The place of original files: the ``database``, or the bucket of HELIX_FILES."""
     if address is None:
         return {"kind": "database", "where": None}
     host = urlsplit(endpoint()).hostname or "amazonaws.com"

@@ -18,7 +18,7 @@ class NoSuchPrompt(HelixError):
 
 
 _IN_PLACE: dict[str, Template] = {}
-"""Those that the operator's folder has other texts of, by name."""
+"""The prompts that the operator's folder has other texts of, by name."""
 
 
 def use_folder(folder: str | None) -> None:

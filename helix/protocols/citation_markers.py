@@ -92,7 +92,7 @@ def citation_markers(
 def _found(
     statements: list[Json], citations: Mapping[int, Json], length: int
 ) -> Iterator[CitationMarker]:
-    """Those of statements without a marker that Helix found a source for, within ``length``."""
+    """Markers of statements that have none but a source that Helix found, within ``length``."""
     for one in statements:
         if one.get("by") == "helix" and one["end"] <= length:
             for n in one["numbers"]:

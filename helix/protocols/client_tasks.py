@@ -49,7 +49,7 @@ _FIRST_QUESTION = (
     ("Conversation:\nUser: ", ("\nAI: ",)),
     ("Conversation:\nHuman: ", ("\nAI: ",)),
 )
-"""Where a conversation begins in those prompts, and where its first question ends."""
+"""The beginning of a conversation in those prompts, and the end of its first question."""
 _LONGEST_TITLE = 60  # characters
 
 

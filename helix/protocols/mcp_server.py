@@ -76,7 +76,7 @@ class DocumentServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """As MCPServer; a failure is told in the tool's own words, without what was sent."""
+        """Call the tool as MCPServer does; its failure is told in its words, without the input."""
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:

@@ -55,7 +55,7 @@ class Visitor:
         return f"{place}?start={span['start']}&end={span['end']}"
 
     def may(self, scope: KeyScope) -> bool:
-        """Whether its key has ``scope``."""
+        """True if the visitor's key has ``scope``."""
         return scope in self.scopes
 
 

@@ -36,7 +36,7 @@ class Stops:
 
     @staticmethod
     def _partial_length(text: str, sequence: str) -> int:
-        """How many characters at the end of ``text`` begin ``sequence``."""
+        """The number of characters at the end of ``text`` that begin ``sequence``."""
         longest = min(len(sequence) - 1, len(text))
         return next((n for n in range(longest, 0, -1) if sequence.startswith(text[-n:])), 0)
 

@@ -79,7 +79,7 @@ class _Parts:
 
     @property
     def in_text(self) -> bool:
-        """Whether the text has begun: each further token is then one part."""
+        """True if the text has begun: each further token is then one part."""
         return bool(self._pieces) and not self._thinking
 
     def delta(self, text: str) -> bytes:

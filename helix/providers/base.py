@@ -1,4 +1,4 @@
-"""What a provider gives: a LlamaIndex model behind a few facts that Helix needs of it."""
+"""The interface of a provider: a LlamaIndex model behind a few facts that Helix needs of it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Embedder:
 
 
 def is_offline(identity: str) -> bool:
-    """Whether a model of this identity is Helix's own rules, and none at all."""
+    """True if a model of this identity is Helix's own rules, and no model at all."""
     return identity.partition(":")[0] == "offline"
 
 
@@ -99,7 +99,7 @@ class LanguageModel:
 
     @property
     def quotes_only(self) -> bool:
-        """Whether there is no model: answers are quoted from the sources by rules."""
+        """True if there is no model: answers are quoted from the sources by rules."""
         return is_offline(self.identity)
 
 

@@ -1,4 +1,4 @@
-"""What a vendor's SDK raises, as Helix's UpstreamError; Helix's own errors pass as they are."""
+"""Errors of a vendor's SDK as Helix's UpstreamError; Helix's own errors pass as they are."""
 
 from __future__ import annotations
 

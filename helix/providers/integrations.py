@@ -23,7 +23,7 @@ from helix.settings import Settings
 
 @dataclass(frozen=True)
 class Integration:
-    """Where LlamaIndex keeps a vendor's class, and what to construct it with.
+    """The place of a vendor's class in LlamaIndex, and the options to construct it with.
 
     ``max_distances``: the gate's calibrated ceiling, a cosine distance, by model name. ``remedy``
     is what to do where the class cannot be made.

@@ -102,7 +102,7 @@ def _file(settings: Settings, model: str) -> Path:
 
 
 def server_options(settings: Settings, file: Path) -> ServerOptions:
-    """What the server over ``file`` is started with; raises SettingsError where it is no GGUF."""
+    """The options of the server over ``file``; raises SettingsError where it is no GGUF."""
     longest = read_head(file).context or CONTEXT
     status = file.stat()
     return ServerOptions(

@@ -16,7 +16,7 @@ SECONDS = 1.0
 
 
 class Place(NamedTuple):
-    """Where a server usually is: its name for people, its kind of provider and its address."""
+    """The usual place of a server: its name for people, its kind of provider and its address."""
 
     title: str
     kind: str

@@ -81,7 +81,7 @@ def examined_server(settings: Settings, model: str) -> str:
 
 
 def chat_options(address: str, key: str, model: str, context: int) -> dict[str, Any]:
-    """What OpenAILike is made with for ``model`` at ``address``."""
+    """The arguments of OpenAILike for ``model`` at ``address``."""
     load_client()
     counts = {} if urlsplit(address).hostname in _COUNTS_UNASKED else {"include_usage": True}
     return {
@@ -98,7 +98,7 @@ def chat_options(address: str, key: str, model: str, context: int) -> dict[str, 
 
 
 def embedding_options(address: str, key: str, model: str) -> dict[str, Any]:
-    """What OpenAIEmbedding is made with for ``model`` at ``address``."""
+    """The arguments of OpenAIEmbedding for ``model`` at ``address``."""
     return {
         "model_name": model,
         "api_base": address,

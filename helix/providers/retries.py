@@ -32,7 +32,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How many attempts a request may cost, and how many seconds may go by between them.
+    """The attempts that a request may cost, and the seconds that may go by between them.
 
     The wait doubles from ``first_wait`` up to ``longest_wait``, of which a random half is left out
     to spread clients. A delay that the other side asks for is the least that is waited; one above
@@ -57,7 +57,7 @@ class RetryPolicy:
         return asked + backoff * chance / 2 if asked else backoff * (1 + chance) / 2
 
     def retrying(self, judge: Judge, service: str) -> tenacity.Retrying:
-        """What calls a function until it succeeds, and else raises what its last attempt raised.
+        """A retryer that calls a function until it succeeds, else raises the last attempt's error.
 
         ``service`` names the other side in the log and in the count of retries.
         """

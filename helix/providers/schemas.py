@@ -1,4 +1,4 @@
-"""How each vendor is asked to hold an answer to a JSON schema: arguments of ``astream_chat``."""
+"""Each vendor's way to hold an answer to a JSON schema, as arguments of ``astream_chat``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every embedder's vectors go through: counted, padded to 1536, finite, L2-normalised."""
+"""Checks of every embedder's vectors: counted, padded to 1536, finite, L2-normalised."""
 
 from __future__ import annotations
 

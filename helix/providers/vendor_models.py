@@ -31,7 +31,7 @@ CALL_REASONS = frozenset({"tool_calls", "tool_use", "function_call"})
 """The finish reasons, over all vendors, of an answer that calls tools."""
 
 _CONTEXT_FULL = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-"""What OpenAI, and llama.cpp, call a prompt that is longer than the model's context."""
+"""Error codes of OpenAI and llama.cpp for a prompt that is longer than the model's context."""
 _CONTEXT_REMEDY = (
     "has too small a context for this prompt: lower RETRIEVAL_TOP_K or HELIX_HISTORY_CHARS, or give"
     " the model a larger one"
@@ -133,7 +133,7 @@ class PaddedEmbedding(BaseEmbedding):
 
 
 class AnswerEnd:
-    """How one answer, which may come in many responses, ended.
+    """The end of one answer, which may come in many responses.
 
     ``finish_reason`` and ``usage`` read it from a response's ``raw``; ``whole`` are the reasons of
     an answer that nothing cut; ``name`` is the model in messages, after its kind and a colon. An
@@ -165,7 +165,7 @@ class AnswerEnd:
         self.usage = self.usage.updated(self._read_usage(response.raw))
 
     def counted(self) -> Usage:
-        """What the answer took, which is counted in the metrics: once an answer."""
+        """The answer's usage, counted in the metrics: once an answer."""
         count_call(self.usage.model, self.usage.tokens)
         return self.usage
 
@@ -256,7 +256,7 @@ async def _ending_whole(
 async def _next(
     stream: AsyncGenerator[ChatResponse, None], name: str, responses: list[httpx.Response]
 ) -> ChatResponse | None:
-    """What ``stream`` gives next, None at its end; the HTTP response under it joins ``responses``.
+    """The next response of ``stream``, None at its end; its HTTP response joins ``responses``.
 
     Raises:
         UpstreamError: the vendor's client failed.

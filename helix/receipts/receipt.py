@@ -1,4 +1,4 @@
-"""What a receipt says, made of a finished answer. Pure.
+"""The contents of a receipt, made of a finished answer. Pure.
 
 A document's words are in it only where the answer has them: in the answer, its citations and the
 spans that support its statements. The rest of the prompt is there by reference: ids, spans, hashes.
@@ -120,7 +120,7 @@ def receipt_of(answer: Answer, configuration: Configuration) -> Json:
 
 
 def _turn_json(turn: Turn | None) -> Json | None:
-    """What the question was in its conversation, without a word of that; None outside of one."""
+    """The question's turn in its conversation, without a word of that; None outside of one."""
     if turn is None:
         return None
     return {"type": turn.kind, "history_sha256": digest(turn.memory.text)}

@@ -186,7 +186,7 @@ async def _answer_from(
 
 
 def _causes(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[Cause]:
-    """What differs between the receipts ``then`` and ``now``; ``states`` are of the old sources."""
+    """Differences between the receipts ``then`` and ``now``; ``states`` are of the old sources."""
     before, after = then["settings"], now["settings"]
     causes = [
         Cause(
@@ -230,7 +230,7 @@ def _changed_prompts(then: Mapping[str, Any], now: Json) -> list[Cause]:
 
 
 def _changed_history(then: Mapping[str, Any], now: Json) -> list[Cause]:
-    """What came before the question, where it is not what it was; older releases do not say."""
+    """A change of what came before the question; receipts of older releases do not say."""
     before, after = then.get("turn"), now["turn"]
     if before is None or before == after:
         return []

@@ -1,4 +1,4 @@
-"""What drawing one page may take, what comes back, and what is kept of pages that were drawn."""
+"""Limits of drawing one page, of what comes back, and of what is kept of drawn pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How near given chunks are to a question, for passages that no search has brought."""
+"""Distances of given chunks to a question, for passages that no search has brought."""
 
 from __future__ import annotations
 

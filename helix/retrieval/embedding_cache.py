@@ -26,7 +26,7 @@ from helix.storage.tenant_store import TenantStore
 QUESTION_SECONDS = 1.0
 """Longest that a question waits for the cache: more than any model saves by it."""
 RESTING_SECONDS = 30.0
-"""How long questions do without a cache that failed."""
+"""Seconds that questions do without a cache that failed."""
 _CHECKS = 64  # how often a limit's worth of new vectors is measured
 
 _logger = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class CachedEmbedding(BaseEmbedding):
         return numbers
 
     async def _find_soon(self, keys: list[str]) -> dict[str, Floats]:
-        """What the cache has, or nothing where it fails or takes longer than it could save."""
+        """The cache's entries, or nothing where it fails or takes longer than it could save."""
         if self._rests():
             return {}
         try:

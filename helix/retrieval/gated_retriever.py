@@ -96,7 +96,7 @@ class GatedRetriever(BaseRetriever):
         follow_up: FollowUp | None = None,
         precedence: bool = True,
     ) -> Retrieval:
-        """What fits ``question`` best within ``scope``, and whether it may be answered from.
+        """The best hits for ``question`` within ``scope``, and the decision to answer from them.
 
         A refusal is logged. ``top_k`` of None is the retriever's own. ``deep`` puts all
         candidates into the trace; it changes nothing else. ``plain`` asks neither the rewriter nor
@@ -160,7 +160,7 @@ class GatedRetriever(BaseRetriever):
     async def _prepared(
         self, space: Space, asked: FollowUp, scope: Scope, trace: Trace, known: Named | None
     ) -> tuple[tuple[EmbeddedQuestion, EmbeddedQuestion | None], Named]:
-        """What ``embed_question`` gives, and what the question names, looked up meanwhile."""
+        """The vectors of ``embed_question``, and what the question names, looked up meanwhile."""
 
         async def embedded() -> tuple[EmbeddedQuestion, EmbeddedQuestion | None]:
             with trace.stage("embed"):
@@ -251,7 +251,7 @@ def _log_refusal(decision: GateDecision, space: Space) -> None:
 
 
 def as_nodes(retrieval: Retrieval) -> list[NodeWithScore]:
-    """What an answer may rest on: the hits as LlamaIndex has them, or nothing if refused."""
+    """Nodes that an answer may rest on: the hits as LlamaIndex has them, or nothing if refused."""
     return [] if retrieval.reason else [as_node(hit) for hit in retrieval.hits]
 
 

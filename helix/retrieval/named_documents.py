@@ -19,7 +19,7 @@ from helix.storage.document_names import MOST_OF_NAME, NAMED
 from helix.storage.tenant_store import TenantStore
 
 HEAD_START = 0.3
-"""What a candidate of a named document has before the others, where 1 is the best that both
+"""The head start of a named document's candidate over the others, where 1 is the best that both
 rankings give (docs/decisions/0039-documents-by-what-they-are.md)."""
 _RANKED_HEAD_START = 0.5 / 61  # of reciprocal ranks: half of a first place
 _MOST_SUGGESTED = 4
@@ -50,7 +50,7 @@ class Named:
 
 
 async def named_documents(store: TenantStore, question: str, scope: Scope) -> Named:
-    """What ``question`` names of the tenant's documents; raises StoreUnavailable."""
+    """The documents of the tenant that ``question`` names; raises StoreUnavailable."""
     asked = await off_loop_if_long(len(question), asked_names, question)
     if (scope.document_ids and len(scope.document_ids) == 1) or not asked.called:
         return Named()
@@ -65,7 +65,7 @@ async def named_documents(store: TenantStore, question: str, scope: Scope) -> Na
 
 
 def named_of(asked: Asked, rows: Sequence[Row]) -> Named:
-    """What the ``rows`` of NAMED come to: the longest names, then period, kind and newness."""
+    """Documents that the ``rows`` of NAMED give: longest names, then period, kind and newness."""
     titles = {row["document_id"]: row["title"] for row in rows}
     groups = [
         part
@@ -121,7 +121,7 @@ def _keys(asked: Asked) -> Iterable[tuple[str, ...]]:
 
 
 def _first(keys: Sequence[str], rows: Sequence[Row], group: frozenset[int]) -> frozenset[int]:
-    """Those of ``group`` that have the first of ``keys`` that any of them has."""
+    """The documents of ``group`` that have the first of ``keys`` that any of them has."""
     for key in keys:
         found = group.intersection(
             row["document_id"] for row in rows if row["kind"] == PERIOD and row["name"] == key

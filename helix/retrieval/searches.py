@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Searches:
-    """What a question is searched by: its vector is made once, for all of its searches.
+    """The searches for one question: its vector is made once, for all of them.
 
     ``terms`` are the rewriter's, searched beside the question; None where there are none. ``trace``
     takes the times of the search of ``scope``; those beside it are under way meanwhile.
@@ -41,7 +41,7 @@ class Searches:
     precedence: bool = True
 
     async def find(self, named: Named, depth: int, *, deep: bool = False) -> SearchResult:
-        """What the question finds, and the rewriter's terms beside it where there are any.
+        """The findings of the question, and of the rewriter's terms beside it where there are any.
 
         The documents of its conversation are searched first, and nothing else where they answer.
 
@@ -89,7 +89,7 @@ class Searches:
         return SearchResult(candidates, hits[0].distance if hits else None)
 
     async def _preferring(self, named: Named, limit: int, most: int) -> SearchResult:
-        """What is found in all of ``scope``, with the named documents' own ahead.
+        """The findings in all of ``scope``, with the named documents' own ahead.
 
         The search of the named documents brings ``most``: its own order is another, for its best
         score is, so that it brings all.
@@ -115,7 +115,7 @@ class Searches:
         return replace(theirs, attached_alone=alone)
 
     async def _by_terms(self, terms: EmbeddedQuestion, limit: int) -> SearchResult | None:
-        """What ``terms`` find; None where that fails, which costs no answer."""
+        """The findings of ``terms``; None where that fails, which costs no answer."""
         try:
             return await self._search(terms, self.scope, limit)
         except HelixError as error:

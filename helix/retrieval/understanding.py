@@ -1,4 +1,4 @@
-"""How a turn of a conversation is searched: by the rule, and by a model's rewrite beside it."""
+"""The search for a turn of a conversation: by the rule, and by a model's rewrite beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the embedders a process knows the database has now: before a change and after it."""
+"""The embedder that the database has now, among those of a process: the old one or the new one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def current_embedder(store: TenantStore, embedders: Sequence[Embedder]) ->
 
 
 def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
-    """What questions are asked in, HELIX_EMBEDDER's first.
+    """The spaces that questions are asked in, HELIX_EMBEDDER's first.
 
     Raises:
         SettingsError: one of them has no ceiling.
@@ -71,7 +71,7 @@ def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
 
 
 def fusion_of(settings: Settings, embedder: Embedder) -> Fusion | None:
-    """How the settings have it, else as suits the embedder; None: by distance alone."""
+    """The fusion of the settings, else the one that suits the embedder; None: by distance alone."""
     if settings.retrieval == "dense":
         return None
     weight: float | None = None

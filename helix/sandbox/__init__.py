@@ -29,7 +29,7 @@ __all__ = ["Frames", "NoAnswer", "Request", "Sandbox", "SandboxFailed"]
 T = TypeVar("T")
 
 _ABORTS = (0, signal.SIGABRT, signal.SIGILL, signal.SIGKILL, signal.SIGTRAP)
-"""How libraries end, and the system ends them, when there is no more memory; 0 is by themselves."""
+"""Signals by which processes end when there is no more memory; 0: they ended by themselves."""
 _MUCH = 1 / 3  # of the memory allowed: a buffer that doubles fails there
 
 
@@ -46,7 +46,7 @@ class Sandbox:
     async def answer(
         self, request: Request, data: bytes, take: Callable[[Frames], Awaitable[T]]
     ) -> T:
-        """What ``take`` makes of the frames that come back for ``data``.
+        """The result of ``take`` for the frames that come back for ``data``.
 
         Raises:
             NoAnswer: the data, or what the work would take; the message says which.

@@ -1,4 +1,4 @@
-"""What a reading process may not do: limits, no writing, no network, no other programs.
+"""Confinement of a reading process: limits, no writing, no network, no other programs.
 
 Limits come first and hold everywhere but for memory on macOS. The rest is in layers, each applied
 where the kernel has it: Landlock refuses every write, every program and TCP to native code too; an

@@ -1,4 +1,4 @@
-"""What a confined process sends back: frames of a kind of one byte, a length and a body.
+"""Frames that a confined process sends back: a kind of one byte, a length and a body.
 
 The length is 4 bytes, big-endian. ``R``, which any process may send, is the reason why there is no
 answer, in UTF-8; the other kinds are the work's own. The parser of a hostile file may have been
@@ -14,7 +14,7 @@ HEAD = struct.Struct(">cI")
 REASON = b"R"
 LONGEST_REASON = 500  # characters
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""What Postgres cannot hold."""
+"""Characters that Postgres cannot hold."""
 WRONG = "the reader marked it wrongly"
 
 
@@ -23,7 +23,7 @@ class NoAnswer(Exception):
 
 
 def head(kind: bytes, length: int) -> bytes:
-    """What goes before a body of that length."""
+    """The head of a frame, before a body of that length."""
     return HEAD.pack(kind, length)
 
 

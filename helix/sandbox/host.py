@@ -29,7 +29,7 @@ _MB = 1024 * 1024
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes that ru_maxrss counts in
 
 _NO_MEMORY = re.compile(rb"memory allocation of \d+ bytes failed|bad_alloc|out of memory", re.I)
-"""What Rust, C++ and C libraries print before they abort because an allocation failed."""
+"""Messages that Rust, C++ and C libraries print before they abort because an allocation failed."""
 
 
 @dataclass
@@ -154,7 +154,7 @@ class _Host:
 
 
 def _printed(descriptor: int) -> bytes:
-    """What was printed last; the pipe is closed."""
+    """The output printed last; the pipe is closed."""
     try:
         return os.read(descriptor, 65536)
     except BlockingIOError:  # nothing, and somebody has it open still

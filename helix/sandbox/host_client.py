@@ -151,7 +151,7 @@ class Frames:
 
 
 async def receive_end(status: socket.socket) -> ProcessEnd:
-    """How the process ended.
+    """The end of the process.
 
     Raises:
         HostGone: it did not: the host did.

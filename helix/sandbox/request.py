@@ -1,4 +1,4 @@
-"""What the host is asked for: one line of JSON, and what it tells of the end: one more."""
+"""Requests to the host, one line of JSON, and its report of the end, one more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 
 Send = Callable[[bytes], None]
 Work = Callable[[bytes, Mapping[str, Any], Send], Iterable[bytes]]
-"""What a confined process does: bytes and options in, the frames of the answer out.
+"""The work of a confined process: bytes and options in, the frames of the answer out.
 
 It may send frames before, such as progress. NoAnswer is the reason why there is no answer."""
 
@@ -46,7 +46,7 @@ class Request(_JsonLine):
 
 @dataclass(frozen=True)
 class ProcessEnd(_JsonLine):
-    """How the process of a file ended: by which signal (0: by itself), and its most memory.
+    """The end of a file's process: by which signal (0: by itself), and its most memory.
 
     ``out_of_memory`` is whether it printed so.
     """

@@ -14,9 +14,9 @@ import uvicorn
 from helix.serving.network.sockets import accepting
 
 _DATE_SECONDS = 1.0
-"""How often the ``Date`` of responses is written anew; it has whole seconds."""
+"""Seconds between updates of the ``Date`` of responses; it has whole seconds."""
 _FIRST_REQUEST_SECONDS = 0.5
-"""How long a server that ends waits for the first request of a connection that it has taken: cut
+"""Seconds that a server that ends waits for the first request of a connection it has taken: cut
 at once, it would look to its client like a server that is not there."""
 
 
@@ -65,5 +65,5 @@ class HttpServer(uvicorn.Server):
 
 
 def _is_unheard(connection: Any) -> bool:
-    """Whether a connection has not brought a request yet, and may bring one."""
+    """True if a connection has not brought a request yet, and may bring one."""
     return connection.cycle is None and not connection.transport.is_closing()

@@ -20,7 +20,7 @@ from helix.settings import Settings, load_settings
 
 
 def share_of(settings: Settings, number: int, processes: int) -> Settings:
-    """What one of ``processes`` may use of the server's limits, at least one of each.
+    """The share of the server's limits that one of ``processes`` may use, at least one of each.
 
     The first keeps the workers and what is done beside answering, for all of them.
     """

@@ -53,7 +53,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8080, processes: Processes = 1)
 
 
 def address_of(host: str, sockets: list[socket.socket]) -> str:
-    """Where a browser of this machine finds the server."""
+    """The address at which a browser of this machine finds the server."""
     if sockets[0].getsockname()[0] in _EVERY_ADDRESS:
         host = "localhost"
     name = f"[{host}]" if ":" in host else host

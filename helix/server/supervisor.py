@@ -45,7 +45,7 @@ class Child:
         self._line = line
 
     async def is_ready(self) -> bool:
-        """Whether it listens; False where it ended before."""
+        """True if the process listens; False where it ended before."""
         return await asyncio.get_running_loop().sock_recv(self._line, 1) == READY
 
     async def ended(self) -> int:
@@ -195,5 +195,5 @@ class Supervisor:
 
 
 def _next_wait(wait: float, lived: float) -> float:
-    """How long to wait before the next start, after a process that lived for so many seconds."""
+    """Seconds before the next start, after a process that lived for ``lived`` seconds."""
     return _LEAST_WAIT if lived > _SETTLED_SECONDS else min(wait * 2, _LONGEST_WAIT)

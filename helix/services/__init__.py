@@ -1,4 +1,4 @@
-"""What a process of Helix holds open: database, models, engine and answer pipeline."""
+"""Services that a process of Helix holds open: database, models, engine and answer pipeline."""
 
 from helix.retrieval.vector_space import gate_ceiling
 from helix.services.opening import open_services

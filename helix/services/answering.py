@@ -90,7 +90,7 @@ def _engine(
 def _understanding(
     settings: Settings, llm: LanguageModel, stack: AsyncExitStack
 ) -> Understanding | None:
-    """As HELIX_HISTORY_RETRIEVAL has it; its rewriter is closed with ``stack``."""
+    """The reader of turns as HELIX_HISTORY_RETRIEVAL has it; ``stack`` closes its rewriter."""
     if settings.history_retrieval == "off":
         return None
     rewriter = build_rewriter(

@@ -1,4 +1,4 @@
-"""How what a process opens is closed again: by the stack that was open when it was made."""
+"""Closing of what a process opens: by the stack that was open when it was made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many questions are answered at once, how many wait, and whose turn is next.
+"""Limits on questions: how many are answered at once, how many wait, and whose turn is next.
 
 A server that takes every question answers none in time. So a number of answers is under way, a
 bounded number of questions waits, taken from the tenants in turn, and the others are refused at
@@ -85,15 +85,15 @@ class Admission:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next question would be refused, or have to push out another tenant's."""
+        """True if the next question would be refused, or have to push out another tenant's."""
         return self._under_way >= self._most and len(self._queue) >= self._room
 
     def has_room(self, more: int) -> bool:
-        """Whether one question finds a place or waits for one behind ``more`` that come first."""
+        """True if one question finds a place or waits for one behind ``more`` that come first."""
         return self._under_way + len(self._queue) + more < self._most + self._room
 
     def gives_way_to(self, tenant: str, more: int = 0) -> bool:
-        """Whether a full queue takes one of ``tenant`` for another's, behind ``more`` of its own.
+        """True if a full queue takes one of ``tenant`` for another's, behind ``more`` of its own.
 
         It does for a tenant that would have fewer there than the one that has most.
         """
@@ -169,7 +169,7 @@ class Place:
             self.leave()
 
     async def run(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        """What ``work`` gives, begun when the place is free.
+        """The result of ``work``, begun when the place is free.
 
         Raises:
             Overloaded: it did not become free in time, or no place to wait for it was left.

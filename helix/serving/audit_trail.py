@@ -15,7 +15,7 @@ from helix.telemetry.metrics import METHODS, OTHER
 _REFUSALS = frozenset({401, 403, 429})
 _CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 _ID = re.compile(r"[0-9]{1,19}|[0-9a-f]{32}")
-"""What may be told of an address: an id is a number or 32 hex digits, and anything else a text."""
+"""The ids of an address that may be told: a number or 32 hex digits; anything else is a text."""
 
 
 class AuditTrail:
@@ -48,7 +48,7 @@ class AuditTrail:
 
 
 def _event(scope: Scope, status: int) -> Event | None:
-    """What is to be recorded of a request that is answered with ``status``; None: nothing."""
+    """The event to record of a request that is answered with ``status``; None: nothing."""
     state, method = scope["state"], scope["method"]
     path = getattr(scope.get("route"), "path", None)
     if path is None:  # the page's own routes leave no trace in the scope
@@ -72,7 +72,7 @@ def _event(scope: Scope, status: int) -> Event | None:
 
 
 def _writes(method: str, path: str) -> bool:
-    """Whether a route that says nothing of itself changes something."""
+    """True if a route that says nothing of itself changes something."""
     return method in _CHANGES or NEEDED.get((method, path)) == "write"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a request's body, for the routes of other people's formats."""
+"""The first problem of a request's body, for the routes of other people's formats."""
 
 from __future__ import annotations
 

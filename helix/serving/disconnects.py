@@ -17,7 +17,7 @@ PING_SECONDS = 15
 SEND_TIMEOUT_SECONDS = 30
 """A client that takes no byte for this long has disconnected, whatever its socket says."""
 DRAIN_SECONDS = 20
-"""How long a stream may go on after SIGTERM before it is cut."""
+"""Seconds that a stream may go on after SIGTERM before it is cut."""
 CLIENT_CLOSED_REQUEST = 499
 """Status of a response that no client is left to read; it is for the log."""
 

@@ -44,4 +44,4 @@ def _wanted(
 
 
 Narrowed = Annotated[DocumentFilter, Depends(_wanted)]
-"""Which documents the request's parameters leave."""
+"""The documents that the request's parameters leave."""

@@ -28,7 +28,7 @@ QUESTIONS = frozenset({(b"GET", b"/ask"), (b"POST", b"/v1/query")})
 MOST_UNKNOWN = 8
 """Questions in the application at once, on a full server, that the door knows no tenant of."""
 QUIET_SECONDS = 0.01
-"""How long nobody was refused when a question begins."""
+"""Seconds without a refusal before a question begins."""
 MANY_CONNECTIONS = 4
 """Connections since the last look, mostly a turn ago, behind which more wait to be accepted."""
 PATIENCE_SECONDS = 0.3

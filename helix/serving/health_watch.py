@@ -21,7 +21,7 @@ LOOK_SECONDS = 10.0
 PATIENCE_SECONDS = 10.0
 """Seconds that a thread may take for a no-op: longer than storing a large upload takes."""
 MOST_REPAIRS = 5
-"""How often threads and connections are replaced; each time costs what the stuck ones hold."""
+"""The most replacements of threads and connections; each costs what the stuck ones hold."""
 
 _logger = logging.getLogger(__name__)
 
@@ -76,13 +76,13 @@ class HealthWatch:
         self._end()
 
     async def _threads_are_stuck(self) -> bool:
-        """Whether no thread has run a no-op within the patience."""
+        """True if no thread has run a no-op within the patience."""
         no_op = asyncio.get_running_loop().run_in_executor(None, lambda: None)
         done, _ = await asyncio.wait([no_op], timeout=self._patience)
         return not done
 
     async def _connections_are_stuck(self) -> bool:
-        """Whether twice no read got a connection of a database that answers.
+        """True if twice no read got a connection of a database that answers.
 
         Once is not enough: a read that waited for a database which was away ends in vain, although
         it is back by then, and the pool is about to connect.
@@ -93,7 +93,7 @@ class HealthWatch:
         return True
 
     async def _some_read_begins(self) -> bool:
-        """Whether a read got a connection, or another did while it waited."""
+        """True if a read got a connection, or another did while it waited."""
         before = self._store.reads_started
         try:
             await self._store.fetch("SELECT 1", {})

@@ -1,4 +1,4 @@
-"""Which scope of an API key each route needs: the one table, which every route is in.
+"""The scope of an API key that each route needs: the one table, which every route is in.
 
 ``create_app`` stops at a route that is not in it. What a route does with a key that has the scope
 is its own affair; whose documents it is about, the key says.

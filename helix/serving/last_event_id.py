@@ -1,4 +1,4 @@
-"""Where a client goes on with a stream of events that it has a part of."""
+"""The event after which a client goes on with a stream that it has a part of."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _NETWORK = 64  # bits of an IPv6 address that are its network's: a host has all 
 
 _NAMES = ("requests", "answers", "tokens", "upload_mb")
 _asking: ContextVar[Asker | None] = ContextVar("asking", default=None)
-"""Who the answers that are made in this context are counted for."""
+"""The asker for whom the answers made in this context are counted."""
 
 
 class LimitReached(HTTPException):
@@ -50,7 +50,7 @@ class LimitReached(HTTPException):
 def subjects_of(
     tenant: str | None = None, key_id: int | None = None, address: str = ""
 ) -> dict[Who, Subject]:
-    """Who a request is counted for. An IPv6 address counts as the network that it is in."""
+    """The subjects that a request is counted for. An IPv6 address counts as its network."""
     found: dict[Who, Subject] = {}
     if tenant is not None:
         found["tenant"] = Subject(tenant, "tenant")
@@ -69,7 +69,7 @@ def _network(address: str) -> str:
 
 
 class Asking(Protocol):
-    """What is known of a caller (helix/serving/authentication.py)."""
+    """A caller as the limits know it (helix/serving/authentication.py)."""
 
     @property
     def tenant(self) -> str:
@@ -84,7 +84,7 @@ class Asking(Protocol):
 
 @dataclass(frozen=True)
 class Asker:
-    """Who a request is counted for, with the limits of the server that it came to."""
+    """The subjects that a request is counted for, with the limits of the server that it came to."""
 
     limits: Limits
     subjects: dict[Who, Subject]
@@ -173,7 +173,7 @@ class Limits:
         self._store = store
 
     def stored(self, account: Account) -> int:
-        """What the database has for ``account``."""
+        """The count that the database has for ``account``."""
         with self._store.connection() as connection:
             return stored_count(connection, account)
 
@@ -192,7 +192,7 @@ def _drawn(settings: Settings, name: str) -> Iterator[tuple[Who, str, int]]:
 
 
 def asker(request: Request, who: Asking | None = None) -> Asker:
-    """Who is counted for what ``who`` asks; None: only the address is known yet."""
+    """The asker that counts for what ``who`` asks; None: only the address is known yet."""
     limits: Limits = request.state.limits
     if not any(limits.drawn.values()):
         return Asker(limits, {})

@@ -14,7 +14,7 @@ _ImageId = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class TurnOptions(BaseModel):
-    """How a turn is answered; what is null counts as left out."""
+    """Options of a turn's answer; what is null counts as left out."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

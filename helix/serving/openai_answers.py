@@ -48,7 +48,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WireFormat:
-    """How one of the two formats sends an answer: as frames, in one piece, or as whole frames."""
+    """The ways to send an answer in one of the two formats: frames, one piece, or whole frames."""
 
     frames: Callable[
         [AsyncGenerator[Event, None], ResponseOptions, Sources], AsyncGenerator[bytes, None]
@@ -136,8 +136,8 @@ async def _whole(
 async def _done(
     request: Request, caller: Caller, answering: AnswerRequest, task: ClientTask
 ) -> ResponseText:
-    """What a client asks for in the background: by the model, or where there is none or it fails
-    the plain reply."""
+    """The reply to a client's background task: the model's, or the plain one without a model or
+    where it fails."""
     question = answering.question
     llm = (await answering.pipeline.answerer_of(question)).llm
     reply = None

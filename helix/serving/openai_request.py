@@ -58,7 +58,7 @@ class _Said(_Lenient):
     content: str | list[_Part] | None = None
 
     def message(self) -> Message:
-        """As every protocol's messages are read; raises BadRequest for what is not text."""
+        """The message as every protocol's are read; raises BadRequest for what is not text."""
         if isinstance(self.content, str) or self.content is None:
             return Message(self.role, self.content or "")
         if self.role == "user" and (unread := {p.type for p in self.content} & _UNREAD):
@@ -111,7 +111,7 @@ class AskingRequest(_Body):
 
     @property
     def tells_usage(self) -> bool:
-        """Whether a stream ends with the number of tokens."""
+        """True if a stream ends with the number of tokens."""
         return False
 
     def mode(self, settings: Settings) -> Mode:

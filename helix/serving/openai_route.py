@@ -28,7 +28,7 @@ _HEADS = frozenset({
 
 
 def is_openai_path(path: str) -> bool:
-    """Whether a path is of OpenAI's API, so that a client of it reads the error."""
+    """True if a path is of OpenAI's API, so that a client of it reads the error."""
     version, _, rest = path.removeprefix("/").partition("/")
     return version == "v1" and rest.partition("/")[0] in _HEADS
 

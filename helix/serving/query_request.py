@@ -70,7 +70,7 @@ _KINDS = {
     "filters.since": _A_TIME,
     "filters.until": _A_TIME,
 }
-"""What the value of each key is: the end of the error for any other value."""
+"""The description of each key's value: the end of the error for any other value."""
 
 
 def _moment(text: object) -> datetime:
@@ -123,7 +123,7 @@ Tags = Annotated[tuple[str, ...], Field(min_length=1, max_length=50), _checked_b
 
 
 class Filters(BaseModel):
-    """Which documents may be answered from: those that fit all of these."""
+    """Filters of the documents that may be answered from: those that fit all of these."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -182,7 +182,7 @@ class QueryRequest(BaseModel):
 
 
 def stored_scope(document_ids: list[int] | None, filters: Filters | None) -> dict[str, Any]:
-    """What is kept of a scope, as JSON: ``document_ids`` and ``filters``, where there are any."""
+    """The stored form of a scope, JSON: ``document_ids`` and ``filters``, where there are any."""
     kept = filters.model_dump(mode="json", exclude_none=True) if filters else {}
     ids = {} if document_ids is None else {"document_ids": document_ids}
     return ids | ({"filters": kept} if kept else {})

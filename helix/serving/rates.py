@@ -1,4 +1,4 @@
-"""How often somebody asks, kept in one number for each of them."""
+"""The rate at which somebody asks, kept in one number for each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every request of a server finds in its state, besides what it brings there itself."""
+"""The state that every request of a server finds, besides what it brings there itself."""
 
 from __future__ import annotations
 

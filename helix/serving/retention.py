@@ -1,4 +1,4 @@
-"""What is deleted because it is old: ended runs and feedback, where a setting says so."""
+"""Deletion of what is old: ended runs and feedback, where a setting says so."""
 
 from __future__ import annotations
 

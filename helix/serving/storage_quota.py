@@ -1,4 +1,4 @@
-"""How many documents a tenant may have, and how many bytes: looked at where they are stored."""
+"""Quotas of a tenant's documents, in number and in bytes: checked where they are stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helix.serving.limits import LimitReached
 from helix.settings import Settings
 
 _FULL_SECONDS = 3600
-"""When to try again what a tenant has no room for: it goes by when somebody deletes something."""
+"""Seconds until a tenant without room is to try again: somebody may delete something by then."""
 _ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(7416203, hashtext(%(tenant)s))"
 _HAS = """
 SELECT count(*) AS documents, coalesce(sum(size), 0) AS bytes FROM documents

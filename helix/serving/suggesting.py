@@ -116,7 +116,7 @@ def is_strong(answer: Answer, suggestion: Suggestion) -> bool:
 
 
 def is_proven(answer: Answer) -> bool:
-    """Whether every statement of an answer is supported, and none is beside the question."""
+    """True if every statement of an answer is supported, and none is beside the question."""
     statements = answer.proof.statements
     return bool(statements) and all(
         statement.problem is None and statement.irrelevance is None for statement in statements

@@ -32,7 +32,7 @@ class _UiMessage(_Lenient):
     parts: list[_Part] = Field(default_factory=list)
 
     def message(self) -> Message:
-        """As every protocol's messages are read; raises BadRequest for what is not text."""
+        """The message as every protocol's are read; raises BadRequest for what is not text."""
         if self.role == "user" and any(part.type == "file" for part in self.parts):
             raise BadRequest("a message holds a file: only text is read here")
         texts = (part.text for part in self.parts if part.type == "text")

@@ -44,18 +44,18 @@ LIMITS = {
 
 
 class ModelFolder(BaseSettings):
-    """Where the commands for model files, which need no database, keep them."""
+    """The folder where the commands for model files, which need no database, keep them."""
 
     model_config = SettingsConfigDict(
         frozen=True, env_ignore_empty=True, extra="ignore", populate_by_name=True
     )
 
     model_folder: str | None = Field(None, alias="HELIX_MODEL_FOLDER")
-    """Where `helix model pull` keeps model files; None: among the user's own data."""
+    """The folder where `helix model pull` keeps model files; None: among the user's own data."""
 
 
 class ClientSettings(BaseSettings):
-    """How a command reaches a running server."""
+    """A command's access to a running server."""
 
     model_config = SettingsConfigDict(
         frozen=True, env_ignore_empty=True, extra="ignore", populate_by_name=True
@@ -109,7 +109,7 @@ class Settings(ClientSettings, ModelFolder):
     chunk_overlap_tokens: int = Field(50, ge=0, le=2000)
     """Tokens that a chunk repeats of the one before it, of CHUNK_TARGET_TOKENS half at most."""
     gate_lexical: bool = Field(True, alias="HELIX_GATE_LEXICAL")
-    """Whether an exact match of a question by identifier passes the gate; with hybrid only."""
+    """True if an exact match of a question by identifier passes the gate; with hybrid only."""
     rewrite: bool = Field(False, alias="HELIX_REWRITE")
     rewrite_timeout: float = Field(2.0, ge=0.1, le=60, alias="HELIX_REWRITE_TIMEOUT")
     """Seconds that making search terms may take before the question is searched alone."""
@@ -127,7 +127,7 @@ class Settings(ClientSettings, ModelFolder):
     mode: Annotated[Literal["answer", "agent", "write"], AnyCase] = Field(
         "answer", alias="HELIX_MODE"
     )
-    """How a question without a mode is answered: from one search, by the agent's tools, or as code
+    """The mode of a question that names none: one search, the agent's tools, or code and drafts.
     and drafts."""
     agent_steps: int = Field(8, ge=1, le=50, alias="HELIX_AGENT_STEPS")
     """The most turns of the agent; then the answer is written from the sources found so far."""
@@ -136,7 +136,7 @@ class Settings(ClientSettings, ModelFolder):
     agent_tokens: int = Field(120_000, ge=1000, le=10**7, alias="HELIX_AGENT_TOKENS")
     """The most tokens of the agent's prompts and replies together."""
     agent_fetch: bool = Field(False, alias="HELIX_AGENT_FETCH")
-    """Whether the agent may fetch web pages whose address the user wrote in the question."""
+    """True if the agent may fetch web pages whose address the user wrote in the question."""
     reranker: str = Field("none", pattern=r"^[a-z-]+(:\S+)?$", alias="HELIX_RERANKER")
     rerank_min_score: float | None = Field(None, ge=0, le=1, alias="HELIX_RERANK_MIN_SCORE")
     """Below it nothing is relevant enough to answer; None: the reranker's own default."""
@@ -149,7 +149,7 @@ class Settings(ClientSettings, ModelFolder):
     public: Annotated[tuple[Public, ...], NoDecode, BeforeValidator(split_words)] = Field(
         (), alias="HELIX_PUBLIC"
     )
-    """What is shown without a key all the same."""
+    """Parts of the server that are shown without a key all the same."""
     llm: Provider = Field("gemini", alias="HELIX_LLM")
     models: Annotated[tuple[Provider, ...], NoDecode, BeforeValidator(split_names)] = Field(
         (), alias="HELIX_MODELS"
@@ -208,7 +208,7 @@ class Settings(ClientSettings, ModelFolder):
     prompts_folder: str | None = Field(None, alias="HELIX_PROMPTS_FOLDER")
     """A folder whose files, ``judge.md`` and so on, stand in place of shipped prompts."""
     audit_days: int = Field(90, ge=0, le=3650, alias="HELIX_AUDIT_DAYS")
-    """How long an event of the audit log is kept; 0 keeps none."""
+    """Days that an event of the audit log is kept; 0 keeps none."""
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""
@@ -226,7 +226,7 @@ class Settings(ClientSettings, ModelFolder):
     suggestions: Annotated[Literal["auto", "on", "off"], AnyCase] = Field(
         "auto", alias="HELIX_SUGGESTIONS"
     )
-    """Whether questions are suggested; ``auto``: where asking them costs nothing."""
+    """The switch of suggested questions; ``auto``: where asking them costs nothing."""
     workers: int = Field(1, ge=0, le=64, alias="HELIX_WORKERS")
     """Worker processes that a server starts when there is something to ingest."""
     allow_hosts: Annotated[tuple[Host, ...], NoDecode, BeforeValidator(split_names)] = Field(
@@ -234,7 +234,7 @@ class Settings(ClientSettings, ModelFolder):
     )
     """Hosts that web imports may reach although their address is private."""
     web_imports: bool = Field(True, alias="HELIX_WEB_IMPORTS")
-    """Whether pages of the web may be brought in over HTTP."""
+    """True if pages of the web may be brought in over HTTP."""
     cors_origins: Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(split_names)] = Field(
         (), alias="HELIX_CORS_ORIGINS"
     )
@@ -249,17 +249,17 @@ class Settings(ClientSettings, ModelFolder):
     )
     """Tags for which the OpenAI-compatible routes offer a model ``helix:TAG``."""
     open_network: bool = Field(False, alias="HELIX_OPEN_NETWORK")
-    """Whether the server may listen on other addresses than loopback without API keys."""
+    """True if the server may listen on other addresses than loopback without API keys."""
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
-    """How long an answer's receipt is kept."""
+    """Days that an answer's receipt is kept."""
     feedback_days: int = Field(0, ge=0, le=3650, alias="HELIX_FEEDBACK_DAYS")
-    """How long feedback is kept; 0: as long as the receipt of its answer."""
+    """Days that feedback is kept; 0: as long as the receipt of its answer."""
     run_days: int = Field(0, ge=0, le=3650, alias="HELIX_RUN_DAYS")
-    """How long an ended run is kept, with the list of its files; 0: for ever."""
+    """Days that an ended run is kept, with the list of its files; 0: for ever."""
     study_retention: float = Field(0.9, ge=0.7, le=0.97, alias="HELIX_STUDY_RETENTION")
     """The probability with which a card should be remembered when it comes again."""
     progress: Annotated[Literal["ask", "on", "off"], AnyCase] = Field("ask", alias="HELIX_PROGRESS")
-    """Whether the progress of learners is kept; ``ask``: of those who have turned it on."""
+    """The learners whose progress is kept; ``ask``: those who have turned it on."""
     study_idle_seconds: int = Field(900, ge=60, le=86400, alias="HELIX_STUDY_IDLE_SECONDS")
     """The longest gap between two actions of one session."""
     voice_model: str | None = Field(None, alias="HELIX_VOICE_MODEL")
@@ -268,11 +268,11 @@ class Settings(ClientSettings, ModelFolder):
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )
     answer_form: Annotated[AnswerForm, AnyCase] = Field("auto", alias="HELIX_ANSWER_FORM")
-    """How a model writes its answer: plain text, or blocks held to a JSON schema."""
+    """The form of a model's answer: plain text, or blocks held to a JSON schema."""
     judge: Provider | None = Field(None, alias="HELIX_JUDGE")
     """The model that judges answers; None: the one that answers."""
     mark_unproven: bool = Field(True, alias="HELIX_MARK_UNPROVEN")
-    """Whether OpenAI's clients are told in the text that no statement of it is borne out."""
+    """True if OpenAI's clients are told in the text that no statement of it is borne out."""
     withhold: Annotated[Withhold, BeforeValidator(read_withhold)] = Field(
         "off", alias="HELIX_WITHHOLD"
     )
@@ -337,4 +337,4 @@ HOW = {
     variable_of(name, field): remedy_of(name, field)
     for name, field in Settings.model_fields.items()
 }
-"""How to set each variable: the end of the one line that a bad value stops with."""
+"""The remedy for each variable: the end of the one line that a bad value stops with."""

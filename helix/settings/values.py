@@ -13,13 +13,13 @@ Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$"
 Guard = Literal["injection", "hygiene", "verdict"]
 """The guardrails there are (helix/answering/guardrails)."""
 AnswerForm = Literal["auto", "text", "schema"]
-"""How models write their answers (helix/answering/form)."""
+"""The form in which models write their answers (helix/answering/form)."""
 Withhold = Literal["off", "answer", "sentence"]
-"""What is withheld of answers that their sources do not bear out."""
+"""The part that is withheld of answers that their sources do not bear out."""
 Who = Literal["key", "tenant", "address"]
 """Whom limits are for."""
 Public = Literal["metrics", "docs", "privacy", "evals"]
-"""What may be shown to strangers where API keys are asked for (helix/serving/key_scopes.py)."""
+"""Parts that strangers may see where API keys are asked for (helix/serving/key_scopes.py)."""
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
 Server = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")]
 """A server's address: ``http://localhost:8080``, or with a path in front of the API's."""
@@ -50,7 +50,7 @@ def known_database(url: str) -> str:
 
 
 def checked_text(value: object) -> object:
-    """As checked_url has it where ``value`` is text; anything else is pydantic's to refuse."""
+    """The text that checked_url accepts; anything but a text is pydantic's to refuse."""
     return checked_url(value) if isinstance(value, str) else value
 
 

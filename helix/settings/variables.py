@@ -47,7 +47,7 @@ REMEDIES = {
     "HELIX_PROMPTS_FOLDER": "set it to a folder of prompts such as judge.md, or leave it out",
     "HELIX_JUDGE": "set it to gemini, offline, or provider:model, or leave it out",
 }
-"""How to set the variables whose type and bounds do not say it all."""
+"""Remedies of the variables whose type and bounds do not say it all."""
 
 
 def variable_of(name: str, field: FieldInfo) -> str:
@@ -63,7 +63,7 @@ def bounds_of(field: FieldInfo) -> tuple[float, float] | None:
 
 
 def remedy_of(name: str, field: FieldInfo) -> str:
-    """How to set the field ``name``, as words that follow a colon."""
+    """The remedy of the field ``name``, as words that follow a colon."""
     if known := REMEDIES.get(variable_of(name, field)):
         return known
     if bounds := bounds_of(field):

@@ -1,1 +1,1 @@
-"""What happens before anything else of Helix is imported."""
+"""Work to do before anything else of Helix is imported."""

@@ -32,7 +32,7 @@ def import_lazily(package: str) -> None:
 
 
 class HandedOn:
-    """What the body of a package hands on.
+    """The names that the body of a package hands on.
 
     Attributes:
         names: each imported name with its module and its name there; None for the module itself.

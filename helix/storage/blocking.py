@@ -29,7 +29,7 @@ class BlockingRunner:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
-        """What ``function`` gives or raises when it is awaited.
+        """The result of ``function`` when it is awaited.
 
         Raises:
             RuntimeError: it is called from a coroutine that it runs itself, which would never end.
@@ -44,11 +44,11 @@ class BlockingRunner:
 
     @property
     def started(self) -> bool:
-        """Whether there was a call."""
+        """True if there was a call."""
         return self._portal is not None
 
     def is_current(self) -> bool:
-        """Whether the caller is a coroutine that this runs."""
+        """True if the caller is a coroutine that this runs."""
         return asyncio.get_running_loop() is self._loop
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 Task = Literal["document", "query"]
 
 ENTRY_BYTES = 420
-"""What an entry takes beside its vector: its row and its places in both indexes, about."""
+"""Bytes of an entry beside its vector: its row and its places in both indexes, about."""
 
 _LOCK = 7_416_203_311_871_155  # any constant; one process at a time makes room
 _BATCH = 1000
@@ -65,13 +65,13 @@ def cache_key(identity: str, task: Task, text: str) -> str:
 
 @dataclass(frozen=True)
 class CacheModel:
-    """What the cache holds of one model: entries, and bytes with their overhead."""
+    """The cache's contents of one model: entries, and bytes with their overhead."""
 
     model: str
     entries: int
     size: int
     oldest: datetime
-    """When the entry that goes first was last used, to the hour."""
+    """The hour of the last use of the entry that goes first."""
 
 
 class CacheRows:
@@ -106,7 +106,7 @@ class CacheRows:
         return sum(row["size"] + ENTRY_BYTES for row in added)
 
     def make_room(self, limit: int) -> int:
-        """Where more than ``limit`` bytes are kept, drop the least recently used to 9/10 of it.
+        """Drop the least recently used, where more than ``limit`` bytes are kept, to 9/10 of it.
 
         Returns:
             the entries dropped; 0 also where another process makes room now.
@@ -135,7 +135,7 @@ def purge_unused(connection: Connected, keys: Sequence[str]) -> int:
 
 
 def cache_models(connection: Connected) -> list[CacheModel]:
-    """What is kept, by model, the largest first."""
+    """The contents of the cache by model, the largest first."""
     cursor = connection.cursor(row_factory=class_row(CacheModel))
     return cursor.execute(_MODELS, (ENTRY_BYTES,)).fetchall()
 

@@ -59,7 +59,7 @@ _AHEAD = 16  # rows: COPY begins to insert when it has 64 KiB, ten of them
 
 @dataclass(frozen=True)
 class ChunkChanges:
-    """How many chunks stayed as they were, changed (place, or vector), are new, and are gone."""
+    """Counts of the chunks that stayed, changed (place, or vector), are new, and are gone."""
 
     kept: int
     changed: int
@@ -215,7 +215,7 @@ def chunk_row(
 
 
 def reserving(count: int) -> Statement:
-    """What gives so many fresh values of chunks.id, which nobody else gets, as rows of ``id``."""
+    """The statement that reserves ``count`` fresh values of chunks.id, as rows of ``id``."""
     return _RESERVE, {"count": count}
 
 
@@ -255,7 +255,7 @@ def _metadata(node: BaseNode, document_id: int, marks: dict[str, int] | None = N
 
 
 def _without_copy(metadata: Metadata) -> Metadata:
-    """As _STORED gives it back: through JSON, which has no tuples."""
+    """The metadata as _STORED gives it back: through JSON, which has no tuples."""
     rest = {key: value for key, value in metadata.items() if key != "_node_content"}
     back: Metadata = json.loads(json.dumps(rest))
     return back

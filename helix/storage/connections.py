@@ -42,7 +42,7 @@ _WRITE_POOL_SIZE = 4
 READ_SECONDS = 8  # longer than the pool may take to find that nobody is there
 PING_SECONDS = 2
 RECONNECT_SECONDS = 2
-"""How long a pool tries by itself to reach a database that is gone; after that it does where
+"""Seconds that a pool tries by itself to reach a database that is gone; after that it does where
 a request waits. psycopg's 300 would back off to minutes, and a restarted database stay unseen."""
 
 ROLE = "helix_app"
@@ -194,7 +194,7 @@ class Connections:
         )
 
     async def ping(self) -> bool:
-        """Whether ``SELECT 1`` succeeds within PING_SECONDS, however busy the reads are."""
+        """True if ``SELECT 1`` succeeds within PING_SECONDS, however busy the reads are."""
         for _ in range(2):  # a restarted server leaves one dead connection
             try:
                 async with asyncio.timeout(PING_SECONDS):
@@ -344,7 +344,7 @@ class Connections:
 
 
 def _pool_options(*, pooled: bool) -> dict[str, Any]:
-    """What all pools have in common; ``pooled``: they lead to a pooler."""
+    """The options of all pools; ``pooled``: they lead to a pooler."""
     arguments: dict[str, Any] = {
         "autocommit": True,
         "connect_timeout": CONNECT_TIMEOUT_SECONDS,

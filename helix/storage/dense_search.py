@@ -21,9 +21,9 @@ from helix.storage.search_scope import (
 )
 
 FEWER = 20
-"""How many chunks are listed at first: the 30 more of LISTED take a tenth of the search."""
+"""Chunks that are listed at first: the 30 more of LISTED take a tenth of the search."""
 _MARGIN = 0.004
-"""What two distances of unit vectors may differ by at half precision, and do not in full: each of
+"""The most that two distances of unit vectors differ by at half precision, and not in full: each of
 the vectors' numbers is off by 2**-11 of itself at most, and so is each of their lengths."""
 
 

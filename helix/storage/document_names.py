@@ -84,7 +84,7 @@ def write_names(connection: Connected, tenant: str, document_id: int) -> None:
 def naming(
     tenant: str, source_uri: str, title: str, file_name: str, facts: Mapping[str, Any]
 ) -> tuple[Statement, Statement]:
-    """What makes the names of the document from ``source_uri`` those of these."""
+    """The statements that make these names those of the document from ``source_uri``."""
     found = sorted(document_names(title, file_name, facts))
     values = {
         "tenant": tenant, "source_uri": source_uri,

@@ -6,7 +6,7 @@ from helix.storage.connections import Connected
 from helix.storage.pipelined_connections import Statement
 
 UPLOADED = "upload:"
-"""How the source_uri of an upload begins whose client did not ask for one."""
+"""The beginning of an upload's source_uri, where its client did not ask for one."""
 
 LOCK_SOURCE = """
 SELECT pg_advisory_xact_lock(hashtextextended(%(source_uri)s, hashtextextended(%(tenant)s, 0)))
@@ -69,7 +69,7 @@ def add_source(
 
 
 def settling(tenant: str, source_uri: str, content_hash: str) -> Statement:
-    """What was written under ``source_uri`` has other bytes now than some further sources had.
+    """The statement after a write of ``source_uri`` with other bytes than some further sources had.
 
     Those are its sources no more, and ``source_uri`` is nobody's further source.
     """

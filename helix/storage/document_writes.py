@@ -64,7 +64,7 @@ SELECT coalesce(
 
 @dataclass(frozen=True)
 class Written(ChunkChanges):
-    """What a write did: ``document_id`` is documents.id."""
+    """The result of a write: ``document_id`` is documents.id."""
 
     document_id: int
 
@@ -224,7 +224,7 @@ def edited(record: DocumentRecord, edits: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def edits_of(connection: Connected, tenant: str, source_uri: str) -> dict[str, Any]:
-    """What people changed of a tenant's stored source; nothing where it is not stored."""
+    """People's edits of a tenant's stored source; nothing where it is not stored."""
     found = connection.execute(
         "SELECT edits FROM documents WHERE tenant_id = %s AND source_uri = %s", (tenant, source_uri)
     ).fetchone()

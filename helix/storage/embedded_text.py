@@ -11,7 +11,7 @@ from helix.domain.records import EMBEDDING_KEY
 
 
 def embedded_text(content: str, metadata: dict[str, Any]) -> str:
-    """What ingest embedded of a chunk: title, headings and context in front of its content.
+    """The text that ingest embedded of a chunk: title, headings and context before its content.
 
     A row that LlamaIndex did not write was embedded as it is.
     """

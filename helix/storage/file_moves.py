@@ -19,7 +19,7 @@ from helix.storage.stored_bytes import stored_file
 from helix.storage.tenant_store import TenantStore
 
 LEASE = "1 hour"
-"""How long a process may take from naming an object until its name is in ``files``."""
+"""The time that a process may take from naming an object until its name is in ``files``."""
 _AT_ONCE = 500
 """Objects of one deletion; S3 takes 1,000."""
 
@@ -112,7 +112,7 @@ def _reserve_object(connection: Connected, address: str) -> Row | None:
 
 
 def _record_move(store: TenantStore, reserved: Row) -> bool:
-    """Whether the file is in its object now; False where it was deleted, or the lease was over."""
+    """True if the file is in its object now; False where it was deleted, or the lease was over."""
     with store.connection() as connection, connection.transaction() as transaction:
         taken = connection.execute(_END_LEASE, reserved).rowcount
         if taken and connection.execute(_MOVE, reserved).rowcount:
@@ -139,7 +139,7 @@ def delete_loose_objects(store: TenantStore, address: str) -> int:
 
 
 def counts(connection: Connected) -> dict[str, int]:
-    """How many files are ``moved`` to a bucket or ``waiting`` to be, and ``loose`` objects due."""
+    """Counts of files ``moved`` to a bucket or ``waiting`` to be, and of ``loose`` objects due."""
     with connection.cursor(row_factory=dict_row) as cursor:
         found = cursor.execute(_COUNTS).fetchone()
     assert found is not None

@@ -1,4 +1,4 @@
-"""When Python looks for garbage: not in the middle of a load, and soon in a long run.
+"""The times at which Python looks for garbage: not during a load, and soon in a long run.
 
 A full collection goes over every object there is. It begins when a quarter as many new ones have
 survived the young collections as there are old ones.
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 LONGEST_PAUSE_SECONDS = 30.0
-"""How long writes that overlap put full collections off, at most: with 0.2 s each, under 1%."""
+"""The longest that overlapping writes put full collections off: with 0.2 s each, under 1%."""
 _NEVER = 2**30
 
 

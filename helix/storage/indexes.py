@@ -17,7 +17,7 @@ from helix.contract import EMBEDDING_DIMENSIONS
 from helix.storage.connections import Connected
 
 HALF = f"halfvec({EMBEDDING_DIMENSIONS})"
-"""What the vector index has of a vector, and searches by: the cast must be the same in both."""
+"""The vector index's form of a vector, in which it is searched: both casts must be the same."""
 INDEX_NAME = "chunks_embedding_hnsw"
 TERMS_NAME = "chunk_terms_keys"
 # any constants; pg_advisory_lock's keys for changes of either index, taken in this order
@@ -31,7 +31,7 @@ _logger = logging.getLogger(__name__)
 
 
 def vector_index(column: str) -> str:
-    """What follows USING in the statement that makes a vector index of ``column``.
+    """The words behind USING in the statement that makes a vector index of ``column``.
 
     The metric must match the operator of the search (<=>, cosine distance).
     """

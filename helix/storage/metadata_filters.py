@@ -117,7 +117,7 @@ def _text_array(values: list[str]) -> Any:
 
 
 def _storable(value: Any) -> bool:
-    """Whether something stored could equal ``value``."""
+    """True if something stored could equal ``value``."""
     if not isinstance(value, str):
         return value is not None and value == value  # NaN equals nothing
     if "\x00" in value:

@@ -51,7 +51,7 @@ class NameLookups:
         proto: int = 0,
         flags: int = 0,
     ) -> list[Any]:
-        """What ``socket.getaddrinfo`` gives.
+        """The addresses that ``socket.getaddrinfo`` gives.
 
         Raises:
             socket.gaierror: nobody knows the name, or no name server answered in time.

@@ -1,4 +1,4 @@
-"""What a scope holds: its documents by name, and the first chunks of the sections of one."""
+"""The contents of a scope: documents by name, and the first chunks of the sections of one."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def slot_of(key: int) -> int:
 
 
 class TermRow(NamedTuple):
-    """What ``chunk_terms`` has of a chunk; ``impacts`` by slot, ascending."""
+    """The row of ``chunk_terms`` for a chunk; ``impacts`` by slot, ascending."""
 
     length: int
     keys: list[int]
@@ -106,7 +106,7 @@ def term_row(counts: Mapping[str, int], tenant: str = DEFAULT_TENANT) -> TermRow
 
 
 def searched_text(title: str | None, context: str | None, content: str) -> str:
-    """What a chunk is found by: its text, with the title and headings that it lies under."""
+    """The text that a chunk is found by: its own, with the title and headings above it."""
     return "\n".join(str(part) for part in (title, context, content) if part)
 
 
@@ -116,14 +116,14 @@ def packed_terms(text: str, language: str, tenant: str) -> bytes:
 
 
 def digest_of(text: str, language: str, tenant: str) -> bytes:
-    """What stands for the input of ``packed_terms``: whose output has it is the output of that."""
+    """A digest of the input of ``packed_terms``: equal digests have equal output."""
     key = blake2b(f"{language} {tenant}".encode(), digest_size=16)
     key.update(b"\0" + text.encode("utf-8", "surrogatepass"))
     return key.digest()
 
 
 def are_terms(packed: bytes) -> bool:
-    """Whether these bytes are a row as ``TermRow.packed`` makes it; for bytes from elsewhere."""
+    """True if these bytes are a row as ``TermRow.packed`` makes it; for bytes from elsewhere."""
     try:
         size, length = _LENGTH.unpack_from(packed)
         array, dimensions, nulls, kind, keys, first = _ARRAY.unpack_from(packed, _LENGTH.size)

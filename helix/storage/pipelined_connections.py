@@ -52,7 +52,7 @@ class _Bound(NamedTuple):
 
 
 class _Command(NamedTuple):
-    """What prepares a statement, or forgets it: whether it did, its result tells."""
+    """A command that prepares a statement, or forgets it; its result tells whether it succeeded."""
 
     key: _Key
     name: bytes
@@ -60,7 +60,7 @@ class _Command(NamedTuple):
 
 
 class _Pipelined(BaseConnection[TupleRow]):
-    """What sends statements in a pipeline, and takes their rows."""
+    """The sender of statements in a pipeline, and reader of their rows."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -70,7 +70,7 @@ class _Pipelined(BaseConnection[TupleRow]):
 
     @property
     def keeps_prepared(self) -> bool:
-        """Whether statements are prepared: behind a pooler nothing is."""
+        """True if statements are prepared: behind a pooler none are."""
         return self.prepare_threshold is not None
 
     def _bound(self, statement: str, values: Mapping[str, Any]) -> _Bound:
@@ -166,7 +166,7 @@ class WritingConnection(_Pipelined, Connection[TupleRow]):
 
     @property
     def keeps_prepared(self) -> bool:
-        """Whether statements of pipelines are prepared."""
+        """True if statements of pipelines are prepared."""
         return self._keeps
 
     def read(self, *statements: Statement) -> list[list[Row]]:

@@ -1,4 +1,4 @@
-"""What psycopg's pools of connections are told to do, so that none of them runs dry.
+"""Callbacks of psycopg's pools of connections, so that none of them runs dry.
 
 Each function is an argument of ConnectionPool or AsyncConnectionPool.
 """

@@ -1,4 +1,4 @@
-"""What the searches share: how a scope narrows a statement, its settings, and its rows as hits.
+"""The common part of searches: how a scope narrows a statement, its settings, its rows as hits.
 
 A statement is put together of constant texts, by what its scope narrows; values are only bound.
 """
@@ -134,7 +134,7 @@ WHERE c.tenant_id = %(tenant)s AND c.id = ANY(%(ids)s)
 
 @dataclass(frozen=True)
 class Search(Generic[_Result]):
-    """What ChunkStore runs, as ``tenant``, keeping ``ef_search`` candidates of the vector index.
+    """A search that ChunkStore runs as ``tenant``, with ``ef_search`` candidates of the index.
 
     The column ``identity`` of every row is the embedder that filled the database. Where ``widened``
     gives values for its rows, the rows of the same statement with these are the search's.

@@ -62,7 +62,7 @@ def keep_bytes(connection: Connected, tenant: str, content_hash: str, data: byte
 
 
 def stored_file(connection: Connected, tenant: str, content_hash: str) -> StoredFile | None:
-    """What is stored under ``content_hash``; None when it is gone."""
+    """The file stored under ``content_hash``; None when it is gone."""
     with connection.cursor(binary=True, row_factory=class_row(StoredFile)) as cursor:
         return cursor.execute(_READ, (tenant, content_hash)).fetchone()
 

@@ -1,4 +1,4 @@
-"""What is stored of a source: its fingerprint, and the vectors that its chunks have.
+"""The stored state of a source: its fingerprint, and the vectors that its chunks have.
 
 Loads neither LlamaIndex nor numpy: a run over unchanged files asks nothing else, and loading them
 would take longer than the run.
@@ -62,7 +62,7 @@ def fingerprints(
 def sources_without_file(
     connection: Connected, tenant: str, source_uris: Sequence[str]
 ) -> set[str]:
-    """Those of a tenant's stored sources whose bytes are not kept."""
+    """A tenant's stored sources whose bytes are not kept."""
     rows = connection.execute(_WITHOUT_FILE, (tenant, list(source_uris))).fetchall()
     return {uri for (uri,) in rows}
 

@@ -9,7 +9,7 @@ from helix.storage.connections import Connected, Connections, Row
 
 
 class TenantConnections:
-    """What ``helix.library`` needs of a store; it loads neither vectors nor LlamaIndex.
+    """The part of a store that ``helix.library`` needs; it loads neither vectors nor LlamaIndex.
 
     Args:
         connections: of one database; whoever made them closes them.

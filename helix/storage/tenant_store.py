@@ -119,7 +119,7 @@ class TenantStore:
         )
 
     async def run_search(self, search: Search[_T]) -> _T:
-        """What a search finds; raises as ``search`` does."""
+        """The findings of a search; raises as ``search`` does."""
         rows = await self._found(search, search.values)
         if search.widened and (values := search.widened(rows)):
             rows = await self._found(search, values)
@@ -136,7 +136,7 @@ class TenantStore:
             raise EmbedderMismatch(mismatch_message(stored, self._identity))
 
     def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
-        """What a coroutine function gives, for code that cannot await it.
+        """The result of a coroutine function, for code that cannot await it.
 
         It runs in an event loop of the store's own, in another thread, with connections of its own;
         a caller inside an event loop blocks that loop.
@@ -149,7 +149,7 @@ class TenantStore:
 
     @property
     def reads_started(self) -> int:
-        """How many reads were given a connection until now."""
+        """The number of reads that were given a connection until now."""
         return self._connections.reads_started
 
     def renew_reading(self) -> None:
@@ -161,7 +161,7 @@ class TenantStore:
         await asyncio.to_thread(self._connections.check_role)
 
     async def check(self) -> None:
-        """Whether questions can be answered: the database is up and this embedder filled it.
+        """Check that questions can be answered: the database is up and this embedder filled it.
 
         Raises:
             StoreUnavailable, EmbedderMismatch: as they say.
@@ -180,19 +180,19 @@ class TenantStore:
         return str(rows[0]["identity"]) if rows else None
 
     async def has_chunks(self) -> bool:
-        """Whether the tenant has anything that could be found."""
+        """True if the tenant has anything that could be found."""
         statement = "SELECT 1 FROM chunks WHERE tenant_id = %(tenant)s LIMIT 1"
         return bool(await self.fetch(statement, {"tenant": self._tenant}))
 
     async def holds(self, hits: Sequence[Hit]) -> bool:
-        """Whether all of these are still stored as they are: text, place, headings and title."""
+        """True if all of these are still stored as they are: text, place, headings and title."""
         ids = list({hit.chunk_id for hit in hits})
         rows = await self.fetch(STORED_PLACES, {"tenant": self._tenant, "ids": ids})
         stored = {row["chunk_id"]: place_of(row) for row in rows}
         return all(stored.get(hit.chunk_id) == hit.place for hit in hits)
 
     async def ping(self) -> bool:
-        """Whether the database answers, within two seconds."""
+        """True if the database answers, within two seconds."""
         return await self._connections.ping()
 
     async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
@@ -307,7 +307,7 @@ class TenantStore:
             return fingerprints(connection, self._tenant, source_uris)
 
     def edits(self, source_uri: str) -> dict[str, Any]:
-        """What people changed of a stored source: ``documents.edits``, empty where nothing."""
+        """People's edits of a stored source: ``documents.edits``, empty where there are none."""
         with self.transaction() as connection:
             return edits_of(connection, self._tenant, source_uri)
 

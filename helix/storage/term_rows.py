@@ -73,7 +73,7 @@ def node_row(node: BaseNode, tenant: str, language: str, made: PackedTerms = NO_
 
 
 def text_of(node: BaseNode) -> str:
-    """What a chunk is found by."""
+    """The text that a chunk is found by."""
     title, context = (node.metadata.get(key) for key in ("title", "context"))
     return searched_text(title, context, node.get_content(MetadataMode.NONE))
 

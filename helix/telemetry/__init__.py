@@ -1,1 +1,1 @@
-"""What Helix tells its operators: metrics, traces, and ids for its logs. No text of anybody's."""
+"""Reports to operators: metrics, traces, and ids for logs. No text of anybody's."""

@@ -67,7 +67,7 @@ _logger = logging.getLogger(__name__)
 
 
 class CallCounts(Protocol):
-    """How many calls an object made to the model, and how many of them failed."""
+    """Counts of an object's calls to the model, and of those that failed."""
 
     calls: int
     failures: int

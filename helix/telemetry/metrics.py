@@ -40,7 +40,7 @@ _LONG = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
 class ModelEnd(Protocol):
-    """How long the model that a setting names is there."""
+    """The announced end of the model that a setting names."""
 
     @property
     def model(self) -> str: ...
@@ -184,7 +184,7 @@ class Metrics:
                 self._days_left.labels(each.model, each.variable).set(left)
 
     async def keep_shared(self) -> None:
-        """Where this process is one of several, keep what its siblings tell of it up to date."""
+        """Keep the figures shared with sibling processes up to date, while there are any."""
         while self._shared:
             self._shared.update()
             await asyncio.sleep(_SHARED_SECONDS)

@@ -18,7 +18,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def is_shared() -> bool:
-    """Whether this process's metrics are one part of its server's."""
+    """True if this process's metrics are one part of its server's."""
     return FOLDER in os.environ
 
 
@@ -37,7 +37,7 @@ def process_ended(folder: str, pid: int) -> None:
 
 
 class SharedFigures:
-    """What collectors read at each scrape, kept where the other processes see it.
+    """Figures that collectors read at each scrape, kept where the other processes see it.
 
     Counts are added up over all processes there have been, gauges over those that live.
     """

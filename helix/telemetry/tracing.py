@@ -40,7 +40,7 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 
 class Tracing:
-    """Where an application's spans go: nowhere, without a ``tracer``."""
+    """The destination of an application's spans: nowhere, without a ``tracer``."""
 
     tracer: Tracer | None = None
 

@@ -68,7 +68,7 @@ class ModelTranscriber:
         self._llm = llm
 
     async def text_of(self, sound: Sound, data: bytes) -> str:
-        """As Transcriber has it."""
+        """The words of a recording, as Transcriber has it."""
         if len(data) > INLINE_MB * 2**20:
             raise TooLarge(f"the model takes {INLINE_MB} MB of sound at most: speak shorter")
         # LlamaIndex's Gemini has no AudioBlock (0.11.3); of a document it sends bytes and type
@@ -102,7 +102,7 @@ class WhisperTranscriber:
         )
 
     async def text_of(self, sound: Sound, data: bytes) -> str:
-        """As Transcriber has it."""
+        """The words of a recording, as Transcriber has it."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, self._text_of, data)
 

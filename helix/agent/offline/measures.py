@@ -1,4 +1,4 @@
-"""Whether numbers have the measure that a question asks for, and fit one another. Pure.
+"""Tests that numbers have the measure that a question asks for, and fit one another. Pure.
 
 A number with the right name may have another measure: an amount where a share is asked for, or a
 year's value where an average is. A computation with it would be proved all the same, so the number
@@ -24,7 +24,7 @@ _EITHER_SIGN = re.compile(r"\(|/|\bor\b")
 
 
 def is_suitable(computation: Computation, figure: Figure) -> bool:
-    """Whether the names of a cell's row, column and table fit the measure asked for."""
+    """True if the names of a cell's row, column and table fit the measure asked for."""
     if computation.of_shares and not (
         figure.operand.is_percent or _SHARE.search(f"{figure.row} {figure.column}")
     ):
@@ -36,7 +36,7 @@ def is_suitable(computation: Computation, figure: Figure) -> bool:
 
 
 def is_sound(computation: Computation, figures: Sequence[Figure]) -> bool:
-    """Whether a computation over these cells would answer the question.
+    """True if a computation over these cells would answer the question.
     No part of a whole is negative, or more than the whole. Where costs are printed as negative
     numbers, the change of the cost and the change of the number have opposite signs, and the
     question does not say which of them it means.
@@ -59,6 +59,6 @@ def _are_negative_costs(figures: Sequence[Figure]) -> bool:
 
 
 def _is_outflow(figure: Figure) -> bool:
-    """Whether a row has the name of a cost, and not one such as `income (loss)`."""
+    """True if a row has the name of a cost, and not one such as `income (loss)`."""
     label = figure.row.rpartition(INWARDS)[2]
     return not _EITHER_SIGN.search(label) and bool(_OUTFLOW & frozenset(meanings(label)))

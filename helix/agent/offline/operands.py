@@ -167,7 +167,7 @@ def _fitting(query: OperandQuery, tables: _Tables) -> Iterator[ScoredFigure]:
 def _score(
     query: OperandQuery, figure: Figure, row_names: frozenset[str], around: frozenset[str]
 ) -> float | None:
-    """How well a cell fits, 0 to about 2; None where it does not."""
+    """The fit of a cell to the operand asked for, 0 to about 2; None where it does not fit."""
     cell = _cell_words_of(figure.row, figure.column, figure.caption)
     query_words = query.words | query.beside
     bare = cell.bare - _GENERIC - _NOISE or cell.bare - _NOISE or cell.bare
@@ -219,7 +219,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _is_of(period: Period, figure: Figure) -> bool:
-    """Whether the cell's column, else its row, else its table's caption names the period."""
+    """True if the cell's column, else its row, else its table's caption names the period."""
     for text in (figure.column, figure.row.replace(INWARDS, " "), figure.caption):
         if named_periods := periods(text):
             return any(_agrees(period, one) for one in named_periods)

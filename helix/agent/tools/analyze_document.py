@@ -28,7 +28,7 @@ _LEAST_LETTERS = 4
 
 
 class AnalyzeArguments(Arguments):
-    """Which document."""
+    """The document to analyze."""
 
     document_id: int
 

@@ -28,7 +28,7 @@ _PERCENT_OF = re.compile(r"%\s*of\s")
 
 
 class OperandArgument(Arguments):
-    """Where a number of the expression stands."""
+    """The place of a number of the expression."""
 
     number: str = Field(max_length=40, description="As it is printed.")
     source: int | None = Field(None, ge=1, description="The number of its source.")

@@ -31,7 +31,7 @@ _under_way: set[Process] = set()
 
 
 class PageArguments(Arguments):
-    """Which page."""
+    """The page to fetch."""
 
     url: str = Field(min_length=1, max_length=2048, description="As the user wrote it.")
 

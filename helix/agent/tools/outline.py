@@ -11,7 +11,7 @@ _MOST = 200
 
 
 class OutlineArguments(Arguments):
-    """Which document."""
+    """The document to outline."""
 
     document_id: int
 

@@ -33,7 +33,7 @@ _GENERIC = word_lists("tables")["generic"]
 
 
 class TableArguments(Arguments):
-    """Which rows and columns, by words of their names, of which document."""
+    """The rows and columns to return, by words of their names, and the document that has them."""
 
     rows: str = Field(
         "", max_length=300, description="Words of the rows' names; all rows if empty."
@@ -114,7 +114,7 @@ def _query_words(text: str) -> frozenset[str]:
 
 
 def _fits(query_words: frozenset[str], name_words: frozenset[str], beside: frozenset[str]) -> float:
-    """How well a row's name fits, 0 to 1; words of the table's caption count half."""
+    """The fit of a row's name, 0 to 1; words of the table's caption count half."""
     if not query_words:
         return 1.0
     if not query_words & name_words:
@@ -145,7 +145,7 @@ def _condition(where: str) -> re.Match[str] | None:
 
 
 def _holds(condition: re.Match[str], name: str, cells: Sequence[_Cell]) -> bool:
-    """Whether a cell of a column so named, or the row's name, meets the condition."""
+    """True if a cell of a column with that name, or the row's name, meets the condition."""
     column, expected = frozenset(meanings(condition["column"])), condition["value"].strip()
     compare = _SIGNS[condition["sign"]]
     number = amount(expected)

@@ -14,7 +14,7 @@ _MOST = 12
 
 
 class ReadArguments(Arguments):
-    """Which document, and which part of it; without a part its beginning."""
+    """The document to read, and the part of it; without a part its beginning."""
 
     document_id: int
     page: int | None = Field(None, ge=1, description="A page, from 1.")

@@ -11,7 +11,7 @@ TOP_K = 7
 
 
 class SearchArguments(Arguments):
-    """What to search for, and in which document, where it is one alone."""
+    """The query to search for, and the document if only one is searched."""
 
     query: str = Field(min_length=1, max_length=20_000, description="A question or key words.")
     document_id: int | None = Field(None, description="Search this document alone.")

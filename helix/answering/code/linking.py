@@ -54,9 +54,10 @@ class _Documentation:
         self._known: dict[str, tuple[Place, bool] | None] = {}
 
     def place_of(self, found: Found) -> Place | None:
-        """Where the dotted name of a name stands, else the name alone; None where neither does.
+        """The place of a name's dotted form, else of the name alone; None where neither has one.
 
-        Where several places have it, the first in code; of what may be no name only one in code.
+        The first place in code comes before all others. A word that may be no name (not ``sure``)
+        is only linked to a place in code.
         """
         for wanted in dict.fromkeys((found.path, found.name)):
             if wanted not in self._known:

@@ -65,7 +65,7 @@ def names_in(code: str, language: str) -> list[Found]:
 
 
 def is_shell(language: str) -> bool:
-    """Whether a language is that of a shell."""
+    """True if the language is a shell's."""
     return language.lower() in _SHELLS
 
 
@@ -125,7 +125,7 @@ def _shell_word(word: str, at: int, begins: bool) -> Iterator[Found]:
 
 
 def _own_names(code: str, lexer: Lexer, tokens: Lexed) -> frozenset[str]:
-    """What the code defines itself: by Python's parser, else by the order of its tokens."""
+    """Names that the code defines itself: by Python's parser, else by the order of its tokens."""
     if "python" in lexer.aliases:
         try:
             return frozenset(_bound(ast.parse(code)))

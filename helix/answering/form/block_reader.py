@@ -76,7 +76,7 @@ class BlockReader:
         return rest if self._writer.wrote else REFUSAL
 
     def _begun(self, start: str) -> str:
-        """What can be read of an answer that begins with ``start``."""
+        """The readable part of an answer that begins with ``start``."""
         if fence := _FENCE.match(start):
             self._start = None
             return start[fence.end() :]

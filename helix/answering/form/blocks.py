@@ -33,7 +33,7 @@ class Block(Protocol):
         ...
 
     def cite(self, sources: Sequence[int]) -> str:
-        """As ``feed``, now that the block's sources are known."""
+        """The text that can be sent now that the block's sources are known."""
         ...
 
     def close(self) -> str:
@@ -98,7 +98,7 @@ class Prose:
         return lead + given
 
     def _begins(self, *, last: bool) -> bool:
-        """Whether there is something to read by now; marks in front of it are dropped."""
+        """True if there is something to read by now; marks in front of it are dropped."""
         text = self._held
         if leading := _LEADING.match(text):
             text = text[leading.end() :]
@@ -121,7 +121,7 @@ class Prose:
         return sent
 
     def _sentence_end(self, *, last: bool) -> int | None:
-        """How far the sentence reaches that may end at the stop which is held; None: it goes on.
+        """The end, in the held text, of the sentence that may end at its stop; None: it goes on.
 
         Decided by what was sent of it and by so much of what is held as every stop has behind it.
         """
@@ -149,7 +149,7 @@ class Prose:
         return f" {markers_of(sources)}" if sources else ""
 
     def _closing_markers(self) -> str:
-        """Those of the last sentence, and of sources that no sentence of the block has."""
+        """Markers of the last sentence, and of sources that no sentence of the block has."""
         given = self._markers(self._sources or ())
         rest = [n for n in self._sources or () if n not in self._marked]
         self._marked.update(rest)
@@ -220,7 +220,7 @@ class Row:
 
     @property
     def says(self) -> bool:
-        """Whether a cell has something to read."""
+        """True if a cell has something to read."""
         return any(c.isalnum() for c in MARKER.sub("", self._text))
 
     @property

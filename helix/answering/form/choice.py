@@ -1,4 +1,4 @@
-"""Which form a model's answer is asked in: plain text, or blocks held to a schema."""
+"""The form that a model's answer is asked in: plain text, or blocks held to a schema."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FormChoice:
 
     @property
     def may_fall_back(self) -> bool:
-        """Whether a server that refuses the schema may be asked for text."""
+        """True if a server that refuses the schema may be asked for text."""
         return self._form == "auto"
 
     def refused(self, llm: LanguageModel) -> None:

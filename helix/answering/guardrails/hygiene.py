@@ -23,7 +23,7 @@ from helix.domain.context import Source
 LIMIT = 2048
 """Characters that are held back at most; a target or a tag that is longer is taken out."""
 REMOVED = "(link removed)"
-"""What stands where a URL was that was its own visible text."""
+"""The text that replaces a URL which was its own visible text."""
 
 _PIECE = 256  # a delta is dealt with in pieces, so that what is held stays short: linear time
 _TAIL = 40  # characters let through that a trigger may depend on: the longest scheme
@@ -75,7 +75,7 @@ class Hygiene:
         self._skipping: re.Pattern[str] | None = None
 
     def feed(self, delta: str) -> str:
-        """What of the answer so far may be sent now, after what was sent before."""
+        """The further part of the answer that may be sent, now that ``delta`` has come."""
         given: list[str] = []
         for start in range(0, len(delta), _PIECE):
             self._held += delta[start : start + _PIECE]
@@ -83,7 +83,7 @@ class Hygiene:
         return "".join(given)
 
     def end(self) -> str:
-        """What was held back, now that nothing follows it."""
+        """The text held back, now that nothing follows it."""
         return self._drain(last=True)
 
     def _drain(self, *, last: bool) -> str:
@@ -113,7 +113,7 @@ class Hygiene:
         return end is not None
 
     def _decide(self, *, last: bool) -> _Step | None:
-        """What becomes of the trigger that is held; None: that depends on what follows."""
+        """The next step for the trigger that is held; None: it depends on what follows."""
         character = self._held[0]
         if character == "[":
             self._image = True  # from here on: which bracket a target belongs to is hard to say
@@ -179,7 +179,7 @@ class Hygiene:
         return _Step(1, ":")
 
     def _url(self, text: str, *, last: bool) -> _Step | None:
-        """What may begin a bare URL was seen; a scheme before it has been let through."""
+        """The next step for a possible bare URL; a scheme before it has been let through."""
         url = BareUrl(self._tail, text)
         if not last and len(text) < LIMIT and not url.settled:
             return None

@@ -125,7 +125,7 @@ def passages(text: str) -> Iterator[_Span]:
 
 
 def _is_disguised(text: str) -> bool:
-    """Whether letters may be others than they look like, or unseen."""
+    """True if letters may be others than they look like, or invisible."""
     found = _DISGUISE.search(text)
     if found is None:
         return False
@@ -182,7 +182,7 @@ def _delimiters(text: str) -> Iterator[_Span]:
 
 
 def _hidden(text: str) -> Iterator[_Span]:
-    """What only reads as an instruction without its disguise, and writing in unseen characters."""
+    """Spans that are an instruction only once undisguised, and writing in invisible characters."""
     yield from _only_as(text, *_folded(text))
     for found in _TAG_RUN.finditer(text):
         if text[found.start() - 1 : found.start()] != _FLAG_EMOJI:
@@ -202,7 +202,7 @@ def _with_digits_as_letters(text: str, words: list[bytes]) -> Iterator[_Span]:
 
 
 def _only_as(text: str, read: str, places: Sequence[int]) -> Iterator[_Span]:
-    """What is an instruction only in ``text`` as ``read``, whose characters are at ``places``."""
+    """Spans of ``text`` that instruct only as ``read``, whose characters are at ``places``."""
     plain = {(start, end) for start, end, _ in _phrases(text)}
     for start, end, _ in _phrases(read):
         span = places[start], places[end - 1] + 1

@@ -1,4 +1,4 @@
-"""What instruction-like text looks like: the phrases of ``helix/language/data/injection.toml``."""
+"""Patterns of instruction-like text: the phrases of ``helix/language/data/injection.toml``."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def words_of(low: bytes) -> list[bytes]:
 
 
 def has_run(low: bytes, digits: int, letters: int) -> bool:
-    """Whether so many digits of Base64, in either alphabet, stand in it one after another.
+    """True if ``low`` has a run of ``digits`` Base64 digits, in either alphabet.
 
-    And somewhere so many letters, for hyphens and slashes stand between words too.
+    Somewhere it must have a run of ``letters`` letters too, for hyphens and slashes also stand
+    between words.
     """
     if b"0" * digits not in low.translate(_DIGIT_SHAPE):
         return False
@@ -61,7 +62,7 @@ def has_run(low: bytes, digits: int, letters: int) -> bool:
 
 
 def has_digit_in_word(low: bytes) -> bool:
-    """Whether one or two of the digits that look like letters stand between letters in it."""
+    """True if one or two digits that look like letters stand between letters in ``low``."""
     shape = low.translate(_MIXED_SHAPE)
     return b"a0a" in shape or b"a00a" in shape
 

@@ -27,7 +27,7 @@ def whole_tag(text: str) -> str | None:
 
 
 def may_load(tag: str) -> bool:
-    """Whether a browser might load something for ``tag``, or run it, or go somewhere by it."""
+    """True if a browser might load something for ``tag``, or run it, or go somewhere by it."""
     name = _TAG_NAME.match(tag)
     lowered = name[1].lower() if name else ""
     if lowered in _ACTIVE or _LOADING_ATTRIBUTE.search(tag):
@@ -36,6 +36,6 @@ def may_load(tag: str) -> bool:
 
 
 def may_change(tag: str) -> bool:
-    """Whether something inside ``tag`` might be taken out, after which it would end elsewhere."""
+    """True if something inside ``tag`` might be taken out, after which it would end elsewhere."""
     nested = "<" in tag[1:] and _INSIDE_NESTED.search(tag)
     return bool(nested or _INSIDE.search(tag, 1))

@@ -1,4 +1,4 @@
-"""Where an answer's links may lead: to hosts of its sources, or exactly where a source's link does.
+"""Targets allowed to an answer's links: hosts of its sources, or exactly a target of their links.
 
 Nothing here decodes anything: a target in another spelling than the plain one is not allowed, so
 no renderer can read another host in it than is read here.
@@ -50,7 +50,7 @@ class Targets:
         self._sources = sources
 
     def allows(self, target: str, *, image: bool) -> bool:
-        """Whether a link may lead to ``target``, or an image be loaded from it.
+        """True if a link may lead to ``target``, or an image be loaded from it.
 
         A host of a source serves both. A link may also be the exact copy of one in a source's
         text, which carries nothing away; an image may not, for it is loaded unasked.
@@ -58,13 +58,13 @@ class Targets:
         return self._known_host(target) or (not image and self._copied(target))
 
     def host_end(self, url: str) -> int | None:
-        """Where the host and port that ``url`` begins with end, if they are a source's."""
+        """The end of the host and port that ``url`` begins with; None where no source has them."""
         found = _AUTHORITY.match(url)
         known = found is not None and _place(found[1], found[2], found[3]) in self._hosts
         return found.end() if found and known else None
 
     def quotes(self, text: str) -> bool:
-        """Whether ``text`` stands in a source, word for word."""
+        """True if ``text`` stands in a source, word for word."""
         return any(text in source.content for source in self._sources)
 
     def _known_host(self, target: str) -> bool:

@@ -18,7 +18,7 @@ STARTS = (
     r"|(?:(?<=(?<![A-Za-z0-9])https:)|(?<=(?<![A-Za-z0-9])http:)|(?<=(?<![A-Za-z0-9])ftp:)"
     r"|(?<=(?<![A-Za-z0-9])mailto:)|(?<=(?<![A-Za-z0-9])xmpp:))[^\s\"'`<>()\[\]{}|*,;.!?]"
 )
-"""What a bare URL is seen by, behind what has been let through."""
+"""The pattern of a bare URL's start, behind what has been let through."""
 
 _PLAIN_RUN = re.compile(rf"[^{URL_END}]*+")
 _RUN = re.compile(
@@ -62,11 +62,11 @@ class BareUrl:
 
     @property
     def settled(self) -> bool:
-        """Whether the run ends the same whatever follows the text."""
+        """True if the run's end stays the same whatever follows the text."""
         return _RUN_MAY_GO_ON.fullmatch(self._text, self.end) is None
 
     def nothing(self, *, last: bool) -> bool | None:
-        """Whether it is no URL: a slash, a comment, a full stop; None: what follows decides."""
+        """True if the run is no URL: a slash, a comment, a full stop; None: the text decides."""
         if self._scheme in _LINKED_SCHEMES or self._text[0] in ".。．｡":
             lead = _LEAD.match(self._text)
             assert lead is not None  # it may be empty
@@ -83,7 +83,7 @@ class BareUrl:
         return max(len(trimmed(self._text[: self.end])), 1)
 
     def allowed(self, targets: Targets, *, last: bool) -> bool | None:
-        """Whether it may stay; None: that depends on what follows the text."""
+        """True if the URL may stay; None: that depends on what follows the text."""
         spelled = self._prefix + self._text
         host = targets.host_end(spelled)
         if host is not None and spelled[host : host + 1] in ("/", "?", "#"):
@@ -98,7 +98,7 @@ class BareUrl:
         return closed if closed is not False else self._quoted(targets, last=last)
 
     def _closed(self, end: int, *, last: bool) -> bool | None:
-        """Whether only what closes a sentence stands between ``end`` and the next white space."""
+        """True if only what closes a sentence stands between ``end`` and the next white space."""
         closing = _CLOSING.match(self._text, end)
         assert closing is not None  # it may be empty
         at = closing.end()
@@ -107,7 +107,7 @@ class BareUrl:
         return self._text[at].isspace() and self.end <= at
 
     def _quoted(self, targets: Targets, *, last: bool) -> bool | None:
-        """Whether a source has all of it up to the next white space, as where none is written."""
+        """True if a source has the URL and all behind it up to white space (if there is any)."""
         word = re.match(r"\S*+", self._text)
         assert word is not None  # it may be empty
         if word.end() == len(self._text) and not last:

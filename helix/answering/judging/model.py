@@ -59,7 +59,7 @@ class ModelJudge:
             self._options["generation_config"] = constrained
 
     async def judge(self, question: str, answer: str, sources: Sequence[Source]) -> Verdict:
-        """As Judge has it; raises UpstreamError, JudgeFailed where there is no verdict."""
+        """The verdict on ``answer``, as Judge has it; raises UpstreamError, JudgeFailed."""
         messages = judge_messages(question, answer, sources)
         try:
             async with asyncio.timeout(self._timeout):

@@ -45,7 +45,7 @@ class OfflineJudge:
 
 
 def _all_support(proof: Proof, numbers: Sequence[int]) -> bool:
-    """Whether there are citations, and each of them supports every statement that it marks."""
+    """True if there are citations, and each of them supports every statement that it marks."""
     for statement in proof.statements:
         supporting = {support.n for support in statement.supports}
         if not set(statement.numbers) <= supporting:
@@ -54,7 +54,7 @@ def _all_support(proof: Proof, numbers: Sequence[int]) -> bool:
 
 
 def _is_about(question: str, answer: str, cited: Sequence[Source]) -> bool:
-    """Whether answer and cited sources have a third of the question's terms."""
+    """True if the answer and its cited sources have a third of the question's terms."""
     asked = set(terms(question))
     said = set(terms(answer)).union(*(terms(f"{s.title} {s.content}") for s in cited))
     return len(asked & said) >= ENOUGH * len(asked)

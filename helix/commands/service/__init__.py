@@ -1,1 +1,1 @@
-"""What commands ask: the database of DATABASE_URL, or a running server, in the same words."""
+"""Services that commands ask: DATABASE_URL's database or a running server, in the same words."""

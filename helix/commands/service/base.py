@@ -1,4 +1,4 @@
-"""What documents, runs and answers a command can ask for, wherever they come from."""
+"""Protocols of the documents, runs and answers that a command asks for, wherever they come from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LibraryService(Protocol):
     """
 
     async def summary(self) -> Row:
-        """How many documents there are, in all and by label, kind and format."""
+        """The number of documents, in all and by label, kind and format."""
         ...
 
     async def list_documents(self, filters: DocumentFilter, page: Page) -> Row:

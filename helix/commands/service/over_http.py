@@ -149,7 +149,7 @@ class ServerAnswers:
         return await self.json(Call("POST", "/v1/documents", form=fields, files=files))
 
     async def json(self, call: Call) -> Row:
-        """What the server says to a request that has no method here."""
+        """The server's reply to a request that has no method here."""
         with self._translated_errors():
             return await self._client.json(call)
 

@@ -60,7 +60,7 @@ async def contents_of(messages: Sequence[ChatMessage], model: str, client: Clien
 
 
 def _said_by(message: ChatMessage, model: str) -> Content | None:
-    """What ``model`` has said, as it came; None of a message that is anybody else's."""
+    """The content that ``model`` sent, as it came; None of a message that is anybody else's."""
     if message.additional_kwargs.get(_MODEL) != model:
         return None
     content: Content = message.additional_kwargs[_CONTENT]

@@ -51,7 +51,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Family:
-    """What is true of all models whose id is ``id``, or ``id`` and a version.
+    """Properties of all models whose id is ``id``, or ``id`` and a version.
 
     Args:
         least_thinking: the least that the model may be asked to think.
@@ -77,7 +77,7 @@ class Family:
     prices: tuple[Prices, ...] = ()
 
     def holds(self, model: str) -> bool:
-        """Whether ``model`` is of this family: its id, or that with a version behind it."""
+        """True if ``model`` is of this family: its id, or that with a version behind it."""
         return _is_of(model, self.id)
 
     def lifetime(self, model: str, variable: str, *, gone: bool = False) -> Lifetime:
@@ -100,7 +100,7 @@ class Family:
 
 @dataclass(frozen=True)
 class EmbeddingFamily:
-    """What is true of all embedding models whose id is ``id``, or ``id`` and a version.
+    """Properties of all embedding models whose id is ``id``, or ``id`` and a version.
 
     Args:
         tokens: the most that one text may have; what is longer is cut by Google.
@@ -118,7 +118,7 @@ class EmbeddingFamily:
 
     @property
     def takes_task_type(self) -> bool:
-        """Whether the task is a field of the request."""
+        """True if the task is a field of the request."""
         return self.query == "{}"
 
     def lifetime(self, model: str, variable: str) -> Lifetime:

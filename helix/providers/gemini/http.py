@@ -63,7 +63,7 @@ def _collect(response: httpx.Response) -> httpx.Response:
 
 @dataclass(frozen=True)
 class _Judge:
-    """Which failures of one client's requests another attempt may mend."""
+    """The judge of one client's failures: which of them another attempt may mend."""
 
     target: Target
     policy: RetryPolicy

@@ -22,7 +22,7 @@ from helix.providers.gemini.http import GeminiConnection, collecting_responses
 from helix.providers.gemini.tools import declared
 
 OUTPUT_TOKENS = 8192
-"""What LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
+"""Tokens that LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
 wire, so the model's own ceiling holds there."""
 
 BRIEF = {"least_thinking": True}

@@ -22,7 +22,7 @@ from helix.storage.tenant_store import TenantStore
 _logger = logging.getLogger(__name__)
 
 KEPT_SECONDS = 60.0
-"""How long a fit that was read is used before the database is asked again."""
+"""Seconds for which a fit that was read is used before the database is asked again."""
 _MOST_KEPT = 1000  # tenants and embedders together
 CHANGED = 0.5
 """A corpus that grew or shrank by this share since its fit is told of in the log."""
@@ -123,7 +123,7 @@ def record_fit(store: TenantStore, fit: GateFit) -> int:
 
 
 def build_calibration(settings: Settings) -> Calibration | None:
-    """What ``HELIX_GATE=calibrated`` judges by; None for the plain distance gate."""
+    """The judge of ``HELIX_GATE=calibrated``; None for the plain distance gate."""
     if settings.gate != "calibrated":
         return None
     return Calibration(bounded=settings.retrieval_max_distance is not None)
@@ -160,7 +160,7 @@ class Calibration:
     async def estimate(
         self, store: TenantStore, embedder: str, question: str, result: SearchResult, top_k: int
     ) -> Estimate | None:
-        """How likely ``result`` answers; None: there is nothing to tell by but the distance.
+        """The likelihood that ``result`` answers; None: only the distance can tell.
 
         Raises:
             StoreUnavailable: the database did not answer.

@@ -23,7 +23,7 @@ _SETTLED = 1e-9
 
 @dataclass(frozen=True)
 class GateModel:
-    """How likely the documents answer a question, by its SIGNALS; ``least`` is enough to pass.
+    """A model of how likely the documents answer, by SIGNALS; ``least`` is enough to pass.
 
     ``weights`` (0 and more), ``means`` and ``deviations`` are of one number a signal: a signal
     counts as standardised by the questions that the model was fitted on. ``embedder`` is the
@@ -51,7 +51,7 @@ class GateModel:
         return replace(self, least=least)
 
     def to_json(self) -> dict[str, Any]:
-        """As ``gate_fits.model`` keeps it."""
+        """The model as ``gate_fits.model`` keeps it."""
         return {
             "signals": list(SIGNALS),
             "weights": list(self.weights),
@@ -63,7 +63,7 @@ class GateModel:
 
     @staticmethod
     def from_json(embedder: str, stored: dict[str, Any]) -> GateModel | None:
-        """What ``to_json`` gave; None where it is of other signals than this release knows."""
+        """The model that ``to_json`` gave; None where this release knows other signals."""
         if stored.get("signals") != list(SIGNALS):
             return None
         weights, means, deviations = (

@@ -1,4 +1,4 @@
-"""What a search already knows of whether its chunks answer the question, as numbers. Pure.
+"""Signals of a search that its chunks answer the question, as numbers. Pure.
 
 Each signal is larger where an answer is likelier, so the weights of a fit are never negative. They
 are made of a hybrid search's own result: distances, BM25 scores, in how many chunks each word of
@@ -181,17 +181,17 @@ def _numbers(
 
 
 def _stub(form: str) -> str:
-    """What every word of a stem begins with: ``citi`` is of ``city`` and ``cities``."""
+    """The beginning of every word of a stem: ``citi`` is of ``city`` and ``cities``."""
     return form[:-1] if len(form) > 3 and form[-1] in "iy" else form
 
 
 def _unspaced(stem: str) -> bool:
-    """Whether it is of a script that writes no spaces, where words are pairs of characters."""
+    """True if the stem's script writes no spaces; there words are pairs of characters."""
     return stem[0] >= "\u0e00"
 
 
 def _has_kind(question: str, passage: str) -> bool:
-    """Whether the passage has something of the kind that is asked for: a number, time or name."""
+    """True if the passage has something of the kind that is asked for: a number, time or name."""
     if _ASKS_NUMBER.search(question):
         return bool(_NUMBER.search(passage))
     if _ASKS_TIME.search(question):

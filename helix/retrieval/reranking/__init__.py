@@ -21,7 +21,7 @@ __all__ = ["RERANKERS", "Reranker", "RerankerKind", "build_reranker"]
 
 @dataclass(frozen=True)
 class RerankerKind:
-    """Where a kind's factory is, and for a vendor the variable and the address of its key."""
+    """The place of a kind's factory, and for a vendor the variable and the address of its key."""
 
     factory: str
     key_variable: str = ""

@@ -1,4 +1,4 @@
-"""What a reranker gives: how well each text answers a question, as one number a text."""
+"""The interface of a reranker: how well each text answers a question, as one number a text."""
 
 from __future__ import annotations
 

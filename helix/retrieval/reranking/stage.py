@@ -101,7 +101,7 @@ def is_relevant(
     fused: Sequence[float],
     fused_min: float | None,
 ) -> bool:
-    """Whether the best score reaches its threshold; a threshold of None is always reached.
+    """True if the best score reaches its threshold; a threshold of None is always reached.
 
     With ``scores``, a reranker's, they and ``min_score`` decide. Where they are None, because it
     failed, ``fused`` and ``fused_min`` do: reciprocal rank fusion's scores with rrf_min_score, and

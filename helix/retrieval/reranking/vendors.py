@@ -1,4 +1,4 @@
-"""What LlamaIndex's rerankers have in common: nodes in, nodes out, over blocking HTTP."""
+"""The common part of LlamaIndex's rerankers: nodes in, nodes out, over blocking HTTP."""
 
 from __future__ import annotations
 

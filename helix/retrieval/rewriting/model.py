@@ -72,7 +72,7 @@ class ModelRewriter:
         self._under_way: dict[_Key, _Call] = {}
 
     async def terms(self, question: str) -> str | None:
-        """As Rewriter has it. Who is cancelled leaves the call to the others that wait for it."""
+        """The terms, as Rewriter has them. A cancelled caller leaves the call to the others."""
         key = (self._llm.identity, (await active_prompts()).text(self._task, {}), question)
         if key in self._known:
             self._known.move_to_end(key)

@@ -1,1 +1,1 @@
-"""What an open network may do to the server: connections, hosts, origins, headers of answers."""
+"""Limits on what a network can do: connections, hosts, origins, headers of answers."""

@@ -45,13 +45,13 @@ class _TooManyHeaders(Exception):
 
 
 def most_connections() -> int:
-    """How many connections a server holds at once: MOST_CONNECTIONS, or what descriptors allow."""
+    """The most connections a server holds at once: MOST_CONNECTIONS, or what descriptors allow."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(16, min(MOST_CONNECTIONS, soft - _SPARE_FILES))
 
 
 class _Shared:
-    """What the connections of one server share.
+    """State that the connections of one server share.
 
     Args:
         most: how many it holds at once.
@@ -60,7 +60,7 @@ class _Shared:
     def __init__(self, most: int) -> None:
         self.most = most
         self.idle: OrderedDict[LimitedConnection, None] = OrderedDict()
-        """Those without a whole head, the one that has waited longest first."""
+        """Connections without a whole head, the one that has waited longest first."""
 
 
 def allow_descriptors() -> None:
@@ -76,7 +76,7 @@ class LimitedConnection(HttpToolsProtocol):
     """uvicorn's protocol within the limits above; what passes them is refused and closed."""
 
     processes = 1
-    """How many processes share the server's connections."""
+    """The number of processes that share the server's connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, in place of an idle one where there are too many.

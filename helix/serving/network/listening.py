@@ -1,4 +1,4 @@
-"""Where a server may listen: on this machine, or wider where that was meant."""
+"""Addresses that a server may listen on: this machine's, or wider where that was meant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_address(host: str, settings: Settings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether ``host`` is reached from this machine alone."""
+    """True if ``host`` is reached from this machine alone."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

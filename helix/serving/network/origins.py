@@ -1,4 +1,4 @@
-"""Which names the server answers to, and which pages' requests it takes.
+"""Names that the server answers to, and pages whose requests it takes.
 
 A page of any site can make a browser send requests to a server on the user's own machine. Where it
 may not read the answers it can still write, or cost work; and where its own name is made to resolve
@@ -51,7 +51,7 @@ class KnownHosts:
             await JSONResponse({"error": _UNKNOWN_HOST}, status_code=421)(scope, receive, send)
 
     def answers_to(self, host: str) -> bool:
-        """Whether ``host``, a name or address with or without a port, is one of this server."""
+        """True if ``host``, a name or address with or without a port, is one of this server."""
         name = _name_of(host)
         if name is None:
             return False
@@ -115,12 +115,12 @@ class OwnPagesOnly:
 
 
 def _is_page(path: str) -> bool:
-    """Whether ``path`` is of the page's own files, which hold no data: any link may lead there."""
+    """True if ``path`` is of the page's own files, which hold no data: any link may lead there."""
     return path == "/" or path.startswith(_PAGE_PATHS)
 
 
 def _same_origin(headers: Headers) -> bool:
-    """Whether ``Origin``, where there is one, names the host that the request is sent to.
+    """True if ``Origin``, where there is one, names the host that the request is sent to.
 
     The scheme is not compared: a proxy in front of the server may be the one that speaks TLS.
     """

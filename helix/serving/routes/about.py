@@ -1,4 +1,4 @@
-"""Who asks, and what this server can do or could: /v1/about, /v1/local-servers."""
+"""The caller, and what this server can do or could: /v1/about, /v1/local-servers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def about(caller: CurrentCaller) -> dict[str, Any]:
 
 @router.get("/local-servers", summary="Model servers beside this one")
 async def servers(caller: CurrentCaller) -> dict[str, Any]:
-    """Those that answer on this machine on their usual ports, for who sets this server up.
+    """List the servers that answer on this machine on their usual ports, for its administrator.
 
     Of each `title` and `models`, as `helix up --model` takes them. Where API keys are asked for,
     whoever asks is not who sets it up: then nothing is looked for.

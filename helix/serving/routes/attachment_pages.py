@@ -24,14 +24,14 @@ router = APIRouter(
 
 @router.get("/pages", summary="List printed pages")
 async def pages(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
-    """As those of a document of the library."""
+    """List the pages like those of a document of the library."""
     space = await _space(caller, conversation_id)
     return JSONResponse({"pages": await list_pages(space, document_id)})
 
 
 @router.get("/tables", summary="List tables")
 async def tables(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
-    """As those of a document of the library."""
+    """List the tables like those of a document of the library."""
     space = await _space(caller, conversation_id)
     return JSONResponse({"tables": await list_tables(space, document_id)})
 
@@ -63,6 +63,6 @@ async def boxes(
 
 
 async def _space(caller: Caller, conversation_id: str) -> Library:
-    """Where the conversation's documents are; raises NotFound where the tenant has none such."""
+    """The space of the conversation's documents; raises NotFound where the tenant has none such."""
     await get_conversation(caller.library, conversation_id)
     return caller.library.of(space_of(caller.tenant, conversation_id))

@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
 
 class Batch(BaseModel):
-    """What is to be done to which documents."""
+    """The action to take on a list of documents."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -53,7 +53,7 @@ router = APIRouter(prefix="/v1", tags=["conversations"], route_class=ApiRoute)
 
 
 class _Described(BaseModel):
-    """What a conversation is called, and what its questions are asked of."""
+    """The title of a conversation, and the scope of its questions."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -74,7 +74,7 @@ class _Described(BaseModel):
         return self.model
 
     def scope(self) -> dict[str, Any] | None:
-        """What is stored of the scope; None where the request says nothing of it."""
+        """The scope in its stored form; None where the request says nothing of it."""
         if not self.model_fields_set & {"document_ids", "filters"}:
             return None
         return stored_scope(self.document_ids or None, self.filters)
@@ -87,7 +87,7 @@ class NewConversation(_Described):
 
 
 class ConversationChange(_Described):
-    """What of a conversation can be changed; what is left out stays as it is."""
+    """Changes of a conversation; what is left out stays as it is."""
 
     active: int | None = Field(None, description="A message: the path through it is shown")
 
@@ -121,7 +121,7 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
         "text/markdown": {"schema": {"type": "string"}}}}},
 )  # fmt: skip
 async def import_conversation(request: Request, caller: CurrentCaller) -> Response:
-    """What `export` gave, as a new conversation: JSON, or Markdown by its content type.
+    """Make a conversation of what `export` gave: JSON, or Markdown by its content type.
 
     Where its model may not be chosen here `model_left_out` names it: another one answers.
     """

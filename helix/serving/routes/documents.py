@@ -33,14 +33,14 @@ SHOWN = {
     "pdf": "application/pdf",
     **dict.fromkeys(("text", "markdown", "csv", "html"), "text/plain; charset=utf-8"),
 }
-"""What a browser may show of a file, and as what: never as markup that could run."""
+"""File types that a browser may show, and as what: never as markup that could run."""
 _VIEWER = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
 
 class DocumentChange(BaseModel):
-    """What of a document can be changed; what is left out stays as it is."""
+    """Changes of a document; what is left out stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
 

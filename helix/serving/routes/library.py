@@ -55,7 +55,7 @@ async def events(
     caller: CurrentCaller,
     most: Annotated[int | None, Query(ge=1, description="Events after which it ends")] = None,
 ) -> Response:
-    """How the library is now, and again after each change, whoever makes it.
+    """Send the state of the library now, and again after each change, whoever makes it.
 
     `version` differs where any document does; `runs` are those under way.
     """

@@ -113,7 +113,7 @@ async def events(
 
 @router.post("/{message_id}/stop", summary="Stop an answer")
 async def stop(caller: CurrentCaller, conversation_id: str, message_id: int) -> Response:
-    """What there is of it stays, marked `stopped`; `409` where it had ended."""
+    """Stop the answer; its text so far stays, marked `stopped`; `409` where it had ended."""
     await get_message(caller.library, conversation_id, message_id)
     row = MessageRow(caller.library, conversation_id, message_id)
     status = await caller.services.turns.stop(row)

@@ -86,7 +86,7 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
     openapi_extra=_body(ResponsesRequest),
 )  # fmt: skip
 async def responses(request: Request, caller: CurrentCaller) -> Response:
-    """As `/v1/chat/completions`; nothing is kept."""
+    """Answer like `/v1/chat/completions`; nothing is kept."""
     body = openai_request(await request.body(), ResponsesRequest)
     return await respond(request, caller, body, RESPONSES)
 

@@ -1,4 +1,4 @@
-"""What operators look at: probes, /metrics, /v1/privacy, and the last evaluation."""
+"""Routes for operators: probes, /metrics, /v1/privacy, and the last evaluation."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def last_evaluation(caller: CurrentCaller) -> dict[str, Any]:
 
 
 def last_report_file() -> Path:
-    """Where ``python -m evals.run`` leaves its report: ``<user data>/helix/evals/last.json``."""
+    """The file of the report of ``python -m evals.run``: ``<user data>/helix/evals/last.json``."""
     return default_directory().parent / "evals" / "last.json"
 
 

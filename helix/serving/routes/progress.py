@@ -28,7 +28,7 @@ TimeZone = Annotated[
 
 @router.get("", summary="Progress")
 async def progress(caller: CurrentCaller, zone: TimeZone = "UTC") -> Response:
-    """Whether it is on; totals, streak, the last 90 days with a level from 0 to 4, and badges."""
+    """Return totals, streak, the last 90 days with levels 0 to 4, badges; and if it is on."""
     await _up_to_date(caller)
     found = await read_progress(caller.library, caller.who, zone)
     return TextJson({**found, "on": found["on"] or not caller.services.progress.asks})
@@ -42,7 +42,7 @@ async def one_day(caller: CurrentCaller, day: date, zone: TimeZone = "UTC") -> R
 
 
 class Turned(BaseModel):
-    """Whether the caller's progress is kept from now on."""
+    """The choice of the caller to have progress kept from now on, or not."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

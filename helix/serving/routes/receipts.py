@@ -25,7 +25,7 @@ router = APIRouter(
 
 
 class Feedback(BaseModel):
-    """What somebody thinks of an answer."""
+    """Somebody's opinion of an answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,7 +36,7 @@ class Feedback(BaseModel):
 
 @router.get("/{answer_id}", summary="The receipt of an answer")
 async def answer(caller: CurrentCaller, answer_id: str) -> Response:
-    """What it was made from. `prompt` is rebuilt; null, with `prompt_lost`, where it cannot be.
+    """Return the receipt. `prompt` is rebuilt; null, with `prompt_lost`, where it cannot be.
 
     The answer numbers its sources as its reader saw them, `index` and `prompt` as the model did.
     """

@@ -99,7 +99,7 @@ async def export(
     set_id: int,
     kind: Annotated[Format, Query(alias="format")] = "json",
 ) -> Response:
-    """As JSON or Markdown; cards also as CSV and as an Anki deck, a map as SVG."""
+    """Export the set as JSON or Markdown; cards also as CSV and as an Anki deck, a map as SVG."""
     found, items = await set_with_items(caller.library, set_id)
     content = await caller.library.aside(partial(exported, kind, found, items))
     if found["kind"] == "map":

@@ -39,7 +39,7 @@ class GivenAnswer(BaseModel):
 
 
 class CardReview(BaseModel):
-    """How well a card was known."""
+    """The rating of how well a card was known."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

@@ -22,7 +22,7 @@ router = APIRouter(
 
 
 class SettingsChange(BaseModel):
-    """What a tenant chooses; what is left out stays as it is."""
+    """Changes of a tenant's settings; what is left out stays as it is."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

@@ -134,7 +134,7 @@ async def samples(caller: CurrentCaller) -> JSONResponse:
 
 
 def upload_limits(file_bytes: int, files: int = MAX_FILES) -> FormLimits:
-    """What a form with so many files of so many bytes at most is held to."""
+    """The limits of a form with at most so many files of so many bytes."""
     return FormLimits(
         file_bytes,
         files=files,

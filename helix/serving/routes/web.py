@@ -114,7 +114,7 @@ async def closed_api_docs(request: Request) -> Response:
 
 
 async def redoc(_: Request) -> Response:
-    """Where FastAPI has a second view of the description: here it leads to the one there is."""
+    """Redirect FastAPI's second view of the description to the one there is."""
     return RedirectResponse(API_DOCS)
 
 

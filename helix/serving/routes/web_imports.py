@@ -42,7 +42,7 @@ class Crawl(BaseModel):
     tenant_id: str | None = None
 
     def options(self) -> Row:
-        """What the run is asked for, checked; raises BadRequest."""
+        """The options of the run, checked; raises BadRequest."""
         options: Row = {"url": web_address(self.url), "files": self.files}
         if self.prefix is not None:
             options["prefix"] = check_text("prefix", self.prefix)
