@@ -16,8 +16,8 @@ from helix.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import Services, open_services
 from helix.serving.audit_trail import AuditTrail
+from helix.serving.background_tasks import background_tasks
 from helix.serving.error_handlers import add_error_handlers
-from helix.serving.housekeeping import housekeeping
 from helix.serving.mcp_endpoint import McpEndpoint
 from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
@@ -120,7 +120,7 @@ async def _serving(services: Services) -> AsyncIterator[dict[str, Any]]:
     settle()
     state = request_state(services)
     async with (
-        housekeeping(services),
+        background_tasks(services),
         in_background(state["health"].watch()),
         state["recorder"].writing(services.store),
         McpEndpoint(services) as mcp_endpoint,

@@ -1,6 +1,6 @@
 """Questions that a library suggests of itself, by rule: candidates, which are asked before shown.
 
-A rule may be wrong; what no passage answers is never shown (helix/serving/suggesting.py).
+A rule may be wrong; what no passage answers is never shown (helix/serving/suggested_questions.py).
 """
 
 from __future__ import annotations

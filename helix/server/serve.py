@@ -16,7 +16,7 @@ import uvicorn
 from helix.commands.server_record import announced
 from helix.server.http_server import HttpServer
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
-from helix.serving.network.listening import check_address
+from helix.serving.network.listen_address import check_address
 from helix.serving.network.sockets import bind
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class Ticket(Protocol):
-    """A question that was let in (helix/serving/door.py)."""
+    """A question that was let in (helix/serving/early_refusal.py)."""
 
     def close(self) -> None:
         """It is decided whether it is answered."""

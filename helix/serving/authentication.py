@@ -24,7 +24,7 @@ from helix.progress.actions import Action, Learner
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder, address_of
 from helix.serving.body_limit import MEGABYTE, limit_body
-from helix.serving.door import Door
+from helix.serving.early_refusal import EarlyRefusal
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
 from helix.serving.limits import asker
 from helix.settings import Public
@@ -133,8 +133,8 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=opened.name,
                     state=request.state)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
-    door: Door = request.state.door
-    door.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)
+    early: EarlyRefusal = request.state.early_refusal
+    early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)
     recorder: AccessRecorder = request.state.recorder
     recorder.record_key_use(opened.id, opened.tenant, address_of(request.scope))
     if scope is not None and scope not in opened.scopes:

@@ -7,7 +7,7 @@ from typing import TypedDict
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.admission import Admission
-from helix.serving.door import Door
+from helix.serving.early_refusal import EarlyRefusal
 from helix.serving.health_watch import HealthWatch
 from helix.serving.limits import Limits
 
@@ -17,7 +17,7 @@ class RequestState(TypedDict):
 
     services: Services
     admission: Admission
-    door: Door
+    early_refusal: EarlyRefusal
     recorder: AccessRecorder
     limits: Limits
     health: HealthWatch
@@ -37,7 +37,9 @@ def request_state(services: Services) -> RequestState:
     return RequestState(
         services=services,
         admission=admission,
-        door=Door(admission, keyed=settings.auth == "keys", on_refused=services.metrics.request),
+        early_refusal=EarlyRefusal(
+            admission, keyed=settings.auth == "keys", on_refused=services.metrics.request
+        ),
         recorder=recorder,
         limits=limits,
         health=HealthWatch(services.store),

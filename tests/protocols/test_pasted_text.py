@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from helix.conversations.attachments import space_of
-from helix.serving.housekeeping import tidy
+from helix.serving.background_tasks import tidy
 from helix.storage.tenant_store import TenantStore
 from helix.store import ChunkStore
 from tests.support.ai_sdk import chat, parts_of, text_of

@@ -26,7 +26,7 @@ from helix.receipts.erasure import StillRunning, erase_tenant
 from helix.receipts.receipt import Json
 from helix.receipts.receipt_store import MOST_RATINGS, rate, read_receipt
 from helix.receipts.stored_sources import prompt_json, rebuild_prompt, verify_citations
-from helix.serving.housekeeping import tidy
+from helix.serving.background_tasks import tidy
 from helix.storage.storable import restored, restored_json, storable, storable_json
 from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, fact, question, services

@@ -3,7 +3,7 @@
 uvicorn with httptools keeps an unfinished header of any length for any time, and a connection that
 says nothing. Here a request's head has a size and a time, a body and a reader of an answer must
 get on, and past a number of connections the one that has waited longest without a request goes. A
-question for which there is no place is refused at once (helix/serving/door.py).
+question for which there is no place is refused at once (helix/serving/early_refusal.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from helix.serving.door import Door, Ticket
+from helix.serving.early_refusal import EarlyRefusal, Ticket
 
 HEAD_BYTES = 64 * 1024
 """Of a request's line and headers, of its trailers, and of what frames a chunk."""
@@ -88,14 +88,14 @@ class LimitedConnection(HttpToolsProtocol):
         self._unparsed = 0  # bytes since the last part of a message was whole
         self._arrived = 0  # bytes of a body since the last look
         self._in_body = False
-        self._refused = False  # the request under way was refused at the door
+        self._refused = False  # the request under way was refused by its head
         self._ticket: Ticket | None = None
         self._writing: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
         shared = self._shared_by_server()
         self._idle = shared.idle
-        if self.app_state.get("door") is not None:
-            self.app_state["door"].connected()
+        if self.app_state.get("early_refusal") is not None:
+            self.app_state["early_refusal"].connected()
         if len(self.connections) > shared.most:
             if not self._idle:
                 self._refuse(503, "too many connections; try again")
@@ -185,10 +185,10 @@ class LimitedConnection(HttpToolsProtocol):
     def _turned_away(self) -> bool:
         """Refuse a question that finds no place, before the application hears of it."""
         self._refused = False
-        door: Door | None = self.app_state.get("door")
-        if door is None or self._answering() or self.expect_100_continue:
+        early: EarlyRefusal | None = self.app_state.get("early_refusal")
+        if early is None or self._answering() or self.expect_100_continue:
             return False
-        looked = door.look(self.parser.get_method(), self.url, self.headers)
+        looked = early.look(self.parser.get_method(), self.url, self.headers)
         if not isinstance(looked, bytes):
             self._ticket = self.scope["state"]["ticket"] = looked
             return False
@@ -215,9 +215,9 @@ class LimitedConnection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         """Enter the application; of several questions one after the other."""
         start = partial(super()._start_asgi_task, cycle, app)
-        door: Door | None = self.app_state.get("door")
-        if door is not None and cycle.scope["state"].get("ticket") is not None:
-            door.begin(start)
+        early: EarlyRefusal | None = self.app_state.get("early_refusal")
+        if early is not None and cycle.scope["state"].get("ticket") is not None:
+            early.begin(start)
         else:
             start()
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from helix.errors import SettingsError
-from helix.serving.network.listening import check_address
+from helix.serving.network.listen_address import check_address
 from helix.serving.network.origins import KnownHosts
 from helix.serving.network.security_headers import HEADERS
 from helix.settings import Settings, load_settings

@@ -16,7 +16,7 @@ from helix.receipts.erasure import erase_space
 from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.services import Services
 from helix.serving.retention import drop_old
-from helix.serving.suggesting import suggest
+from helix.serving.suggested_questions import suggest
 from helix.storage.file_moves import delete_loose_objects, move_next_file
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.logs import where
@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def housekeeping(services: Services) -> AsyncIterator[None]:
+async def background_tasks(services: Services) -> AsyncIterator[None]:
     """Run the background work while the block lasts; it has ended when the block is left."""
     async with (
         in_background(

@@ -1,4 +1,4 @@
-"""The door of a full server: what it refuses without the application, and how the refusal looks."""
+"""Refusals of a full server by a head alone: which questions, and the answer they get."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from helix.serving import door as module
+from helix.serving import early_refusal as module
 from helix.serving.admission import Admission, Overloaded, Place
-from helix.serving.door import Door, Ticket
+from helix.serving.early_refusal import EarlyRefusal, Ticket
 from tests.support.live_server import live
 
 ASK = (b"GET", b"/ask?q=what")
@@ -25,7 +25,7 @@ BEARER = (b"authorization", b"Bearer hx_one")
 
 
 class Later(NamedTuple):
-    """The event loop as the door uses it; what is to be called later is put down."""
+    """The event loop as early refusal uses it; what is to be called later is put down."""
 
     call_soon: Callable[..., object]
     calls: list[tuple[float, Callable[[], None]]]
@@ -34,47 +34,49 @@ class Later(NamedTuple):
         self.calls.append((seconds, call))
 
 
-def _door(most: int = 1, waiting: int = 1, *, keyed: bool = False) -> Door:
-    return Door(Admission(most, waiting), keyed=keyed, on_refused=lambda *_: None)
+def _refusing(most: int = 1, waiting: int = 1, *, keyed: bool = False) -> EarlyRefusal:
+    return EarlyRefusal(Admission(most, waiting), keyed=keyed, on_refused=lambda *_: None)
 
 
-def _enters(door: Door, request: tuple[bytes, bytes], *headers: tuple[bytes, bytes]) -> bool:
-    return isinstance(door.look(*request, list(headers)), Ticket)
+def _enters(
+    early: EarlyRefusal, request: tuple[bytes, bytes], *headers: tuple[bytes, bytes]
+) -> bool:
+    return isinstance(early.look(*request, list(headers)), Ticket)
 
 
 def test_as_many_enter_as_find_a_place_or_wait_for_one() -> None:
-    door = _door(most=2, waiting=1)
-    tickets = [door.look(*ASK, []) for _ in range(5)]
+    early = _refusing(most=2, waiting=1)
+    tickets = [early.look(*ASK, []) for _ in range(5)]
     assert [isinstance(each, Ticket) for each in tickets] == [True, True, True, False, False]
     ticket = tickets[0]
     assert isinstance(ticket, Ticket)
     for _ in range(2):  # closed when it is decided, and again when its connection goes
         ticket.close()
-    assert [_enters(door, ASK) for _ in range(2)] == [True, False]
+    assert [_enters(early, ASK) for _ in range(2)] == [True, False]
 
 
 def test_what_is_no_question_is_not_looked_at() -> None:
-    door = _door(most=1, waiting=0)
-    assert _enters(door, ASK)
+    early = _refusing(most=1, waiting=0)
+    assert _enters(early, ASK)
     for request in ((b"GET", b"/healthz"), (b"POST", b"/ask"), (b"GET", b"/v1/documents")):
-        assert door.look(*request, []) is None
+        assert early.look(*request, []) is None
 
 
 def test_where_the_head_does_not_tell_the_tenant_a_few_enter_at_a_time() -> None:
     for request, headers in ((QUERY, []), (ASK, [(b"origin", b"http://localhost")])):
-        door = _door(most=1, waiting=0)
-        assert _enters(door, ASK)
-        entered = [_enters(door, request, *headers) for _ in range(module.MOST_UNKNOWN + 2)]
+        early = _refusing(most=1, waiting=0)
+        assert _enters(early, ASK)
+        entered = [_enters(early, request, *headers) for _ in range(module.MOST_UNKNOWN + 2)]
         assert entered == [True] * module.MOST_UNKNOWN + [False] * 2
 
 
 async def test_another_tenant_enters_where_the_queue_gives_way_to_it() -> None:
     admission = Admission(most=1, waiting=3)
-    door = Door(admission, keyed=False, on_refused=lambda *_: None)
+    early = EarlyRefusal(admission, keyed=False, on_refused=lambda *_: None)
     held, queued = await _busy(admission, "default", waiting=3)
-    assert not _enters(door, ASK)
+    assert not _enters(early, ASK)
     other = (b"GET", b"/ask?q=what&tenant_id=other")
-    assert [_enters(door, other) for _ in range(3)] == [True, True, False]
+    assert [_enters(early, other) for _ in range(3)] == [True, True, False]
     held.leave()
     await asyncio.gather(*queued)
 
@@ -100,35 +102,35 @@ async def _busy(
 
 async def test_a_key_tells_the_tenant_once_it_was_found_good() -> None:
     admission = Admission(most=1, waiting=0)
-    door = Door(admission, keyed=True, on_refused=lambda *_: None)
+    early = EarlyRefusal(admission, keyed=True, on_refused=lambda *_: None)
     held, _ = await _busy(admission, "a", waiting=0)
-    assert _enters(door, ASK, BEARER)  # a stranger is let in, to be told that the key opens nothing
-    door.knows(BEARER[1], "a")
-    assert not _enters(door, ASK, BEARER)
-    assert _enters(door, ASK, BEARER, BEARER)  # two headers: the application has a line for that
+    assert _enters(early, ASK, BEARER)  # a stranger is let in: the application refuses the key
+    early.knows(BEARER[1], "a")
+    assert not _enters(early, ASK, BEARER)
+    assert _enters(early, ASK, BEARER, BEARER)  # two headers: the application has a line for that
     held.leave()
 
 
 def test_keys_are_kept_as_digests_and_in_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_KEYS", 3)
-    door = _door(keyed=True)
+    early = _refusing(keyed=True)
     for number in range(9):
-        door.knows(b"Bearer %d" % number, "a")
-    kept = vars(door)["_tenants"]
+        early.knows(b"Bearer %d" % number, "a")
+    kept = vars(early)["_tenants"]
     assert len(kept) == 3
     assert not any(b"Bearer" in digest for digest in kept)
 
 
 async def test_of_many_that_enter_one_begins_in_each_turn_of_the_loop() -> None:
-    door, begun = _door(), list[int]()
+    early, begun = _refusing(), list[int]()
     for number in range(3):
-        door.begin(partial(begun.append, number))
+        early.begin(partial(begun.append, number))
     seen = []
     for _ in range(4):
         await asyncio.sleep(0)
         seen.append(len(begun))
     assert seen == [1, 2, 3, 3]
-    door.begin(partial(begun.append, 3))
+    early.begin(partial(begun.append, 3))
     await asyncio.sleep(0)
     assert begun == [0, 1, 2, 3]
 
@@ -137,23 +139,23 @@ async def test_none_begins_while_others_are_refused_unless_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, begun = [100.0], list[int]()
-    monkeypatch.setattr("helix.serving.door.time.monotonic", lambda: now[0])
-    door, loop = _door(most=1, waiting=0), asyncio.get_running_loop()
+    monkeypatch.setattr("helix.serving.early_refusal.time.monotonic", lambda: now[0])
+    early, loop = _refusing(most=1, waiting=0), asyncio.get_running_loop()
     later = list[tuple[float, Callable[[], None]]]()
     monkeypatch.setattr(
-        "helix.serving.door.asyncio.get_running_loop", lambda: Later(loop.call_soon, later)
+        "helix.serving.early_refusal.asyncio.get_running_loop", lambda: Later(loop.call_soon, later)
     )
 
     async def refused_for(seconds: float) -> None:
         now[0] += seconds
-        assert isinstance(door.look(*ASK, []), bytes)
+        assert isinstance(early.look(*ASK, []), bytes)
         for _, call in [later.pop() for _ in later]:
             call()
         await asyncio.sleep(0)
 
-    assert _enters(door, ASK)
+    assert _enters(early, ASK)
     await refused_for(0)
-    door.begin(partial(begun.append, 1))
+    early.begin(partial(begun.append, 1))
     await refused_for(0)
     for _ in range(3):
         await refused_for(module.QUIET_SECONDS / 2)
@@ -162,7 +164,7 @@ async def test_none_begins_while_others_are_refused_unless_that_lasts(
     now[0] += pause
     quiet()
     assert begun == [1]
-    door.begin(partial(begun.append, 2))
+    early.begin(partial(begun.append, 2))
     await refused_for(0)
     await refused_for(module.PATIENCE_SECONDS)
     assert begun == [1, 2]
@@ -172,16 +174,16 @@ async def test_none_begins_while_many_connect_unless_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, begun = [100.0], list[int]()
-    monkeypatch.setattr("helix.serving.door.time.monotonic", lambda: now[0])
-    door = _door(most=3)
+    monkeypatch.setattr("helix.serving.early_refusal.time.monotonic", lambda: now[0])
+    early = _refusing(most=3)
 
     async def turn(connections: int) -> None:
         for _ in range(connections):
-            door.connected()
+            early.connected()
         await asyncio.sleep(0)
 
     for number in range(3):
-        door.begin(partial(begun.append, number))
+        early.begin(partial(begun.append, number))
     for _ in range(3):
         await turn(module.MANY_CONNECTIONS)
     assert not begun
@@ -218,18 +220,18 @@ def full(module_database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         assert answer.result().status_code == 503
 
 
-def test_the_door_refuses_as_the_application_does_and_counts_it(full: httpx.Client) -> None:
+def test_a_head_is_refused_as_the_application_does_and_counts_it(full: httpx.Client) -> None:
     ids = {"X-Request-ID": "mine"}
-    at_door = full.get("/ask", params={"q": "How long?"}, headers=ids)
+    by_head = full.get("/ask", params={"q": "How long?"}, headers=ids)
     # no tenant by its head: the application decides
     inside = full.get(
         "/ask", params={"q": "How long?"}, headers=ids | {"Origin": str(full.base_url)}
     )
-    assert at_door.status_code == inside.status_code == 503
-    assert at_door.content == inside.content
-    for answer in (at_door, inside):
+    assert by_head.status_code == inside.status_code == 503
+    assert by_head.content == inside.content
+    for answer in (by_head, inside):
         del answer.headers["date"]
-    assert dict(at_door.headers) == dict(inside.headers)
+    assert dict(by_head.headers) == dict(inside.headers)
     counted = 'helix_http_requests_total{method="GET",route="/ask",status="503"} 2.0'
     assert counted in full.get("/metrics").text
 
@@ -253,11 +255,11 @@ def test_a_refused_connection_brings_its_next_request(
     assert closed.startswith(b"HTTP/1.1 503 ") and b"connection: close\r\n" in closed
 
 
-def test_a_question_that_is_refused_otherwise_leaves_the_door_open(
+def test_a_question_that_is_refused_otherwise_keeps_no_place(
     module_database_url: str,
 ) -> None:
     with live(module_database_url, answers=1, answers_waiting=0) as client:
-        for _ in range(5):  # a ticket that was kept would close the door for good
+        for _ in range(5):  # a ticket that was kept would keep its place for good
             assert client.get("/ask").status_code == 400
         with contextlib.closing(socket.create_connection(("127.0.0.1", client.base_url.port or 0))):
             pass

@@ -1,10 +1,10 @@
 """Questions that a full server would refuse are refused before the application is entered.
 
 A question costs the application over a millisecond before it is refused, and a thousand at once
-hold up the event loop for seconds. So the connection asks the door as soon as it has a head
-(helix/serving/network/connection_limits.py): the door refuses what admission would refuse, with the
-same answer. It decides only where the head alone tells whose question it is; a few others at a time
-are let in, for the application to decide.
+hold up the event loop for seconds. So the connection asks ``EarlyRefusal`` as soon as it has a head
+(helix/serving/network/connection_limits.py): it refuses what admission would refuse, with the same
+answer. It decides only where the head alone tells whose question it is; a few others at a time are
+let in, for the application to decide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from helix.serving.network.security_headers import HEADERS
 QUESTIONS = frozenset({(b"GET", b"/ask"), (b"POST", b"/v1/query")})
 """The requests that are a question each, and are refused with one line of JSON."""
 MOST_UNKNOWN = 8
-"""Questions in the application at once, on a full server, that the door knows no tenant of."""
+"""Questions in the application at once, on a full server, whose tenant the head does not tell."""
 QUIET_SECONDS = 0.01
 """Seconds without a refusal before a question begins."""
 MANY_CONNECTIONS = 4
@@ -44,25 +44,25 @@ OnRefused = Callable[[str, str, int, float], None]
 class Ticket:
     """A question that was let in, and of which the application has not decided yet."""
 
-    def __init__(self, door: Door, tenant: str | None) -> None:
-        self._door, self._tenant = door, tenant
+    def __init__(self, early: EarlyRefusal, tenant: str | None) -> None:
+        self._early, self._tenant = early, tenant
         self._open = True
-        door.undecided[tenant] += 1
+        early.undecided[tenant] += 1
 
     def close(self) -> None:
         """The question has a place or waits for one, is refused, or is over."""
         if self._open:
             self._open = False
-            self._door.undecided[self._tenant] -= 1
-            if not self._door.undecided[self._tenant]:
-                del self._door.undecided[self._tenant]
+            self._early.undecided[self._tenant] -= 1
+            if not self._early.undecided[self._tenant]:
+                del self._early.undecided[self._tenant]
 
 
-class Door:
-    """The door of one server, for one event loop.
+class EarlyRefusal:
+    """The refusal of questions by their heads, for one server and one event loop.
 
     Args:
-        admission: the places behind it.
+        admission: the places that the questions ask for.
         keyed: whether an API key names the tenant; else the request's address or body does.
         on_refused: counts a refusal.
     """

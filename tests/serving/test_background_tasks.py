@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from helix.services import open_services
-from helix.serving.housekeeping import housekeeping
+from helix.serving.background_tasks import background_tasks
 from helix.settings import load_settings
 
 
@@ -15,7 +15,7 @@ async def test_what_is_cancelled_is_awaited(database_url: str) -> None:
     )
     async with open_services(settings) as services:
         before = asyncio.all_tasks()
-        async with housekeeping(services):
+        async with background_tasks(services):
             started = asyncio.all_tasks() - before
             assert len(started) >= 2
         assert all(task.done() for task in started)

@@ -13,8 +13,8 @@ from helix.domain.records import Section
 from helix.domain.suggestions import Suggestion
 from helix.library.suggestions import list_suggestions, read_materials
 from helix.services import Services
-from helix.serving import suggesting
-from helix.serving.suggesting import is_strong, renew, suggest
+from helix.serving import suggested_questions
+from helix.serving.suggested_questions import is_strong, renew, suggest
 from helix.storage.document_deletes import delete_one
 from tests.support.fake_embedder import record
 from tests.support.live_server import live
@@ -113,8 +113,8 @@ async def test_an_answer_beside_the_document_or_the_point_is_not_strong(
 async def test_suggestions_follow_the_documents(
     opened: Services, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suggesting, "_LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(suggesting, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(suggested_questions, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(suggested_questions, "_PAUSE_SECONDS", 0.0)
     await bring_in(opened, record("policy.txt", POLICY, "Refund Policy"))
     task = asyncio.create_task(suggest(opened))
     try:
