@@ -26,7 +26,7 @@ from starlette.types import ASGIApp
 
 from benchmarks.known_models import TimedStore, deltas, known_models
 from helix.app import create_app
-from helix.services import opening
+from helix.services import lifespan
 from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.serving.network.sockets import accepting
 from helix.settings import load_settings
@@ -56,7 +56,7 @@ def bare() -> Starlette:
 
 def helix(given: dict[str, Any]) -> ASGIApp:
     """The real application; only its models and the clock around its search are the benchmark's."""
-    vars(opening)["TenantStore"] = TimedStore
+    vars(lifespan)["TenantStore"] = TimedStore
     vectors = np.load(given["vectors"]).tolist()
     embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
     limits = {name: given[name] for name in ("answers", "answers_waiting") if name in given}

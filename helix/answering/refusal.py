@@ -13,9 +13,9 @@ from helix.domain.source_place import SourcePlace
 from helix.evidence.model import evidence_model
 from helix.evidence.units import Passage as ReadPassage
 from helix.evidence.units import units_of
-from helix.language.kept import MEBIBYTE, kept
 from helix.language.paraphrases import meanings
 from helix.language.sentences import Span, sentence_spans
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 _MOST = 5
 _AROUND = 240  # characters of a passage that are told
@@ -156,7 +156,7 @@ def _best_sentence(text: str, asked: frozenset[str]) -> Span:
     return max(_sentences_of(text), key=lambda sentence: len(asked & sentence[1]))[0]
 
 
-@kept(most_bytes=8 * MEBIBYTE, bytes_a_character=15)
+@text_cache(most_bytes=8 * MEBIBYTE, bytes_a_character=15)
 def _sentences_of(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
     """The sentences of a chunk, each with what its words mean."""
     spans = sentence_spans(text) or [(0, len(text))]

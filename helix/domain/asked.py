@@ -14,9 +14,9 @@ from functools import cached_property, lru_cache
 
 from helix.domain.incoming import judged
 from helix.language.durations import without_periods
-from helix.language.kept import MEBIBYTE, kept
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
+from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import tables, word_lists
 from helix.language.words import words
 
@@ -160,7 +160,7 @@ class AskedQuestion:
         return frozenset(meanings(found[1])[-1:]) - _NO_SUBJECT if found else frozenset()
 
 
-@kept(most_bytes=2 * MEBIBYTE, bytes_a_character=50)
+@text_cache(most_bytes=2 * MEBIBYTE, bytes_a_character=50)
 def read_question(text: str) -> AskedQuestion:
     """Take a question apart, as it is judged; without a content word all words are its terms."""
     text = judged(text)

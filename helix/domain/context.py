@@ -20,7 +20,7 @@ from helix.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.source_place import SourcePlace
 from helix.domain.tool_results import ToolResult
-from helix.language.kept import MEBIBYTE, kept
+from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import word_lists
 
 MAX_TOKENS = 6000
@@ -103,7 +103,7 @@ def count_tokens(text: str) -> int:
     return _kept_count(text)
 
 
-@kept(most_bytes=4 * MEBIBYTE, bytes_a_character=0)
+@text_cache(most_bytes=4 * MEBIBYTE, bytes_a_character=0)
 def _kept_count(text: str) -> int:
     tokenize = get_tokenizer()
     encoding = getattr(getattr(tokenize, "func", None), "__self__", None)
@@ -262,7 +262,7 @@ class _Words:
         return common > 0 and common / together >= _ALIKE
 
 
-@kept(most_bytes=16 * MEBIBYTE, bytes_a_character=24)
+@text_cache(most_bytes=16 * MEBIBYTE, bytes_a_character=24)
 def _words_of(text: str) -> _Words:
     return _Words(text)
 

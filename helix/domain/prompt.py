@@ -19,7 +19,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.source_place import SourcePlace
 from helix.language.folding import as_seen
-from helix.language.kept import MEBIBYTE, kept
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 DEFUSED = "> "
 PLACES = "places"
@@ -103,7 +103,7 @@ def chat_messages(
     ]
 
 
-@kept(most_bytes=4 * MEBIBYTE, bytes_a_character=0.1)
+@text_cache(most_bytes=4 * MEBIBYTE, bytes_a_character=0.1)
 def defuse(text: str) -> str:
     """``text`` with ``> `` in front of every line that reads like a delimiter or source header."""
     if not _may_need_defusing(text):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helix.evidence.vectors import WIDTH, Vectors, word_vectors
-from helix.language.kept import MEBIBYTE, kept
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 Floats = NDArray[np.float32]
 
@@ -43,7 +43,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     return _words_of(text)
 
 
-@kept(most_bytes=16 * MEBIBYTE, bytes_a_character=24)
+@text_cache(most_bytes=16 * MEBIBYTE, bytes_a_character=24)
 def _words_of(text: str) -> tuple[Word, ...]:
     found: list[Word] = []
     for match in _WORD.finditer(text):

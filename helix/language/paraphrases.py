@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from helix.language.kept import MEBIBYTE, kept
 from helix.language.terms import STOP_WORDS, terms
+from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import tables
 from helix.language.words import words
 
@@ -67,7 +67,7 @@ def meaning(word: str) -> str:
     return _OF_WORD.get(found, found)
 
 
-@kept(most_bytes=32 * MEBIBYTE, bytes_a_character=8)
+@text_cache(most_bytes=32 * MEBIBYTE, bytes_a_character=8)
 def meanings(text: str) -> tuple[str, ...]:
     """Meanings of the words of a text, in their order, without its function words.
 

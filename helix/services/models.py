@@ -13,7 +13,7 @@ from helix.errors import SettingsError
 from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel, Lifetime
 from helix.providers.choices import build_models
-from helix.services.closing import closed_by
+from helix.services.exit_stack import closed_by
 from helix.settings import Settings
 
 _logger = logging.getLogger(__name__)

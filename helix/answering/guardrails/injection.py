@@ -30,7 +30,7 @@ from helix.answering.guardrails.patterns import (
 from helix.domain.context import Source
 from helix.domain.prompt import defuse
 from helix.language.folding import as_seen
-from helix.language.kept import MEBIBYTE, kept
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
@@ -95,7 +95,7 @@ def screen(sources: Sequence[Source]) -> list[Flag]:
     return flags
 
 
-@kept(most_bytes=4 * MEBIBYTE, bytes_a_character=0.1)
+@text_cache(most_bytes=4 * MEBIBYTE, bytes_a_character=0.1)
 def _passages_of_chunk(text: str) -> tuple[_Span, ...]:
     """A chunk is retrieved again and again: what is found in it is kept."""
     return tuple(_merged(passages(text)))

@@ -13,8 +13,8 @@ from helix.answering.proof.model import Support
 from helix.domain.context import Source
 from helix.domain.records import Hit
 from helix.language.folding import WORD, copy_words_in_place, plain_ascii
-from helix.language.kept import MEBIBYTE, kept
 from helix.language.sentences import Span, sentence_spans
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 _LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
 _OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§"
@@ -142,12 +142,12 @@ class Passage:
         return found
 
 
-@kept(most_bytes=8 * MEBIBYTE, bytes_a_character=12)
+@text_cache(most_bytes=8 * MEBIBYTE, bytes_a_character=12)
 def _words_of(text: str) -> list[str]:
     return copy_words_in_place(text)
 
 
-@kept(most_bytes=32 * MEBIBYTE, bytes_a_character=60)
+@text_cache(most_bytes=32 * MEBIBYTE, bytes_a_character=60)
 def _facts_of(text: str) -> Facts:
     """What is found in a sentence when first asked for, whichever answer cites it."""
     return Facts(text)

@@ -14,7 +14,7 @@ _OF_EACH = 500
 """Bytes that an entry takes besides what is read of its text: keys, object, place in the order."""
 
 
-class Kept(Generic[Read]):
+class TextCache(Generic[Read]):
     """``read`` of texts, with the results for those that were asked for last.
 
     A text is its own key, so a chunk that was changed is never taken for what it was. Any number of
@@ -81,12 +81,12 @@ class Kept(Generic[Read]):
             self._size = 0.0
 
 
-def kept(
+def text_cache(
     *, most_bytes: int, bytes_a_character: float
-) -> Callable[[Callable[[str], Read]], Kept[Read]]:
-    """A decorator: the function's results are Kept."""
+) -> Callable[[Callable[[str], Read]], TextCache[Read]]:
+    """A decorator: the function's results are kept in a TextCache."""
 
-    def decorate(read: Callable[[str], Read]) -> Kept[Read]:
-        return Kept(read, most_bytes=most_bytes, bytes_a_character=bytes_a_character)
+    def decorate(read: Callable[[str], Read]) -> TextCache[Read]:
+        return TextCache(read, most_bytes=most_bytes, bytes_a_character=bytes_a_character)
 
     return decorate

@@ -1,4 +1,4 @@
-"""Closing of what a process opens: by the stack that was open when it was made."""
+"""Objects that a process opens are closed by the exit stack that was open when they were made."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.services.answering import history_room
+from helix.services.answer_pipeline import history_room
 from tests.support.vendor_packages import settings
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from helix.language.kept import Kept, kept
+from helix.language.text_cache import TextCache, text_cache
 
 
 def test_a_text_that_is_kept_is_not_read_again() -> None:
     asked: list[str] = []
 
-    @kept(most_bytes=10_000, bytes_a_character=1)
+    @text_cache(most_bytes=10_000, bytes_a_character=1)
     def read(text: str) -> str:
         asked.append(text)
         return text.upper()
@@ -23,14 +23,14 @@ def test_a_text_that_is_kept_is_not_read_again() -> None:
 
 
 def test_what_was_not_asked_for_longest_makes_room() -> None:
-    room = Kept(len, most_bytes=2_000, bytes_a_character=4)
+    room = TextCache(len, most_bytes=2_000, bytes_a_character=4)
     for text in ("a" * 50, "b" * 50, "a" * 50, "c" * 50):  # 750 bytes each: two have room
         room(text)
     assert ("a" * 50 in room, "b" * 50 in room, "c" * 50 in room) == (True, False, True)
 
 
 def test_the_size_stays_below_the_most_whatever_comes() -> None:
-    room = Kept(len, most_bytes=50_000, bytes_a_character=10)
+    room = TextCache(len, most_bytes=50_000, bytes_a_character=10)
     for number in range(1_000):
         assert room(str(number) * (number % 300 + 1)) == len(str(number)) * (number % 300 + 1)
         assert 0 <= room.size <= 50_000
@@ -39,7 +39,7 @@ def test_the_size_stays_below_the_most_whatever_comes() -> None:
 
 
 def test_threads_that_ask_at_once_are_told_the_same() -> None:
-    room = Kept(lambda text: text * 2, most_bytes=20_000, bytes_a_character=1)
+    room = TextCache(lambda text: text * 2, most_bytes=20_000, bytes_a_character=1)
     texts = [str(number % 60) for number in range(6_000)]
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(room, texts)) == [text * 2 for text in texts]

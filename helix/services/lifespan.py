@@ -1,4 +1,4 @@
-"""Opening all services of a process, in the order in which they need one another."""
+"""The lifespan of the services of a process: opened in the order in which they need one another."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from helix.receipts.receipt import Configuration
 from helix.receipts.receipt_store import Receipts
 from helix.rendering.images import PageImages
 from helix.retrieval.vector_space import spaces
-from helix.services.answering import open_answering
-from helix.services.closing import closed_by
+from helix.services.answer_pipeline import open_answering
+from helix.services.exit_stack import closed_by
 from helix.services.models import Models, open_models
-from helix.services.retrieving import Retrieving, open_retriever
+from helix.services.retriever import Retrieving, open_retriever
 from helix.services.services import Services
 from helix.services.stores import fill_terms, open_store
 from helix.settings import Settings

@@ -22,7 +22,7 @@ from helix.receipts.receipt_store import Receipts
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.rewriting import build_rewriter
 from helix.retrieval.understanding import Understanding
-from helix.services.closing import closed_by
+from helix.services.exit_stack import closed_by
 from helix.services.models import Models
 from helix.settings import Settings
 from helix.telemetry.metrics import Metrics
