@@ -49,7 +49,7 @@ _TAG = re.compile(r"\btag\d+\b")
 
 @dataclass
 class ObservedAnswer:
-    """What a client saw of one answer: its events, and seconds of the clock at the first thought.
+    """A client's record of one answer: its events, and the clock's seconds at the first thought.
 
     ``sent`` is when the model had sent that thought; ``left`` when the client closed the stream.
     """
@@ -150,7 +150,7 @@ def _question(tag: int, texts: Sequence[str], steps: int, silent: int = 0) -> st
 
 
 async def _steps(clients: Clients, texts: Sequence[str], count: int, report: Report) -> None:
-    """What passes between the turns of one answer after another, less what the tools took."""
+    """Measure the time between the turns of one answer after another, without that of the tools."""
     added, first, before, behind = list[float](), list[float](), list[float](), list[float]()
     for tag in range(-5, count):
         began = time.monotonic()
@@ -185,7 +185,7 @@ async def _steps(clients: Clients, texts: Sequence[str], count: int, report: Rep
 
 
 async def _client_alone(clients: Clients, question: str, count: int) -> list[float]:
-    """What passes between turns that the model's client asks one after another, in seconds.
+    """The seconds between turns that the model's client asks one after another.
 
     Each is the first turn of an answer: those that follow carry more, so that this is a floor.
     """
@@ -216,7 +216,7 @@ async def _client_alone(clients: Clients, question: str, count: int) -> list[flo
 
 
 async def _stopped(clients: Clients, texts: Sequence[str], count: int, report: Report) -> None:
-    """How long after the client has left the model's stream ends, at each of its turns."""
+    """Measure the time from the client's leaving to the end of the model's stream, at each turn."""
     seconds_by_turn: dict[int, list[float]] = {1: [], 2: [], 3: []}
     for number in range(max(count // 3, 2)):
         for silent, seconds in seconds_by_turn.items():
@@ -268,7 +268,7 @@ async def _at_once(clients: Clients, texts: Sequence[str], rounds: int, report: 
 
 
 def _is_own(tag: int, answer: ObservedAnswer) -> bool:
-    """Whether an answer is whole, and every call and word of it is of its question."""
+    """True where an answer is whole, and every call and word of it is of its question."""
     text = "".join(token["t"] for token in answer.named("token"))
     calls = json.dumps([call["arguments"] for call in answer.named("tool")])
     is_whole = answer.events[-1][0] == "done" and text == f"tag{tag} is known [1]."

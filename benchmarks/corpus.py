@@ -1,4 +1,4 @@
-"""What the benchmarks write and search: SciFact's abstracts with their MiniLM vectors.
+"""The corpus that the benchmarks write and search: SciFact's abstracts with MiniLM vectors.
 
 An abstract is a chunk, and 20 to 50 of them make a document. More rows than there are abstracts
 are the same ones again, with noise in their vectors. Where the data is absent, what measures no

@@ -43,7 +43,7 @@ class Nothing(Worker):
         return list(range(after + 1, min(after + 1 + limit, self.files)))
 
     async def wait(self, run_id: int, up_to: int, open_files: int) -> bool:
-        """As a worker does, without asking the database."""
+        """Wait for a place like a worker, without asking the database."""
         while up_to + 1 - self.count > open_files:
             await asyncio.sleep(0.01)
         return True

@@ -141,7 +141,7 @@ def _report(report: Report, taken: dict[str, list[float]], rows: int, at_once: i
 
 
 async def _stages(store: ChunkStore, asked: Sequence[EmbeddedQuestion], report: Report) -> None:
-    """What each stage takes of a retrieval, from the question's text to its sources."""
+    """Measure the stages of a retrieval, from the question's text to its sources."""
     embedder = Embedder(model=OfflineEmbedding(), identity=IDENTITY, max_distance=2, local=True)
     retriever = GatedRetriever(store, Space(embedder, 2, DEFAULT_FUSION))
     taken: dict[str, list[float]] = {}

@@ -134,7 +134,7 @@ async def _in_turn(
 
 
 def _by_store(store: ChunkStore) -> Writer:
-    """As a worker writes a file: reserve, ask what is stored, then one transaction."""
+    """Write a file like a worker: reserve, ask what is stored, then one transaction."""
 
     async def write(group: Sequence[Paper], _: int) -> float:
         seconds = 0.0
@@ -220,7 +220,7 @@ def _numbered(group: Sequence[Paper], first_id: int) -> list[Prepared]:
 
 
 def _prepared(paper: Paper, number: int) -> Prepared:
-    """What is written of the document with this id."""
+    """The rows to write of the document with this id."""
     record = paper.record
     file_name = name_of_source(record.source_uri)
     columns = {**vars(record), "id": number, "file_name": file_name}

@@ -33,7 +33,7 @@ several tasks, so no context variable would carry them."""
 
 
 def deltas(tag: str) -> list[str]:
-    """What follows the first delta of the answer to ``tag``."""
+    """The deltas behind the first of the answer to ``tag``."""
     return [*(f"{tag}.{number} " for number in range(DELTAS - 2)), "[1]"]
 
 

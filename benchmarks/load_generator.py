@@ -40,7 +40,7 @@ class Stream:
 
 
 class Round(TypedDict):
-    """What to do: ``streams`` in all, ``concurrent`` at a time.
+    """An order to the generator: ``streams`` in all, ``concurrent`` at a time.
 
     With a ``rate`` so many begin a second, however many are under way.
     """
@@ -115,7 +115,7 @@ class _Player:
             self._look(0.0 if due > _BEGUN_BETWEEN else self._wait(started))
 
     def _due(self, elapsed: float) -> int:
-        """How many streams are to begin now."""
+        """The number of streams to begin now."""
         if self._rate:
             due = int(elapsed * self._rate) + 1 - self._begun
         else:

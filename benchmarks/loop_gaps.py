@@ -1,4 +1,4 @@
-"""How long an event loop was held: the gaps between the ticks of a task that only ticks.
+"""The times that an event loop was held: gaps between the ticks of a task that only ticks.
 
 ``python -m benchmarks.loop_gaps`` is the floor: the same loop idle in a process of its own at the
 same time, so that a gap which other processes made shows in both. It prints its gaps when stdin

@@ -153,7 +153,7 @@ def _ask_own(way: Way, page: Page) -> None:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """What a newcomer's shell has, and what ``helix up`` chooses where nothing is set.
+    """The variables of a newcomer's shell, and the choices of ``helix up`` where none is set.
 
     It is named here for the library to be in ``home``: root's would be the machine's.
     """

@@ -41,7 +41,7 @@ _FIRST_TAG = 2  # of the streams: the model knows each question under way by its
 
 @dataclass
 class Outcome:
-    """What became of the streams of some rounds."""
+    """The outcome of the streams of some rounds."""
 
     whole: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
@@ -177,7 +177,7 @@ def _burst(served: Overloaded, options: Options, report: Report) -> None:
 
 
 def _sustained(served: Overloaded, options: Options, report: Report) -> None:
-    """As many as have a place, and then five times as many as were answered then."""
+    """Play as many streams as have a place, then five times as many as were answered then."""
     seconds = QUICK_SECONDS if options.quick else SECONDS
     capacity = PLACES / MODEL_SECONDS
     peak, over = Outcome(), Outcome()

@@ -118,7 +118,7 @@ async def run(options: Options, report: Report) -> None:
 
 
 Row = tuple[str, float, float]
-"""What, milliseconds, and the bound; 0 for none."""
+"""A name, milliseconds, and the bound; 0 for none."""
 
 
 async def _idle(page: Page) -> Row:

@@ -59,7 +59,7 @@ class Served:
         return self.answered / self.seconds
 
     def row(self) -> list[str]:
-        """As the table has it; processor times are of one answer."""
+        """The row of the table; processor times are of one answer."""
         each = (f"{1000 * used / self.answered:.1f}" for used in self.processor.values())
         return [str(self.processes), f"{self.rate:.1f}", *each]
 

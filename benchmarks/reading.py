@@ -153,7 +153,7 @@ def _report_reading(report: Report, what: str, done: Mapping[str, Best]) -> None
 
 
 Asked = Mapping[str, tuple[list[float], float]]
-"""How pages were asked for: seconds by the clock of each, and processor seconds of all."""
+"""The cost of pages by the way of asking: clock seconds of each, processor seconds of all."""
 
 
 def _images(room: Path, path: Path, most: int) -> Asked:

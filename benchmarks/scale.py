@@ -82,7 +82,7 @@ class Nearest:
 
 @dataclass
 class Costs:
-    """What was measured; times in seconds."""
+    """The measurements of one size; times in seconds."""
 
     rows: int
     writing: float = 0.0

@@ -29,7 +29,7 @@ _NUMBERS = 32
 
 @dataclass
 class Counted:
-    """What it was asked for."""
+    """The requests that it was sent."""
 
     requests: int = 0
     texts: int = 0

@@ -1,4 +1,4 @@
-"""What a start costs: commands, the server until its first answer, an upload until it is answered.
+"""The costs of a start: commands, a server until its first answer, an upload until it is answered.
 
 Then what the server costs while nothing is asked of it, and how soon it takes up an upload again.
 

@@ -46,7 +46,7 @@ from pipelines.splitters import SectionSplitter
 T = TypeVar("T")
 
 STAGES = ("read", "split", "terms", "embed", "write", "index")
-"""What is on the clock. Reading, and the terms of a larger document, are a process's whole life,
+"""The stages on the clock. Reading, and the terms of a larger document, are a process's whole life,
 writing is a document's transaction."""
 
 

@@ -53,7 +53,7 @@ key, and no PGOPTIONS, which is about the client's other databases."""
 
 
 class Layout:
-    """Where the files of one embedded Postgres lie in its directory."""
+    """The files of one embedded Postgres in its directory."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -68,7 +68,7 @@ class Layout:
 
 
 def default_directory() -> Path:
-    """Where ``DATABASE_URL=embedded`` keeps its data.
+    """The directory in which ``DATABASE_URL=embedded`` keeps its data.
 
     Postgres refuses to run as root, so root's server runs as a system user, who could not reach a
     directory below root's home.

@@ -33,7 +33,7 @@ MINIMUM_PGVECTOR = (0, 8)
 """0.8 brought iterative scans, without which a filtered search returns too few rows."""
 CONNECT_SECONDS = 10
 RECOVERY_SECONDS = 60.0
-"""How long a server may take to recover from a crash, a full disk say, before it counts as away."""
+"""The seconds that a server may take to recover from a crash before it counts as away."""
 _LOOK_SECONDS = 0.2
 _RECOVERING = re.compile(r"the database system is (starting|in recovery|not (yet )?accepting)")
 
@@ -43,7 +43,7 @@ _INDEX_LOCK_KEYS = 7_416_203_311_871_154, 7_416_203_311_871_158
 
 
 def postgres_problem(version: int) -> str | None:
-    """What is wrong with a server of this version number (160004 is 16.4); None when nothing."""
+    """The problem with a server of this version number (160004 is 16.4); None when it has none."""
     if version >= MINIMUM_POSTGRES * 10_000:
         return None
     return (
@@ -53,7 +53,7 @@ def postgres_problem(version: int) -> str | None:
 
 
 def pgvector_problem(available: str | None, installed: str | None) -> str | None:
-    """What is wrong with the server's pgvector; None when nothing.
+    """The problem with the server's pgvector; None when it has none.
 
     ``available`` is the version that CREATE EXTENSION would install, ``installed`` the one in this
     database; either is None when there is none.
@@ -177,7 +177,7 @@ def schema_version(connection: psycopg.Connection) -> int:
 
 
 def schema_ready(connection: psycopg.Connection) -> bool:
-    """Whether the schema is of NEWEST_VERSION; a newer one, which has more, will do too."""
+    """True where the schema is of NEWEST_VERSION; a newer one, which has more, will do too."""
     return schema_version(connection) >= NEWEST_VERSION
 
 
@@ -222,7 +222,7 @@ def _check_server(connection: psycopg.Connection) -> None:
 
 
 def forbidden(connection: psycopg.Connection, error: psycopg.Error) -> DatabaseError:
-    """What it means that the role of ``connection`` was refused a change, and who can mend it."""
+    """The error for a change refused to the role of ``connection``, with the remedy."""
     user = connection.info.user
     if " role" in (reason := primary(error)):
         return DatabaseError(

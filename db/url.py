@@ -16,12 +16,12 @@ HOW = "set it to postgresql://user:password@host:5432/name, or to embedded"
 
 
 def is_embedded(database_url: str) -> bool:
-    """Whether the value names the bundled Postgres."""
+    """True where the value names the bundled Postgres."""
     return database_url.partition(":")[0] == "embedded"
 
 
 def place_of(database_url: str) -> str:
-    """Where the data is, for people: the folder of the bundled Postgres, or the server's URL.
+    """The place of the data, for people: the folder of the bundled Postgres, or the server's URL.
 
     Raises:
         DatabaseError: a malformed value of ``embedded:``.
@@ -73,7 +73,7 @@ def redact(url: str) -> str:
 
 
 def explain(url: str, error: psycopg.Error) -> DatabaseError:
-    """What a failed connection to ``url`` means, in one line without the password."""
+    """The meaning of a failed connection to ``url``, in one line without the password."""
     import psycopg
 
     password = url.partition("://")[2].rpartition("@")[0].partition(":")[2]

@@ -74,7 +74,7 @@ def ingest(
 def _is_unchanged(
     settings: Settings, options: dict[str, object], tenant: str, hashes: FileHashes
 ) -> bool:
-    """Whether there was nothing to do, which is then printed."""
+    """Print the summary if no file has changed; true where that is so."""
     key = run_key("paths", options, this_host())
     walked = asyncio.run(nothing_to_do(settings, options, key, tenant, hashes))
     if walked is None:

@@ -16,7 +16,7 @@ from helix.store import ChunkStore
 T = TypeVar("T")
 
 OUTAGE_SECONDS = 600.0
-"""How long an operation waits for the database, all its pauses together, before it is given up."""
+"""The seconds that an operation waits for the database, all its pauses together, at most."""
 
 # of psycopg's operational errors those that waiting does not mend: a limit of the server's own; a
 # full disk is none, for somebody makes room
@@ -33,7 +33,7 @@ _WAITING = RetryPolicy(
 
 
 def is_outage(cause: BaseException | None) -> bool:
-    """Whether an error of the driver ends by itself: no answer, no room, or no writes for now."""
+    """True where a driver's error ends by itself: no answer, no room, or no writes for now."""
     passing = (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction, TimeoutError)
     return isinstance(cause, passing) and not isinstance(cause, _LASTING)
 
@@ -45,7 +45,7 @@ def _asked_delay(error: Exception) -> float | None:
 
 
 async def through_outages(operation: Callable[[], Awaitable[T]]) -> T:
-    """What ``operation`` gives, tried again while the database, or the bucket of files, is away.
+    """Run ``operation``, again while the database, or the bucket of files, does not answer.
 
     Raises:
         StoreUnavailable: it stayed away for OUTAGE_SECONDS, or answered with a refusal.

@@ -1,4 +1,4 @@
-"""What makes a function of options a program: ``python -m pipelines.…``."""
+"""A program, ``python -m pipelines.…``, made of a function of options."""
 
 from __future__ import annotations
 

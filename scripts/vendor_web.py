@@ -32,7 +32,7 @@ class Package:
     licence: str
     files: dict[str, str]
     replaced: tuple[tuple[str, str], ...] = field(default=())
-    """What is changed in its text, so that it is a module whose own a browser finds."""
+    """The changes of its text that make it a module whose own modules a browser finds."""
     licence_file: str = "LICENSE"
 
 
@@ -41,7 +41,7 @@ _UNIVERSAL = (
     "typeof define==`function`&&define.amd?define([],t):"
     "(e=typeof globalThis<`u`?globalThis:e||self,e.DOMPurify=t())})(this,function(){"
 )
-"""How DOMPurify's smallest file begins, for whatever loads it."""
+"""The beginning of DOMPurify's smallest file, for whatever loads it."""
 
 PACKAGES = (
     Package(

@@ -76,7 +76,7 @@ def ndcg(found: Sequence[str], right: frozenset[str]) -> float:
 
 
 def measured(python: str, name: str, folder: Path, url: str) -> dict[str, Any]:
-    """What the contender ``name`` says of itself; raises RuntimeError where it fails."""
+    """The report of the contender ``name`` on itself; raises RuntimeError where it fails."""
     command = [python, str(PROGRAMS / f"{name}.py"), str(folder), url]
     environment = dict(os.environ)
     if name == HELIX:

@@ -25,7 +25,7 @@ _COMPRESSION = 1  # of vectors the higher levels save 2%, and take four times as
 
 @dataclass(frozen=True)
 class Contents:
-    """What one member holds: rows (of a table), bytes, and the SHA-256 of these in hex."""
+    """The contents of one member: rows (of a table), bytes, and the SHA-256 of these in hex."""
 
     rows: int
     size: int
@@ -34,7 +34,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds, and where it came from.
+    """The contents of a backup, and where it came from.
 
     Args:
         tables: by name, what the member of the table must be.

@@ -30,7 +30,7 @@ SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND usesysid IS NOT NULL AND pid <> pg_backend_pid()
 """
 _CLOSING_SECONDS = 2.0
-"""How long the server may take to end a connection whose client has closed it."""
+"""The seconds that the server may take to end a connection whose client has closed it."""
 _REFERENCES = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace

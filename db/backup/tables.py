@@ -1,4 +1,4 @@
-"""What Helix has in a database: its tables with their columns, its sequences and its functions."""
+"""The objects of Helix in a database: tables with their columns, sequences and functions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Names:
 
     @classmethod
     def of(cls, schema: str) -> Names:
-        """Those of the text of a ``schema.sql``, each statement at the beginning of a line."""
+        """The names in the text of a ``schema.sql``, each statement at the beginning of a line."""
         names = cls([], [], [])
         for kind, name in _CREATED.findall(schema):
             listed = {"TABLE": names.tables, "FUNCTION": names.functions}.get(kind, names.others)
@@ -72,7 +72,7 @@ class Names:
 
     @classmethod
     def of_this_helix(cls) -> Names:
-        """Those of the schema that is installed here."""
+        """The names of the schema that is installed here."""
         return cls.of(f"{migrate.SCHEMA.read_text()}\n{migrate.REPEATABLE.read_text()}")
 
 

@@ -1,4 +1,4 @@
-"""Which addresses are on the public internet; by our own table, for Python's changes by release.
+"""The addresses of the public internet, by our own table, for Python's changes by release.
 
 From the IANA special-purpose registries for IPv4 and IPv6 (RFC 6890 and what updates it).
 """
@@ -37,13 +37,13 @@ private IPv4 address, both are out of use."""
 
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""What DNS64 makes of a public IPv4 address where there is only IPv6 (RFC 6052)."""
+"""The prefix that DNS64 gives a public IPv4 address where there is only IPv6 (RFC 6052)."""
 
 _NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)", re.IGNORECASE)
 
 
 def why_not_public(address: Address) -> str | None:
-    """What ``address`` is instead of public ("private", "loopback", …); None where it is public.
+    """The name of what ``address`` is if not public ("private", "loopback", …); None where it is.
 
     An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as itself.
     """

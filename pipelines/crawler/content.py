@@ -19,7 +19,7 @@ PAGE_KIND = "html"
 _PAGE_MIMES = ("text/html", "application/xhtml+xml")
 _TEXTS = {"text/markdown": "markdown", "text/csv": "csv"}
 _LOOSE = (None, "text", "markdown", "csv", PAGE_KIND)
-"""What bytes without a mark of their own are taken for: here the site's word counts for more."""
+"""Kinds of bytes without a signature of their own: here the site's Content-Type counts for more."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Content:
 
 
 def content_of(page: Page) -> Content:
-    """What is in an answer of status 200.
+    """The content of an answer of status 200.
 
     Raises:
         FetchError: empty.

@@ -101,7 +101,7 @@ class Crawl:
         self._frontier.add(listed, 0)
 
     def _pages_among(self, urls: Iterable[str]) -> list[str]:
-        """Those of ``urls`` that are pages; with ``files``, documents of other formats too."""
+        """The web pages among ``urls``; with ``files``, documents of other formats too."""
         return [url for url in urls if self._options.files or not _is_file(url)]
 
     def _next(self) -> Step | None:
@@ -118,7 +118,7 @@ class Crawl:
         return result
 
     def _early_end(self) -> Ignored | None:
-        """What a crawl that ended early says of itself."""
+        """The reason why a crawl ended early; None where it did not."""
         start, remaining = identity(self._options.url), len(self._frontier)
         if not remaining:
             return None
@@ -148,7 +148,7 @@ class Crawl:
         return await self._settle(step, page)
 
     def _usable(self, url: str) -> StoredPage | None:
-        """What is known of a page, where a 304 would do: its links have to be known too."""
+        """The stored page, where a 304 would do: its links have to be known too."""
         stored = self._stored_page(url)
         return None if stored and stored.links is None and self._by_links else stored
 
@@ -169,7 +169,7 @@ class Crawl:
         return reason
 
     async def _settle(self, step: Step, page: Page, *, is_start: bool = False) -> Result:
-        """What becomes of an answer; its links are queued."""
+        """Handle an answer: its content, a failure, or a reason to ignore it; queue its links."""
         uri = identity(page.final_url)
         if page.status == 304:
             return self._settle_unchanged(step, page)
@@ -228,6 +228,6 @@ def _same_path(one: str, other: str) -> bool:
 
 
 def _is_file(url: str) -> bool:
-    """Whether the name says: a document that is no page."""
+    """True where the file name is of a document that Helix reads and that is no web page."""
     name = file_name(url)
     return supported_name(name) and not name.lower().endswith((".html", ".htm", ".xhtml"))

@@ -23,7 +23,7 @@ class SiteClosed(FetchError):
 
 
 async def robots_of(fetcher: Fetcher, origin: str) -> Robots:
-    """What ``origin`` allows (RFC 9309, 2.3.1): without a robots.txt (4xx) everything.
+    """The rules of ``origin`` (RFC 9309, 2.3.1): without a robots.txt (4xx) all is allowed.
 
     Raises:
         SiteClosed: it cannot be had (5xx, no answer), so nothing may be asked for.

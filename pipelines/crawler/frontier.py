@@ -1,4 +1,4 @@
-"""What is still to be asked for, in order, each page once."""
+"""The pages that are still to be asked for, in order, each page once."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Frontier:
                 self._waiting.append(Step(url, depth))
 
     def is_new(self, url: str) -> bool:
-        """Whether ``url`` was neither queued nor marked yet."""
+        """True where ``url`` was neither queued nor marked yet."""
         return identity(url) not in self._queued
 
     def mark(self, url: str) -> bool:
-        """Whether ``url`` is new; from now on it is not."""
+        """Mark ``url`` as known; true where it was new."""
         new = self.is_new(url)
         self._queued.add(identity(url))
         return new

@@ -22,8 +22,8 @@ from helix.errors import HelixError
 from pipelines.crawler.addresses import LINK_LOCAL, METADATA, literal, unwrapped, why_not_public
 
 NEVER_BY_NAME = (METADATA, LINK_LOCAL, "multicast", "unspecified", "reserved")
-"""What an allowed name does not open, for nobody means it: a name's owner decides what it resolves
-to. An allowed address opens itself, whatever it is."""
+"""Kinds of address that an allowed name does not open, because a name's owner decides what it
+resolves to. An allowed address opens itself, of whatever kind it is."""
 
 BLOCKED_PORTS = frozenset(
     int(port)
@@ -79,7 +79,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """As httpcore's, after the check.
+        """Connect like httpcore's own backend, after the check.
 
         Raises:
             ForbiddenAddress: any of the host's addresses is not public, or the port is blocked.
@@ -104,7 +104,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise ForbiddenAddress("refused: a local socket is no web address")
 
     async def sleep(self, seconds: float) -> None:
-        """As httpcore's."""
+        """Sleep like httpcore's own backend."""
         await asyncio.sleep(seconds)
 
     async def _checked(self, host: str, port: int, timeout: float | None) -> list[str]:  # noqa: ASYNC109

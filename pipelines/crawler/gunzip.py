@@ -6,7 +6,7 @@ import zlib
 
 
 class GunzipTooLarge(Exception):
-    """What is decompressed is beyond the limit."""
+    """The decompressed data is larger than the limit."""
 
 
 class Gunzip:
@@ -36,7 +36,7 @@ class Gunzip:
 
     @property
     def complete(self) -> bool:
-        """Whether the last member ended where the data did."""
+        """True where the last member ended where the data did."""
         return self._stream.eof
 
 

@@ -1,4 +1,4 @@
-"""Where a page leads: links, canonical address and robots marks, by a scan in linear time.
+"""A page's links, canonical address and robots directives, by a scan in linear time.
 
 No HTML parser: this runs in the worker itself, on whatever a site sends. Each step goes forward
 and none looks back; comments, scripts and styles are passed over.
@@ -76,7 +76,7 @@ def find_links(data: bytes) -> Links:
 
 
 def is_page_charset(name: str) -> bool:
-    """Whether ``name`` is an encoding that pages have."""
+    """True where ``name`` is an encoding that web pages have."""
     return _CODECS.fullmatch(name) is not None
 
 

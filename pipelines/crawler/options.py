@@ -1,4 +1,4 @@
-"""What a crawl is asked for; it travels as JSON in ``runs.options``."""
+"""The options of a crawl; they travel as JSON in ``runs.options``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CrawlOptions:
         return replace(self, allow_hosts=(*self.allow_hosts, *hosts))
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON takes it; ``from_dict`` of it is equal."""
+        """The options as JSON; ``from_dict`` of it is equal."""
         return {**asdict(self), "allow_hosts": list(self.allow_hosts)}
 
 

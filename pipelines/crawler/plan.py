@@ -1,4 +1,4 @@
-"""How the web enters the writing path: a crawl, or one page, as what is to be read and written."""
+"""The plan of a crawl, or of one page: the sources that the run will read and write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a crawl gives the writing path, page by page, and what it is told of stored pages."""
+"""The results of a crawl, page by page, and the stored pages that a crawl is told of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class StoredPage:
     etag: str = ""
     last_modified: str = ""
     links: tuple[str, ...] | None = None
-    """Where the page led to; None where that was not kept, as with a single import."""
+    """The links of the page; None where they were not stored, as with a single import."""
 
     @classmethod
     def from_origin(

@@ -16,7 +16,7 @@ _VERSION = re.compile(r"^([^\S\n]*user-agent\s*:\s*[a-z_-]+)/\S*", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Robots:
-    """What a site allows the robot called ``product``; everything if there are no ``rules``."""
+    """The rules of a site for the robot called ``product``; without ``rules`` all is allowed."""
 
     product: str = ""
     rules: Protego = field(default_factory=Protego)
@@ -32,7 +32,7 @@ class Robots:
         return tuple(self.rules.sitemaps)
 
     def allows(self, url: str) -> bool:
-        """Whether a normalised ``url`` of this site may be asked for."""
+        """True where a normalised ``url`` of this site may be asked for."""
         return self.rules.can_fetch(url, self.product)
 
 

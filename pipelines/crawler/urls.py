@@ -135,7 +135,7 @@ def file_name(url: str) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """What a crawl stays on: one origin, and one part of its paths.
+    """The bounds of a crawl: one origin, and one part of its paths.
 
     A ``prefix`` that ends with a slash is a folder; another one is that page and what is under it.
     """
@@ -157,7 +157,7 @@ class Site:
         return cls(origin_of(start), prefix)
 
     def covers(self, url: str) -> bool:
-        """Whether a normalised ``url`` belongs to it."""
+        """True where a normalised ``url`` belongs to the site."""
         path = urlsplit(url).path
         folder = self.prefix if self.prefix.endswith("/") else f"{self.prefix}/"
         return origin_of(url) == self.origin and (path == self.prefix or path.startswith(folder))

@@ -1,4 +1,4 @@
-"""What a document says of itself on its first pages, read by rule: company, kind, period, author.
+"""The facts on a document's first pages, read by rule: company, kind, period, author.
 
 A rule that is not sure says nothing: a fact is shown to people, and documents are preferred by it.
 Each is a text with the characters that it was read from. A new rule is a function and a line.

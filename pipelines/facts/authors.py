@@ -1,4 +1,4 @@
-"""Who wrote a document, and what it is registered as."""
+"""A document's authors, and the identifier that it is registered under."""
 
 from __future__ import annotations
 

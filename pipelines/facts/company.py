@@ -1,4 +1,4 @@
-"""Whose document it is: the company, its trading symbol, and the parties of an agreement."""
+"""The company of a document, its trading symbol, and the parties of an agreement."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _by_count(front: Front) -> Fact | None:
 
 
 def _short_name(front: Front, company: Fact) -> Facts:
-    """What the document says it calls the company: International Business Machines ("IBM")."""
+    """The short name that the document gives: International Business Machines ("IBM")."""
     pattern = re.compile(re.escape(company.text.rstrip(".")) + r"\.?" + _SHORT, re.IGNORECASE)
     match = pattern.search(front.whole, 0, _SEEN_IN)
     if match and match["short"] not in ("Company", "Registrant", "Corporation", "Group"):

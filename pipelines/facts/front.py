@@ -40,7 +40,7 @@ class Line(NamedTuple):
         return self.start, self.start + len(self.text)
 
     def fact(self, match: re.Match[str], group: str | int = 0) -> Fact:
-        """What a match within the line found."""
+        """The fact that a match within the line found."""
         return fact_of(match, group, self.start)
 
 

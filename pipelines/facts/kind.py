@@ -1,4 +1,4 @@
-"""What kind of document it is: a 10-Q, an annual report, an agreement, a paper, a letter."""
+"""The kind of a document: a 10-Q, an annual report, an agreement, a paper, a letter."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def title_of(
 
 
 def is_informative(title: str, facts: Facts) -> bool:
-    """Whether more than dates, forms, the company and words such as "document" is in ``title``."""
+    """True where ``title`` has more than dates, forms, the company and words like "document"."""
     bare = _FORM.sub(" ", _DAY.sub(" ", title))
     company = facts["company"].text if "company" in facts else ""
     company_words = {word for name in company_names(company) for word in name.split()}

@@ -63,7 +63,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Tools:
-    """What a worker works with.
+    """The store, embedders and limits that a worker works with.
 
     ``embeddings`` are HELIX_EMBEDDER's and then the next one's, where there is one; ``reading`` has
     the places that files are read in, ``chunks`` the sizes of documents' chunks.

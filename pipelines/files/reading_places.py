@@ -25,7 +25,7 @@ class ReadingPlaces:
 
     @property
     def most(self) -> int:
-        """How many are taken at most."""
+        """The largest number of places that are taken at once."""
         return 2 * self._places
 
     @asynccontextmanager

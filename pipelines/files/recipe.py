@@ -1,4 +1,4 @@
-"""What a document is made with, and whether a stored one is made of the same."""
+"""The recipe that a document is made with, and a test that a stored one has the same."""
 
 from __future__ import annotations
 

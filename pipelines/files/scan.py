@@ -67,7 +67,7 @@ class _Walker:
             self.problems.append((given, "no readable file in this folder"))
 
     def _file(self, file: Path, shown: str, folder: Path | None) -> bool:
-        """Whether it is a source."""
+        """Count a file as a source, a problem or ignored; true where it is a source."""
         uri = os.path.normpath(shown).replace(os.sep, "/")
         if folder and not readable(file):
             self.ignored += 1
@@ -80,7 +80,7 @@ class _Walker:
 
 
 def readable(file: Path) -> bool:
-    """Whether a file of a folder is one that Helix reads, by its name or, failing that, content.
+    """True where a file of a folder is one that Helix reads, by its name or else by its content.
 
     A name that tells nothing is not enough to take plain text, or a folder of code would come in.
     """

@@ -21,7 +21,7 @@ class UnreadableFile(Exception):
 
 @dataclass(frozen=True)
 class ReadText:
-    """What a reader gives.
+    """The result of a reader.
 
     ``text`` is the whole text and ``title`` the document's own, where it has one. No sections is
     one section. ``warnings`` name what could not be read although the rest was ("page 3: a scan,

@@ -1,4 +1,4 @@
-"""What a paragraph of a DOCX is, by its style: a heading of some level, an item of a list, text."""
+"""The kind of a DOCX paragraph by its style: a heading of some level, a list's item, or text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Styles:
         return self._of(paragraph).level
 
     def list_depth(self, paragraph: Any) -> int | None:
-        """How deep in a list, from 0; None outside one."""
+        """The depth in a list, from 0; None outside one."""
         return self._of(paragraph).depth
 
     def _of(self, paragraph: Any) -> _Style:

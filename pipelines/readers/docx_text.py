@@ -89,7 +89,7 @@ def boxes(paragraph: Any) -> Iterator[Any]:
 
 
 def _is_under(element: Any, top: Any, names: tuple[str, ...]) -> bool:
-    """Whether one of ``names`` lies between; a Fallback says again what its Choice says."""
+    """True where one of ``names`` lies between; a Fallback says again what its Choice says."""
     while (element := element.getparent()) is not None and element is not top:
         if local_name(element) in names:
             return True
@@ -119,7 +119,7 @@ def table_rows(rows: Iterable[Any]) -> Iterator[Row]:
 
 
 def _is_on(properties: Any, name: str) -> bool:
-    """Whether a property is set: without a value it is."""
+    """True where a property is set: without a value it is."""
     return child(properties, name) is not None and value_of(properties, name) not in _OFF
 
 
@@ -128,7 +128,7 @@ _OFF = ("0", "false", "off")
 
 
 def _merging(cell: Any) -> tuple[int, bool]:
-    """How many columns a cell takes, and whether it goes on from the one above."""
+    """The number of columns that a cell takes, and whether it goes on from the one above."""
     properties = child(cell, "tcPr")
     if properties is None:
         return 1, False

@@ -31,9 +31,9 @@ class Draft:
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self.landed: list[Landing] = []
-        """Where the entries of tables were written that have an origin, in the order written."""
+        """The places of those entries of tables that have an origin, in the order written."""
         self.free_cells = MOST_CELLS
-        """How many more cells the document keeps by row and column."""
+        """The number of cells that the document may still keep by row and column."""
         self._pieces: list[str] = []
         self.length = 0
         self._sections: list[Section] = []
@@ -41,7 +41,7 @@ class Draft:
 
     @property
     def next_start(self) -> int:
-        """Where a section that is added next begins."""
+        """The place where a section that is added next begins."""
         return self.length + len(_APART) if self._pieces else 0
 
     def add(

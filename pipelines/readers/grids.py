@@ -40,7 +40,7 @@ Path = tuple[Entry, ...]
 
 
 class Landing(NamedTuple):
-    """Where an entry was written: its half-open span, and its origin. A header lands once a line.
+    """The place of an entry: its half-open span, and its origin. A header has one in every line.
 
     The text there is the entry's, or its beginning where a header was too long to be repeated.
     """
@@ -52,7 +52,7 @@ class Landing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GridHead:
-    """What stands above and beside the rows of a table.
+    """The header of a table, and the names beside its rows.
 
     ``units`` is the scale as it is printed, with or without its parentheses. ``corner`` names the
     column of the row labels ("Region"), which is none of ``columns``.
@@ -71,7 +71,7 @@ class GridHead:
 
     @property
     def repeated(self) -> list[Name]:
-        """What stands in front of the cells of each column."""
+        """The names that are repeated in front of the cells of each column."""
         return [_repeatable(path) for path in self.columns]
 
 
@@ -98,7 +98,7 @@ class Grid:
 
 
 CellPlace = tuple[int, int, int, int]
-"""What a ``Cell`` is made of: row, column, start and end in the lines."""
+"""The fields of a ``Cell``: row, column, start and end in the lines."""
 
 
 @dataclass(slots=True)
@@ -110,11 +110,11 @@ class Lines:
     cells: list[CellPlace] = field(default_factory=list)
     landed: list[Landing] = field(default_factory=list)
     tops: list[int] = field(default_factory=list)
-    """Where its captions start, or its first row where there is none."""
+    """The starts of its captions, or of its first row where it has no caption."""
 
     @property
     def text(self) -> str:
-        """What is written so far."""
+        """The text that is written so far."""
         return "".join(self.pieces)
 
     def write(self, text: str) -> None:
@@ -303,7 +303,7 @@ def _write_names(lines: Lines, names: Sequence[Entry]) -> None:
 
 
 Name = str | list[Entry]
-"""What stands in front of a cell; as text where no part of it has an origin."""
+"""The text in front of a cell; as ``str`` where no part of it has an origin."""
 
 
 def _repeatable(path: Path) -> Name:

@@ -132,7 +132,7 @@ def _gather(tree: _Element | None) -> TextOfMarkup:
 
 
 def _main_of(tree: _Element) -> _Element | None:
-    """What the page itself marks as its content, where it does so once."""
+    """The element that the page itself marks as its content, where it marks exactly one."""
     for path in ("//main | //*[@role='main']", "//article"):
         found = tree.xpath(path)
         if len(found) == 1:
@@ -186,7 +186,7 @@ def _restore_tables(body: _Element, page: _Element) -> None:
 
 
 def _words_of(table: _Element) -> str:
-    """What is in a table, by which it is known again."""
+    """The words of a table, without spaces, by which the same table is recognised."""
     texts = (text for part in table.iter("caption", "td", "th") for text in part.itertext())
     return "".join("".join(texts).split())
 

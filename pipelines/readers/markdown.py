@@ -80,7 +80,7 @@ _Marks = tuple[list[Heading], list[Span], list[tuple[TableSpan, Table | None]]]
 
 
 def _line_starts(text: str) -> list[int]:
-    """Where each line starts, and the text's end once more, as markdown-it counts lines."""
+    """The start of each line, and the text's end once more, as markdown-it counts lines."""
     return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
 
 
@@ -141,7 +141,7 @@ def _inline_parser() -> MarkdownIt:
 
 
 def _scanned(text: str) -> _Marks:
-    """What ``_parsed`` finds, for texts above its size: by line, outside quotes and lists only."""
+    """Marks as of ``_parsed``, for texts above its size: by line, outside quotes and lists only."""
     headings: list[Heading] = []
     blocks: list[Span] = []
     fence, opened = "", 0

@@ -106,7 +106,7 @@ def _in_order(boxes: list[_Box]) -> list[str]:
 
 
 def _overlap(one: _Box, other: _Box) -> bool:
-    """Whether they share half of the lower one's height."""
+    """True where the boxes share half of the lower one's height."""
     shared = min(one[1], other[1]) - max(one[0], other[0])
     return shared >= 0.5 * min(one[1] - one[0], other[1] - other[0])
 

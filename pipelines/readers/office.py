@@ -1,4 +1,4 @@
-"""What the Office formats share: opening them safely, their properties, where a text goes wrong."""
+"""The common parts of the Office readers: opening files safely, properties, errors in a text."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _written(
 
 
 def _finder(rules: PackedRules | None, page: int) -> TableFinder | None:
-    """What finds the tables of a page; None for one that cannot have any."""
+    """A finder of the tables of a page; None for a page that cannot have any."""
     if rules is None:
         return None
     return lambda words: find_tables(words, unpacked(rules), page)
@@ -205,7 +205,7 @@ def _read_sheet(page: Page, number: int) -> _Sheet:
 
 
 def _may_be_scanned(page: Page, text: str) -> bool:
-    """Whether it shows a picture, or anything at all where it has no text."""
+    """True where the page shows a picture, or anything at all where it has no text."""
     return any(kind == IMAGE or not text for kind in kinds(page, _DEEPEST_FORM))
 
 
@@ -242,9 +242,9 @@ class _Paths:
         self._pages = [page for page, _ in self._marks]
 
     def at(self, page: int) -> _Path:
-        """What a page is under: the bookmark that it holds, or the last before it.
+        """The heading path of a page: of the bookmark that it holds, or of the last before it.
 
-        Of several on the page, what they have in common, for a text may be under any of them.
+        Where the page holds several, their common part, for a text may be under any of them.
         """
         last = bisect_right(self._pages, page)
         here = [path for at, path in self._marks[bisect_right(self._pages, page - 1) : last]]

@@ -1,4 +1,4 @@
-"""How a table of rows begins: what stands above it, its header rows, its labels and its units.
+"""The head of a table of rows: the text above it, its header rows, its labels and its units.
 
 A header is found by its look where the format does not mark it: the first row that is wide enough,
 mostly words, no word twice, and unlike the rows below it; with the rows around it that have no
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How a table begins: so many rows above it, then so many rows of its header."""
+    """The rows that begin a table: so many above it, then so many of its header."""
 
     above: int
     header: int
@@ -49,7 +49,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What is known of one table from its first rows.
+    """The findings of one table's first rows.
 
     ``labels`` is how many columns name the rows. ``has_groups``: a row with a label alone names
     the rows below it; else it is a row without values.
@@ -66,7 +66,7 @@ class Reading:
 
 
 def opening_of(rows: Sequence[Row], *, again: bool) -> Opening | None:
-    """How the table at the top of ``rows`` begins; None where the one before it goes on.
+    """The rows that begin the table at the top of ``rows``; None where the one before goes on.
 
     ``again``: there is one before it, so that only a header which cannot be a row of data counts.
     """
@@ -98,7 +98,7 @@ def opening_of(rows: Sequence[Row], *, again: bool) -> Opening | None:
 
 
 def reading_of(above: Sequence[Row], header: Sequence[Row], below: Sequence[Row]) -> Reading:
-    """What the rows of ``header`` name, and the units that they or the rows above tell.
+    """The names in the rows of ``header``, and the units in them or in the rows above.
 
     ``above`` are the rows of text that are to be the caption.
     """
@@ -160,7 +160,7 @@ def _spans_columns(row: Row) -> bool:
 
 
 def _continues(rows: Sequence[Row], index: int) -> bool:
-    """Whether a row names the columns of the header row before it further."""
+    """True where a row names the columns of the header row before it further."""
     row, below = rows[index], [row.cells for row in rows[index + 1 :]]
     if any(column and span > 1 for column, span in rows[index - 1].spans.items()):
         return bool(below) and not {_kind(cell) for cell in row.cells[1:]} & {"number", "dash"}
@@ -236,7 +236,7 @@ def _over(row: Row, width: int, *, is_last: bool) -> Cells:
 
 
 def _label_columns(header: Sequence[Row], below: Sequence[Row]) -> int:
-    """How many columns name the rows: as marked; else the first, where it is words, each once."""
+    """The number of columns that name rows: as marked; else 1 where the first has unique words."""
     marked = {row.labels for row in below if len(row.cells) > 1 and row.labels < len(row.cells)}
     if marked - {0}:
         return min(marked - {0})
@@ -278,7 +278,7 @@ _PERIOD = re.compile(
 
 
 def is_units(text: str) -> bool:
-    """Whether a text is nothing but the scale of numbers: "(in millions)", "EUR thousand"."""
+    """True where a text is nothing but the scale of numbers: "(in millions)", "EUR thousand"."""
     if len(text) > LONGEST_NAME:
         return False
     return bool(_UNITS.fullmatch(text) or _BARE_UNITS.fullmatch(text))
@@ -297,7 +297,7 @@ def _units_in(text: str) -> str:
 
 
 def _is_scale(cells: Cells) -> bool:
-    """Whether all that a header row says of the columns is one scale."""
+    """True where all that a header row says of the columns is one scale."""
     filled = list(filter(None, cells))
     if len(filled) == 1:
         return is_units(filled[0])

@@ -207,7 +207,7 @@ class _Rows:
     reading: Reading
     rows: list[GridRow] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    """Those that are whole and not taken yet."""
+    """The parts that are whole and not taken yet."""
     groups: list[Row] = field(default_factory=list)
     is_open: bool = False
     """The last row read was a group's, and no row of it has come yet."""

@@ -151,7 +151,7 @@ async def _fill_and_swap(
 
 
 async def _finish(connection: Connected, report: Report) -> None:
-    """What remains after the swap."""
+    """Do the work that remains after the swap."""
     change = await load_change(connection)
     assert change is not None and change.settled is not None
     await column.require_filled(connection, report)

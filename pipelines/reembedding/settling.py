@@ -47,7 +47,7 @@ async def settle(
 
 
 async def _batch(connection: Connected, change: EmbedderChange, after: int) -> tuple[int, int]:
-    """How many rows were rewritten, and up to which id."""
+    """Rewrite a batch of rows: the number of rows, and the id up to which they reach."""
     cursor = await connection.execute(_TAKE, (after, change.last, _BATCH))
     rows = await cursor.fetchall()
     values = [

@@ -1,4 +1,4 @@
-"""How far a change of the embedder is, as the database tells; and short locks that give way."""
+"""The progress of a change of the embedder, read from the database; and short, yielding locks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from helix.storage.indexes import (
 Connected = AsyncConnection[TupleRow]
 Report = Callable[[str], None]
 Chunks = tuple[int, int]
-"""How many have their new vector, and how many there are."""
+"""The number of chunks that have their new vector, and the number of all."""
 
 ONE_AT_A_TIME = 7_416_203_311_871_156
 """Any constant; pg_advisory_lock's key for a change of the embedder."""
@@ -62,7 +62,7 @@ async def stored_identity(connection: Connected) -> str | None:
 
 
 async def count_filled(connection: Connected) -> Chunks:
-    """How many chunks have their new vector, of how many."""
+    """The number of chunks that have their new vector, and the number of all."""
     cursor = await connection.execute("SELECT count(embedding_next), count(*) FROM chunks")
     row = await cursor.fetchone()
     assert row is not None

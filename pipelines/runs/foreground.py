@@ -106,7 +106,7 @@ async def _start_and_follow(
 async def _follow(
     worker: Worker, attending: asyncio.Task[None], request: _RunRequest
 ) -> tuple[bool, bool]:
-    """(whether anything failed, whether the run was there already)."""
+    """Follow the run to its end: (true if anything failed, true if the run was there already)."""
     run_id, resumed = await worker.database(request.start)
     with Reporter() as reporter:
         if resumed:

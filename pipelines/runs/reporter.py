@@ -1,4 +1,4 @@
-"""What an ingest tells as it goes: a bar on a terminal, plain lines elsewhere."""
+"""The progress of an ingest on the terminal: a bar, or plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Reporter:
             self._bar.update(self._task, total=files)
 
     def stage(self, name: str, stage: str, done: int, total: int) -> None:
-        """Where one file is: ``done`` of ``total`` pages or batches, where that is known."""
+        """Show the stage of one file: ``done`` of ``total`` pages or batches, if known."""
         part = f" {done} of {total}" if total else ""
         self._bar.update(self._task, stage=f"{stage}{part}: {name}"[:60])
 

@@ -21,7 +21,7 @@ class RestingEngine:
 
     @property
     def is_awake(self) -> bool:
-        """Whether it looks for work."""
+        """True where the engine looks for work."""
         return self._exit_stack is not None
 
     async def wake(self) -> None:

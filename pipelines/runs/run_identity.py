@@ -1,4 +1,4 @@
-"""What a run is known by where it is asked for, and what is said at its end."""
+"""The key that a run is known by on the host that asked for it, and the summary at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the durable workflows do in this process (pipelines/runs/workflow.py calls it)."""
+"""The steps of the durable workflows in this process; pipelines/runs/workflow.py calls them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass
 class FilesUnderWay:
-    """How many files this worker has under way."""
+    """The number of files that this worker has under way."""
 
     count: int = 0
 
@@ -105,7 +105,7 @@ class Worker:
             return False
 
     async def tenant(self, run_id: int) -> str:
-        """Whose the run is."""
+        """The tenant of a run."""
         return await self.database(tenant_of_run, run_id)
 
     async def next_files(self, run_id: int, after: int, limit: int) -> list[int]:
@@ -159,7 +159,7 @@ class Worker:
             await self.database(end)
 
     async def idle(self) -> bool:
-        """Whether there is no run that this worker could do something for."""
+        """True where there is no run that this worker could do something for."""
         return not await self.database(any_open_run, self.host)
 
     async def database(self, action: Callable[..., T], *arguments: Any) -> T:

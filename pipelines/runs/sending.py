@@ -23,7 +23,7 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Sending:
-    """What is sent, and how.
+    """The files to send, and the options of sending them.
 
     Args:
         paths: files and folders, as they were given.
@@ -90,7 +90,7 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
 
 
 async def _one(answers: ServerAnswers, source: SourceFile, sending: Sending) -> Row:
-    """What became of one file, as a run's row of it says."""
+    """The outcome of one file, as a run's row of it says."""
     row: Row = {"source_uri": source.source_uri}
     fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
     if sending.title is not None:

@@ -74,7 +74,7 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
 
 
 def stored_pages_of(connection: Connected, tenant: str, site: str, recipe: str) -> StoredPages:
-    """What the database has of the pages of ``site`` (scheme and host), by their addresses.
+    """The stored pages of ``site`` (scheme and host), by their addresses.
 
     All of it at once: a crawl asks as it goes, in the event loop.
     """

@@ -1,4 +1,4 @@
-"""What a worker does unasked: starts and stops runs, takes over from dead workers, tidies up."""
+"""The loop of a worker: starts and stops runs, takes over from dead workers, tidies up."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class WorkerLoop:
                 await workflow_records.take_over(name)
 
     def _is_dead_process_of_this_host(self, name: str) -> bool:
-        """Whether ``name`` was a process of this machine that is no more."""
+        """True where ``name`` was a process of this machine that is no more."""
         host, _, rest = name.rpartition("-")[0].rpartition("-")
         return host == self._worker.host and rest.isdigit() and not psutil.pid_exists(int(rest))
 
@@ -190,12 +190,12 @@ async def _notified(connection: Connected, seconds: float) -> None:
 
 
 async def _take_notifications(connection: Connected) -> bool:
-    """Whether there were any."""
+    """Take the waiting notifications; true where there were any."""
     return bool([each async for each in connection.notifies(timeout=0)])
 
 
 async def _is_lock_free(connection: Connected, name: str) -> bool:
-    """Whether nobody holds the lock of the worker of this name."""
+    """True where nobody holds the lock of the worker of this name."""
     lock = (LIVE, name)
     row = await (
         await connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", lock)

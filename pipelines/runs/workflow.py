@@ -52,7 +52,7 @@ class _Current:
     interrupted: set[str] = field(default_factory=set)
     """Ids of the workflows that the engine's own connection broke under."""
     is_closing: bool = False
-    """Whether nothing may begin any more: the engine still hands out work while it closes."""
+    """True where nothing may begin any more: the engine still hands out work while it closes."""
 
     @contextmanager
     def under_way(self) -> Iterator[Worker]:
@@ -147,7 +147,7 @@ async def durable_engine(
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether what DBOS logs is news: its own exceptions are handled here. No tracebacks."""
+    """True where what DBOS logs is news: its own exceptions are handled here. No tracebacks."""
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
         return True

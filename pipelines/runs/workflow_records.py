@@ -1,4 +1,4 @@
-"""What the durable engine (DBOS) has on record of runs: queries, cancelling, forgetting.
+"""The durable engine's (DBOS) records of runs: queries, cancelling, forgetting.
 
 The workflows themselves are in pipelines/runs/workflow.py.
 """
@@ -47,7 +47,7 @@ async def take_over(executor: str) -> None:
 
 
 async def lost_runs(running: Sequence[int]) -> dict[int, str]:
-    """Those of ``running`` whose workflow has ended or is ABSENT, with its status."""
+    """The runs of ``running`` whose workflow has ended or is ABSENT, with its status."""
     if not running:
         return {}
     keys = {workflow_id_of(run_id): run_id for run_id in running}

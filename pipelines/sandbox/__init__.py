@@ -32,7 +32,7 @@ _WORK = "pipelines.sandbox.reading:read_in_frames"
 
 @dataclass(frozen=True)
 class ReadLimits:
-    """What reading one file may take: time, memory, and characters of text that come out."""
+    """The limits of reading one file: time, memory, and characters of text that come out."""
 
     seconds: int = 300
     memory_mb: int = 1024

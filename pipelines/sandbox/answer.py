@@ -1,4 +1,4 @@
-"""What a reading process sends back, in frames (helix/sandbox), and how far it is believed: not.
+"""The answer of a reading process, in frames (helix/sandbox), checked as input of a stranger.
 
 - ``P``: progress, two 4-byte numbers, done and total; any number of them
 - ``C``: the tables, cell by cell, JSON, and ``W``: the words of the pages with their boxes
@@ -166,7 +166,7 @@ def _section(row: Any, paths: Any, contexts: Any) -> Section:
 
 
 def _fit(text: str, sections: Sequence[Section]) -> bool:
-    """Whether sections, and blocks in each, are in order and in bounds, with nothing between."""
+    """True where sections, and blocks in each, are in order and in bounds, with nothing between."""
     spans = [(part.start, part.end) for part in sections]
     if not _in_order([(0, 0), *spans, (len(text), len(text))]):
         return False

@@ -1,4 +1,4 @@
-"""What a confined process does with a file: it reads it, tells how far it is, and answers."""
+"""The work of a confined process on a file: it reads it, tells its progress, and answers."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def chunks_of(text: str, pieces: Sequence[Piece], most: int, overlap: int) -> It
 
 
 def _filled(totals: Sequence[int], first: int, fresh: int, end: int, room: int, most: int) -> int:
-    """Where the chunk that starts at ``first`` ends: full, or the last two of a stretch alike."""
+    """The end of the chunk that starts at ``first``: full, or the last two of a stretch alike."""
     if totals[end] - totals[first] <= most:
         return end
     left = totals[end] - totals[fresh]
@@ -54,7 +54,7 @@ def _filled(totals: Sequence[int], first: int, fresh: int, end: int, room: int, 
 
 
 def _overlap_start(pieces: Sequence[Piece], first: int, fresh: int, overlap: int, most: int) -> int:
-    """Where the chunk whose first new piece is ``fresh`` starts: whole pieces back from there.
+    """The start of the chunk whose first new piece is ``fresh``: whole pieces back from there.
 
     It repeats ``overlap`` tokens at most and never all of the chunk before, which starts at
     ``first``; what it repeats must leave room for the new piece.

@@ -1,4 +1,4 @@
-"""What chunks are put together from: sentences, lines and uncut blocks, each with its tokens."""
+"""The pieces that chunks are put together from: sentences, lines and uncut blocks, with tokens."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _count_windows(text: str, span: Span, count: Counter) -> int:
 
 
 def _gap_tokens(gap: str, most: int, count: Counter) -> int:
-    """What white space between two pieces adds, beyond one character, which `_within` counts."""
+    """The tokens of white space between two pieces; `_within` counts its first character."""
     if len(gap) <= 1:
         return 0
     return count(gap) if len(gap) <= _WINDOW else most

@@ -174,7 +174,7 @@ def _headings(section: Section) -> tuple[str, ...]:
 def _section_marks(
     section: Section, headings: Sequence[str], title: str, facts: str
 ) -> dict[str, Any]:
-    """What the nodes of a section have in common: where they lie, and what they are embedded with.
+    """The metadata that nodes of a section share: their place, and the text embedded with them.
 
     The facts and the headings stand in front of what is embedded, these without one that only
     repeats the title.

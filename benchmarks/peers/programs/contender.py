@@ -1,4 +1,4 @@
-"""What every contender does: load the texts, search dense and hybrid, tell times and hits.
+"""The task of every contender: load the texts, search dense and hybrid, tell times and hits.
 
 A contender is a program for the environment of its library: ``python NAME.py FOLDER URL``. FOLDER
 has ``texts.json``, ``vectors.npy``, ``questions.json`` and ``question_vectors.npy``; URL is of an

@@ -99,7 +99,7 @@ class PageCharacters:
         return edges
 
     def is_bold(self, number: int) -> bool:
-        """Whether a character is, by its font's name, or by its weight where that does not tell."""
+        """True where a character is bold by its font's name, or else by its weight."""
         size = _FONT_NAME(self._page, number, self._name_at, self._name_size, self._flags_at)
         if not 0 < size <= _LONGEST_FONT_NAME:
             return False

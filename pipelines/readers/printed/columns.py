@@ -81,7 +81,7 @@ def _bands(
 
 
 def _gutter(pieces: Sequence[Line | Hole[Content]]) -> float | None:
-    """Where the page falls into two columns of text, the one with the most lines beside it."""
+    """The place between two columns of text that has the most lines beside it; None without one."""
     lines = [piece for piece in pieces if isinstance(piece, Line)]
     if len(lines) < 2 * _LEAST_LINES:
         return None
@@ -134,7 +134,7 @@ def _valleys(lines: Sequence[Line]) -> Iterator[tuple[float, int, int]]:
 def _are_beside(
     pieces: Sequence[Line | Hole[Content]], others: Sequence[Line | Hole[Content]]
 ) -> int:
-    """How many pieces are at the height of one of ``others``, which come from the top down."""
+    """The number of pieces at the height of one of ``others``, which come from the top down."""
     tops = [other.top for other in others]
     lowest = list(accumulate([other.bottom for other in others], max))
     found = 0
@@ -146,7 +146,7 @@ def _are_beside(
 
 
 def _is_text(lines: Sequence[Line]) -> bool:
-    """Whether these are lines of prose, not labels or numbers, and fill their column."""
+    """True where these are lines of prose, not labels or numbers, and fill their column."""
     if sum([len(line.numbers) for line in lines]) < _LEAST_WORDS * len(lines):
         return False
     width = max([line.right for line in lines]) - min([line.left for line in lines])

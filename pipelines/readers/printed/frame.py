@@ -55,7 +55,7 @@ class Boxes:
         return Boxes(*(_joined([column[run] for run in runs]) for column in self.columns))
 
     def are_within(self, width: float, height: float) -> bool:
-        """Whether none is beyond a page of that size."""
+        """True where no box is beyond a page of that size."""
         return not len(self) or (
             min(self.left) >= 0 and max(self.right) <= width
             and min(self.top) >= 0 and max(self.bottom) <= height
@@ -171,6 +171,6 @@ def turned(boxes: Boxes, quarters: int, width: float, height: float) -> Boxes:
 
 
 def from_edge(edge: float, column: Iterable[float]) -> Column:
-    """How far each of a column is from an edge that is to the right of it or below."""
+    """The distances of a column from an edge that is to the right of it or below."""
     (edge,) = array("f", (edge,))
     return array("f", list(map(sub, repeat(edge), column)))

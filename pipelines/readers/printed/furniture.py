@@ -34,7 +34,7 @@ _MOST_WORDS_ALONE = 4  # of furniture on a page without any text
 _DIGITS = re.compile(r"\d+")
 
 Place = tuple[bool, int, int, int, int]
-"""Where a row is: its edge, height, size, and its left, its middle or its right."""
+"""The place of a row: its edge, height, size, and its left, its middle or its right."""
 
 
 Key = tuple[bool, str]
@@ -61,7 +61,7 @@ class EdgeRow:
 
     @property
     def places(self) -> Iterator[Place]:
-        """Where it is: by its height and size, and by its left, its middle and its right."""
+        """The places of the row: by its height and size, and by its left, middle and right."""
         foot, size = round(self.foot / _PLACE), round(2 * self.size)
         for kind, x in enumerate((self.left, (self.left + self.right) / 2, self.right)):
             yield self.at_top, foot, size, kind, round(x / _PLACE)
@@ -69,7 +69,7 @@ class EdgeRow:
 
 @dataclass(slots=True)
 class Furniture:
-    """What is furniture on a page: the numbers of its words, its rows as text, its page number."""
+    """The furniture of a page: the numbers of its words, its rows as text, its page number."""
 
     numbers: set[int] = field(default_factory=set)
     rows: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ def _numbers(rows: Sequence[EdgeRow]) -> set[int]:
 
 
 class _Known:
-    """What is furniture wherever it is at an edge: texts, rows with a page number, and places."""
+    """The furniture of all pages, known at an edge by text, by page number and by place."""
 
     def __init__(self, labels: Mapping[EdgeRow, str], pages: int) -> None:
         self._labels = labels
@@ -171,14 +171,14 @@ class _Known:
         return self._labels.get(row, "")
 
     def is_sure(self, row: EdgeRow) -> bool:
-        """Whether the row is furniture by its text or its page number."""
+        """True where the row is furniture by its text or its page number."""
         if self._keys.get(row) in self._repeated:
             return True
         is_short = len(row.words) <= _MOST_WORDS_ALONE
         return self.label(row) != "" and (is_short or row.gap >= _SET_APART)
 
     def may_be(self, row: EdgeRow) -> bool:
-        """Whether the row is furniture if what follows is set apart from it."""
+        """True where the row is furniture if what follows is set apart from it."""
         if self.is_sure(row) or self.label(row):
             return True
         return len(row.text) <= _LONGEST_BY_PLACE and not self._places.isdisjoint(row.places)
@@ -203,7 +203,7 @@ class _Known:
 
 
 def _key(row: EdgeRow, label: str) -> Key:
-    """What is the same in furniture of two pages: the edge, and the text but for page numbers.
+    """The part that furniture of two pages shares: edge, and text without its page number.
 
     Lines of a text that differ in a number alone ("Its 40 farmers come early") are no furniture.
     """

@@ -35,7 +35,7 @@ _SENTENCE_END = re.compile(r"[a-z]{2}\.\Z")
 
 
 class Rank(NamedTuple):
-    """How high a heading stands: compared part by part, the lower the higher.
+    """The rank of a heading, compared part by part: the lower value is the higher heading.
 
     ``numbering``: 0 for a part or chapter, 1 for an item or note, 2 and more for "1", "1.1" and so
     on, None without a number.
@@ -82,7 +82,7 @@ def heading_of(block: Block, words: WordColumns, body_size: float) -> Heading | 
 
 
 def _is_sentence(text: str) -> bool:
-    """Whether a text ends or goes on as sentences, lines with leaders and rows with years do."""
+    """True where a text reads as sentences, as a line with leaders, or as a row with years."""
     last = text[-1:]
     return (
         last in ",;"
@@ -94,7 +94,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _may_be_plain(block: Block, words: WordColumns, body_size: float) -> bool:
-    """Whether a block in the size and weight of the text may be one by its words alone."""
+    """True where a block in the size and weight of the text may be a heading by its words alone."""
     if len(block.lines) > 1 or block.size < _SMALLER * body_size:
         return False
     first = words.texts[block.lines[0].numbers[0]]

@@ -36,7 +36,7 @@ class Vocabulary:
         self._asked = 0
 
     def __contains__(self, word: str) -> bool:
-        """Whether ``word``, in lower case, is one of the document."""
+        """True where ``word``, in lower case, is one of the document."""
         self._asked += 1
         if self._asked > _MOST_SEARCHES:
             return word in self._words
@@ -60,7 +60,7 @@ class Vocabulary:
         return {match[0] for match in _TOKEN.finditer(self._uncut)}
 
     def joined(self, left: str, right: str) -> str | None:
-        """What to write for ``left`` where ``right`` goes on with its last word, else None.
+        """The text to write for ``left`` where ``right`` goes on with its last word, else None.
 
         ``left`` ends with a hyphen or a mark: "infor-" before "mation" gives "infor".
         """

@@ -1,4 +1,4 @@
-"""Where the words of a table are in its text: each with its span, and those that it left out."""
+"""The places of a table's words in its text: each with its span, and the words it left out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def landed_words(
 
 
 def _place(word: str, text: str, at: int, end: int) -> tuple[int, int]:
-    """Where a word is in an entry's text, which may lack the colon after it; -1 if it is not."""
+    """The span of a word in an entry's text, which may lack the colon after it; -1 if absent."""
     for part in (word, word.strip(_AROUND)):
         found = text.find(part, at, end) if part else -1
         if found >= 0:

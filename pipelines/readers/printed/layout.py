@@ -36,7 +36,7 @@ def laid_out(
     find: TableFinder | None,
     body_size: float,
 ) -> list[Item]:
-    """What the page holds, in reading order.
+    """The blocks and tables of the page, in reading order.
 
     ``body`` are the numbers of the words that are no furniture and stand upright. ``find`` gives
     the tables among such words, None where there cannot be any; ``body_size`` is the size of most
@@ -57,7 +57,7 @@ def laid_out(
 
 
 def _written(table: FoundTable, words: WordColumns, body: Sequence[int]) -> Iterator[int]:
-    """Which words of the body the table's text is of.
+    """The words of the body that the table's text has.
 
     Others that it takes the place of stay lines of the page: no word is lost.
     """
@@ -107,7 +107,7 @@ def _blocks(
 
 
 def _is_one_heading(upper: Placed, lower: Placed) -> bool:
-    """Whether two blocks are the lines of one centred heading, broken as its author liked."""
+    """True where two blocks are the lines of one centred heading, broken at its author's wish."""
     if not (upper.heading and lower.heading and lower.block.is_tight):
         return False
     if lower.heading.rank.numbering is not None or upper.block.size != lower.block.size:
@@ -131,7 +131,7 @@ def _join_over_columns(found: list[Item], items: list[Item], words: WordColumns)
 
 
 def may_go_on(last: Placed, first: Placed, words: WordColumns) -> bool:
-    """Whether ``first``, of ``words``, is the rest of a paragraph that ``last`` is the first of."""
+    """True where ``first``, of ``words``, may go on with the paragraph that ``last`` begins."""
     if (
         last.heading
         or first.heading
@@ -149,7 +149,7 @@ def largest_heading(items: Iterable[Item]) -> str:
 
 
 def asides(page: PageWords, words: WordColumns) -> list[Item]:
-    """What is written along the page's margins or upside down, a block a line of the file."""
+    """The text along the page's margins or upside down, a block a line of the file."""
     found: list[Item] = []
     for number in numbers_of(page.aside):
         word = words[number]
@@ -163,7 +163,7 @@ def asides(page: PageWords, words: WordColumns) -> list[Item]:
 
 
 def _is_near(one: Line, other: Line) -> bool:
-    """Whether two words along a margin follow each other."""
+    """True where two words along a margin follow each other."""
     reach = 2 * min(one.right - one.left, one.bottom - one.top)
     return (
         other.left - one.right < reach and one.left - other.right < reach

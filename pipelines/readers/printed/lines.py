@@ -113,7 +113,7 @@ def merged(words: WordColumns, row: Sequence[Line]) -> Line:
 
 
 def shares_height(one: Line, other: Line) -> bool:
-    """Whether two pieces are at one height."""
+    """True where two pieces are at one height."""
     shared = min(one.bottom, other.bottom) - max(one.top, other.top)
     return shared > _SHARED * min(one.bottom - one.top, other.bottom - other.top)
 

@@ -29,8 +29,8 @@ _WORD = 6  # of four bytes each: start, end, and the edges of the box
 
 @dataclass(slots=True)
 class _Page:
-    """What is known of a page while the document is written: its words' boxes as it is shown,
-    where it begins in the text, and the words that are written."""
+    """A page while the document is written: its words' boxes as it is shown, its start in the text,
+    and the words that are written."""
 
     frame: Frame
     furniture: Furniture
@@ -88,10 +88,11 @@ class DocumentWriter:
         items: Sequence[Item],
         bookmarks: tuple[str, ...] | None = None,
     ) -> None:
-        """What a page holds. ``bookmarks`` are the heading path where the document brings its own.
+        """Add a page's items to the document.
 
-        A paragraph that goes on from the page before stays in that page's section, so that no
-        sentence is cut; the page begins within it.
+        ``bookmarks`` are the heading path where the document brings its own. A paragraph that goes
+        on from the page before stays in that page's section, so that no sentence is cut; the page
+        begins within it.
         """
         self._begin_page(page.frame, furniture, bookmarks)
         self._pages[-1].shown = page.shown()
@@ -268,7 +269,7 @@ def _leading_space(text: str, start: int) -> int:
 
 
 def _gap(last: Placed | None, placed: Placed) -> str:
-    """What stands between two blocks of a section: lines of a list are below each other."""
+    """The text between two blocks of a section: lines of a list are below each other."""
     if last is None or last.heading or placed.heading or not placed.block.is_tight:
         return _APART
     return "\n" if last.block.kind is placed.block.kind is BlockKind.ITEM else _APART

@@ -43,7 +43,7 @@ Edges = tuple[float, float]
 
 
 class BlockKind(Enum):
-    """What a block is."""
+    """The kinds of a block."""
 
     PARAGRAPH = "paragraph"
     ITEM = "item"
@@ -67,7 +67,7 @@ class Block:
 
     @property
     def is_bold(self) -> bool:
-        """Whether all of it is."""
+        """True where all lines of the block are bold."""
         return all(line.bold for line in self.lines)
 
     def text(self, words: WordColumns) -> str:
@@ -75,7 +75,7 @@ class Block:
         return printed(" ".join(line.text(words) for line in self.lines))
 
     def begins_lower(self, words: WordColumns) -> bool:
-        """Whether it begins as the rest of a sentence does."""
+        """True where the block begins as the rest of a sentence does."""
         first = words.texts[self.lines[0].numbers[0]].lstrip("(\"'“‘")
         return first[:1].islower()
 
@@ -109,22 +109,22 @@ class _Region:
         self._pitch = min(_WIDEST_PITCH, _pitch(lines, *edges))
 
     def kind(self, line: Line) -> BlockKind:
-        """What a block that begins with ``line`` is."""
+        """The kind of a block that begins with ``line``."""
         return BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH
 
     def is_open(self, block: Block) -> bool:
-        """Whether its last line is full, and ends within a sentence."""
+        """True where the last line of the block is full, and ends within a sentence."""
         last = block.lines[-1]
         is_full = last.right - self._left > _FULL * (self._right - self._left)
         return is_full and not _STOPS.search(self._words.texts[last.numbers[-1]])
 
     def is_far(self, before: Line, line: Line) -> bool:
-        """Whether there is more between two lines than in a paragraph."""
+        """True where there is more between two lines than in a paragraph."""
         size = max(line.size, before.size)
         return line.bottom - before.bottom > _FAR * self._pitch * size
 
     def goes_on(self, block: Block, before: Line, line: Line) -> bool:
-        """Whether ``line``, near and no item, goes on with the block that ``before`` ends."""
+        """True where ``line``, near and no item, goes on with the block that ``before`` ends."""
         if line.bold != before.bold:
             return False
         if line.size != before.size and max(line.size, before.size) > _SIZE_CHANGE * min(
@@ -138,7 +138,7 @@ class _Region:
         return self._is_aligned(block, line)
 
     def _ends_early(self, before: Line, line: Line) -> bool:
-        """Whether the first word of ``line`` had room on the line before it."""
+        """True where the first word of ``line`` had room on the line before it."""
         words, first = self._words, line.numbers[0]
         size, room = words.sizes[first], self._right - before.right
         width = words.rights[first] - words.lefts[first] + 0.3 * size
@@ -149,19 +149,19 @@ class _Region:
         return not (is_cut and words.texts[first][:1].islower())
 
     def _is_usual(self, right: float) -> bool:
-        """Whether lines end there again and again, as in a narrower paragraph that is justified."""
+        """True where lines often end there, as in a narrower paragraph that is justified."""
         first = bisect_left(self._rights, right - _SAME_EDGE)
         return bisect_right(self._rights, right + _SAME_EDGE) - first >= _LEAST_EDGES
 
     def _has_leader(self, line: Line) -> bool:
-        """Whether dots lead to the end of the line, as in a table of contents."""
+        """True where dots lead to the end of the line, as in a table of contents."""
         if not self._words.has_leaders:
             return False
         text = " ".join([self._words.texts[number] for number in line.numbers[-3:]])
         return _LEADER.search(text) is not None
 
     def _is_aligned(self, block: Block, line: Line) -> bool:
-        """Whether the line is where a further line of the block would be."""
+        """True where the line is at the place of a further line of the block."""
         indent = _INDENT * line.size
         first = block.lines[0]
         if block.kind is BlockKind.ITEM:
@@ -171,7 +171,7 @@ class _Region:
         return abs(line.left - block.lines[-1].left) < indent
 
     def _is_item(self, line: Line) -> bool:
-        """Whether the line begins with a bullet, a number or a footnote's mark."""
+        """True where the line begins with a bullet, a number or a footnote's mark."""
         if len(line.numbers) < 2:
             return False
         words, (first, second) = self._words, line.numbers[:2]

@@ -62,7 +62,7 @@ class Passage:
     _texts: list[str] = field(default_factory=list)
     _numbers: list[int] = field(default_factory=list)
     _gaps: dict[int, str] = field(default_factory=dict)
-    """What stands behind the words, by their places, where it is not one space."""
+    """The gap behind a word, by the word's number, where it is not one space."""
     _pages: list[tuple[int, int]] = field(default_factory=list)
     """Each page, and the place of the first of its words."""
     _last_block: int = 0
@@ -121,7 +121,7 @@ class Passage:
             yield Written(page, starts[first] - self.start, columns[0], spans)
 
     def _joint(self, following: str, vocabulary: Vocabulary) -> str:
-        """What stands between the end of the text and the rest of its paragraph."""
+        """The joint between the end of the text and the rest of its paragraph."""
         if self._texts[-1][-1:] not in _CUT:
             return " "
         last = self._last_word()

@@ -109,7 +109,7 @@ def _level(page: Page, first: _Edges, last: _Edges) -> Placed | None:
 
 
 def _run_right(first: _Edges, last: _Edges, left: float, right: float) -> bool:
-    """Whether each word begins and ends from left to right, and between these two edges.
+    """True where each word begins and ends from left to right, and between these two edges.
 
     False too where an edge is negative: floats that are not are in the order of their bits, so that
     one subtraction compares all of them. A lane keeps the bit put before it where it is no less.
@@ -196,7 +196,7 @@ def _sizes(heights: list[float]) -> Column:
 
 
 def _directions(first: Boxes, last: Boxes) -> tuple[int, bytes]:
-    """How many quarter turns bring most words upright, and which words are not of those."""
+    """The quarter turns that bring most words upright, and which words are turned otherwise."""
     steps = [
         (right - left, lower - upper)
         for left, right, upper, lower in zip(

@@ -33,7 +33,7 @@ def levels_of(
 
 
 def _is_beside(block: Piece, level: Sequence[Piece]) -> bool:
-    """Whether a header has a line in common with one of a level, and is over none of them."""
+    """True where a header has a line in common with one of a level, and is over none of them."""
     return any(
         min(block.bottom, other.bottom) - max(block.top, other.top)
         > 0.5 * min(block.bottom - block.top, other.bottom - other.top)
@@ -65,7 +65,7 @@ def _blocks(words: Sequence[Word], lines: Sequence[Sequence[Piece]], drawn: Draw
 
 
 def _is_next_line(upper: Piece, lower: Piece, drawn: Drawn) -> bool:
-    """Whether a text is the next line of the one above it."""
+    """True where a text is the next line of the one above it."""
     height = lower.bottom - lower.top
     gap = lower.top - upper.bottom
     if not -_TIGHT * height <= gap <= _TIGHT * height or is_measure(lower.text):
@@ -81,7 +81,7 @@ def _is_next_line(upper: Piece, lower: Piece, drawn: Drawn) -> bool:
 
 
 def _spans(upper: Piece, beside: Sequence[Piece], lower: Sequence[Piece]) -> bool:
-    """Whether a text is alone over the times of several columns, one of which is in its middle."""
+    """True where a text stands alone, in the middle, over the times of several columns."""
     left, right = lower[0].left, lower[-1].right
     return (
         len(beside) == 1

@@ -32,7 +32,7 @@ def rows_of(
 
 
 def label_side(lines: Sequence[Line], columns: Columns) -> float:
-    """Where the labels end: a line's first piece that begins left of it is its label."""
+    """The right edge of the labels: a line's first piece that begins left of it is its label."""
     first = columns.extents[0]
     labelled = sum(line.pieces[0].left < first.left - 1 for line in lines)
     years = [
@@ -123,7 +123,7 @@ def _is_one(
     pitch: float | None,
     limit: float,
 ) -> bool:
-    """Whether a line is of the row above it."""
+    """True where a line belongs to the row above it."""
     if any(
         upper.cells[column].kind == "value" and piece.kind == "value"
         for column, piece in lower.cells.items()
@@ -173,7 +173,7 @@ def _continues(
     bottom: float,
     limit: float,
 ) -> bool:
-    """Whether a label is the next line of the one above it."""
+    """True where a label is the next line of the one above it."""
     label = lower.label
     if label is None or not -1.5 <= label.left - upper.left <= _HANGING:
         return False

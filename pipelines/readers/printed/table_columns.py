@@ -52,12 +52,12 @@ class Columns:
 
     @property
     def left(self) -> float:
-        """Where the first column begins."""
+        """The left edge of the first column."""
         return self.extents[0].outer if self.extents else float("inf")
 
     @property
     def right(self) -> float:
-        """Where the last column ends."""
+        """The right edge of the last column."""
         return self.extents[-1].right if self.extents else float("-inf")
 
     def add_row(self, line: Line) -> None:

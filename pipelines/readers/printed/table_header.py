@@ -41,7 +41,7 @@ class Header:
 
 
 def labels_end(columns: Columns, rows: Sequence[Row]) -> float:
-    """Where the longest label of a row with values ends."""
+    """The right edge of the longest label of a row with values."""
     labels = max((row.label.right for row in rows if row.label and row.cells), default=0.0)
     return min(labels, columns.left)
 
@@ -63,7 +63,7 @@ def header_above(
     edge: float,
     drawn: Drawn,
 ) -> Header:
-    """What stands above line ``first``, the first row with a number.
+    """The header above line ``first``, the first row with a number.
 
     The labels end at ``labels_right``; the cells beside them begin there, or, by the distance of
     the columns, at ``edge``.
@@ -108,7 +108,7 @@ def header_above(
 
 
 def _has_amounts(line: Line) -> bool:
-    """Whether a line is a row of another table; a header may well have "(1)" or "606" in it."""
+    """True where a line is a row of another table; a header may well have "(1)" or "606" in it."""
     values = [piece for piece in line.pieces if piece.kind == "value"]
     return 2 * len(values) > len(line.pieces) or any(
         not piece.text.strip("()[]").isdigit() for piece in values
@@ -116,7 +116,7 @@ def _has_amounts(line: Line) -> bool:
 
 
 def _is_sentence(line: Line, edge: float) -> bool:
-    """Whether words run on from the labels over the columns."""
+    """True where words run on from the labels over the columns."""
     return any(
         piece.left < edge - _SLACK and piece.right > edge + 2 * _SLACK and len(piece.words) > 5
         for piece in line.pieces
@@ -128,7 +128,7 @@ def _is_shaded(line: Line, drawn: Drawn) -> bool:
 
 
 def _is_corner(line: Line, below: Line) -> bool:
-    """Whether a line over the labels belongs to the header, and is no end of a sentence."""
+    """True where a line over the labels belongs to the header, and is no end of a sentence."""
     return (
         below.top - line.bottom < 0.8 * line.height
         and len(line.text) < 60
@@ -140,7 +140,7 @@ def _is_corner(line: Line, below: Line) -> bool:
 def _is_header_line(
     line: Line, inside: list[Piece], columns: Columns, edge: float, header: Header
 ) -> bool:
-    """Whether a line names columns: it is over them and no sentence."""
+    """True where a line names columns: it is over them and no sentence."""
     if any(len(piece.text) > _LONGEST for piece in inside):
         return False
     if any(piece.text.endswith(".") and len(piece.text) > 40 for piece in inside):

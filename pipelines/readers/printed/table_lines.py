@@ -65,12 +65,12 @@ class Line:
 
     @property
     def left(self) -> float:
-        """Where its first piece begins."""
+        """The left edge of its first piece."""
         return self.pieces[0].left
 
     @property
     def right(self) -> float:
-        """Where its last piece ends."""
+        """The right edge of its last piece."""
         return self.pieces[-1].right
 
     @property
@@ -139,7 +139,7 @@ def pieces_of(words: Sequence[Word], indices: Iterable[int]) -> list[Piece]:
 
 
 def _stands_apart(words: Sequence[Word], run: list[int], index: int) -> bool:
-    """Whether a word begins a piece of its own behind those of ``run``."""
+    """True where a word begins a piece of its own behind those of ``run``."""
     before, word = words[run[-1]], words[index]
     height = max(before.bottom - before.top, word.bottom - word.top)
     gap = word.left - before.right
@@ -157,7 +157,7 @@ def _stands_apart(words: Sequence[Word], run: list[int], index: int) -> bool:
 
 
 def _is_amount(text: str) -> bool:
-    """Whether a text is a number as tables have it, and not as sentences count."""
+    """True where a text is a number as tables have it, and not as sentences count."""
     return not text.isdigit() and kind_of(text) == "value"
 
 

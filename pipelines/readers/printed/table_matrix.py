@@ -22,7 +22,7 @@ class Row:
 
     @property
     def left(self) -> float | None:
-        """Where its label begins."""
+        """The left edge of its label."""
         return self.label.left if self.label else None
 
 

@@ -53,7 +53,7 @@ def _inwards(levels: Sequence[HeaderCell], column: int) -> list[HeaderCell]:
 
 
 def _is_one(upper: HeaderCell, lower: HeaderCell, drawn: Drawn) -> bool:
-    """Whether two lines of a header over the same columns are one text."""
+    """True where two lines of a header over the same columns are one text."""
     if (upper.first, upper.last) != (lower.first, lower.last) or is_measure(lower.piece.text):
         return False
     height = lower.piece.bottom - lower.piece.top
@@ -130,7 +130,7 @@ def _rank(label: Piece) -> int:
 
 
 def _is_total_of(total: str, group: str) -> bool:
-    """Whether a row ends a group: its total, and none of a part of it ("Total current assets" in
+    """True where a row is the total of a group, and not of a part of it ("Total current assets" in
     "Assets") or of something else in it."""
     name = total.casefold().strip(" :")
     if not name.startswith("total"):

@@ -1,4 +1,4 @@
-"""Where on a page there are tables without a grid: lines whose numbers stand below one another."""
+"""The regions of a page with tables without a grid: lines whose numbers stand in columns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Region:
 
 
 def is_row(line: Line) -> bool:
-    """Whether a line has a number apart from its words, and is no item of a list."""
+    """True where a line has a number apart from its words, and is no item of a list."""
     values = [piece for piece in line.pieces if piece.kind == "value"]
     if not values:
         return False
@@ -84,7 +84,7 @@ def _without_header(lines: Sequence[Line], region: Region) -> None:
 
 
 def _is_row_of(line: Line, region: Region) -> bool:
-    """Whether a line is a row of the region; a footnote below it begins with a number, too."""
+    """True where a line is a row of the region; a footnote below it begins with a number, too."""
     first = line.pieces[0]
     is_note = first.kind == "value" and line.pieces[-1].kind == "text" and len(line.pieces) == 2
     return is_row(line) and not (is_note and region.columns.at(first) is None)
@@ -97,7 +97,7 @@ def _is_bare_total(line: Line, region: Region) -> bool:
 
 
 def _goes_on(lines: Sequence[Line], region: Region, index: int, drawn: Drawn) -> bool:
-    """Whether a line may be inside of the region, or be between two rows of it."""
+    """True where a line may be inside of the region, or be between two rows of it."""
     line, before = lines[index], lines[index - 1]
     height = max(line.height, before.height)
     if line.top - before.bottom > _ROWS_APART * height or index - region.last > _MOST_BETWEEN + 1:
@@ -110,14 +110,14 @@ def _goes_on(lines: Sequence[Line], region: Region, index: int, drawn: Drawn) ->
 
 
 def _begins_another(lines: Sequence[Line], region: Region, index: int) -> bool:
-    """Whether the numbers of a row stand elsewhere than those of the region."""
+    """True where the numbers of a row stand elsewhere than those of the region."""
     values = [piece for piece in lines[index].pieces if piece.kind == "value"]
     fitting = sum(region.columns.at(piece) is not None for piece in values)
     return index - region.last > 1 and 2 * fitting < len(values) and not fitting
 
 
 def _is_prose(line: Line, region: Region) -> bool:
-    """Whether a line runs on where the numbers are, as no label does."""
+    """True where a line runs on where the numbers are, as no label does."""
     first = line.pieces[0]
     if len(line.text) > _LONGEST_LABEL:
         return True
@@ -133,7 +133,7 @@ def _is_prose(line: Line, region: Region) -> bool:
 
 
 def _is_header(line: Line, region: Region) -> bool:
-    """Whether a line without a row's number names columns anew, or leads to another table."""
+    """True where a line without a row's number names columns anew, or leads to another table."""
     if is_scale(line.text) or _LEADS_TO.search(line.text):
         return True
     inside = [piece for piece in line.pieces if piece.left >= region.columns.left - 12]
@@ -159,7 +159,7 @@ def _is_table(lines: Sequence[Line], region: Region) -> bool:
 
 
 def _is_contents(rows: Sequence[Line], values: Iterable[Sequence[Piece]]) -> bool:
-    """Whether the only number of each line is that of a page."""
+    """True where the only number of each line is that of a page."""
     pages = [_whole(row[-1].text) for row in values]
     if any(page is None or page > 5000 for page in pages):
         return False
@@ -170,7 +170,7 @@ def _is_contents(rows: Sequence[Line], values: Iterable[Sequence[Piece]]) -> boo
 
 
 def _counts_up(values: Iterable[Sequence[Piece]]) -> bool:
-    """Whether the numbers are those of a list, of equations, or of lines."""
+    """True where the numbers are those of a list, of equations, or of lines."""
     numbers = [_whole(row[0].text.strip("().[]")) for row in values]
     if any(number is None for number in numbers):
         return False
@@ -179,7 +179,7 @@ def _counts_up(values: Iterable[Sequence[Piece]]) -> bool:
 
 
 def _are_numbered(rows: Sequence[Line]) -> bool:
-    """Whether texts stand behind numbers as sections or exhibits have them ("31.1")."""
+    """True where texts stand behind numbers as sections or exhibits have them ("31.1")."""
     firsts = [row.pieces[0] for row in rows]
     return all(
         first.kind == "value" and first.text.replace(".", "").isdigit() for first in firsts

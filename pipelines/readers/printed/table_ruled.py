@@ -200,7 +200,7 @@ def _cells(
 def _drawn_edges(
     edges: Sequence[float], across: Sequence[float], lines: list[tuple[float, float, float]]
 ) -> list[bytearray]:
-    """Whether a line is drawn at each edge, in each space between two of ``across``."""
+    """The lines drawn at each edge, as 0 or 1 for each space between two of ``across``."""
     drawn = [bytearray(len(across) - 1) for _ in edges]
     middles = [(one + other) / 2 for one, other in pairwise(across)]
     for twice, start, end in lines:

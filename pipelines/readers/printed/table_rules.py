@@ -1,4 +1,4 @@
-"""What is drawn on a page, sorted for tables: level lines, upright lines, and bands of rows."""
+"""The lines drawn on a page, sorted for tables: level, upright, and bands of rows."""
 
 from __future__ import annotations
 

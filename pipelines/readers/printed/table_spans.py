@@ -1,4 +1,4 @@
-"""Which columns each header of a line is over: by the line below it, or by where it stands."""
+"""The columns under each header of a line: by the line below it, or by where it stands."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _best(
 
 
 def _may_span(piece: Piece, below: Sequence[Piece], reach: float) -> bool:
-    """Whether a header is one that columns share: a time, or what times stand below."""
+    """True where columns share a header: it names a time, or times stand below it."""
     if not below or is_period(piece.text):
         return bool(below)
     under = [

@@ -1,4 +1,4 @@
-"""What stands above a table and belongs to it: its caption, and the scale of its numbers."""
+"""The texts above a table that belong to it: its caption, and the scale of its numbers."""
 
 from __future__ import annotations
 

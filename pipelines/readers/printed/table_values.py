@@ -1,4 +1,4 @@
-"""What a text of a table is by its look: a number, a year, a scale, a footnote mark, or words."""
+"""The kind of a table's text by its look: a number, a year, a scale, a footnote mark, words."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _PERIOD = re.compile(
 
 
 def kind_of(text: str) -> Kind:
-    """What a text is; spaces in it do not count."""
+    """The kind of a text; spaces in it do not count."""
     if len(text) > _LONGEST_NOTHING and not _DIGIT.search(text):
         return "text"
     bare = "".join(text.split())
@@ -83,22 +83,22 @@ def _is_value(bare: str) -> bool:
 
 
 def is_opening(text: str) -> bool:
-    """Whether a text is what stands before a number in a cell of its own: "$", "(", "$(", "-"."""
+    """True where a text stands before a number in a cell of its own: "$", "(", "$(", "-"."""
     return 0 < len(text) <= _LONGEST_SIGN and bool(_OPENING.fullmatch(text))
 
 
 def is_currency(text: str) -> bool:
-    """Whether a text is a currency's sign, with or without a parenthesis."""
+    """True where a text is a currency's sign, with or without a parenthesis."""
     return is_opening(text) and bool(re.search(_CURRENCY, text))
 
 
 def is_closing(text: str) -> bool:
-    """Whether a text is what stands behind a number in a cell of its own: ")", "%", ")%"."""
+    """True where a text stands behind a number in a cell of its own: ")", "%", ")%"."""
     return 0 < len(text) <= _LONGEST_SIGN and bool(_CLOSING.fullmatch(text))
 
 
 def is_leader(text: str) -> bool:
-    """Whether a text is only the dots that lead from a label to its number."""
+    """True where a text is only the dots that lead from a label to its number."""
     return text[:1] in _LEADING and bool(_LEADER.fullmatch(text))
 
 
@@ -108,7 +108,7 @@ def without_leader(text: str) -> str:
 
 
 def is_enumerator(text: str) -> bool:
-    """Whether a text begins an item of a list or a footnote: "1.", "(a)", "•"."""
+    """True where a text begins an item of a list or a footnote: "1.", "(a)", "•"."""
     return bool(_ENUMERATOR.fullmatch(text))
 
 
@@ -119,7 +119,7 @@ def without_mark(text: str) -> tuple[str, str]:
 
 
 def is_scale(text: str) -> bool:
-    """Whether a text is nothing but the scale of a table: "(in millions)"."""
+    """True where a text is nothing but the scale of a table: "(in millions)"."""
     is_whole = len(text) <= 160 and text.count("(") == text.count(")")
     return is_whole and bool(_SCALE.fullmatch(text.strip()))
 
@@ -133,20 +133,20 @@ def scale_in(text: str) -> str:
 
 
 def is_aside(text: str) -> bool:
-    """Whether a line of a header is about the whole table: "(Unaudited)"."""
+    """True where a line of a header is about the whole table: "(Unaudited)"."""
     return bool(_ASIDE.fullmatch(text))
 
 
 def is_unfinished_time(text: str) -> bool:
-    """Whether a text waits for the years beside it: "Three Months Ended September 30,", "As of"."""
+    """True where a text needs the years beside it: "Three Months Ended September 30,", "As of"."""
     return bool(_UNFINISHED_TIME.search(text))
 
 
 def is_measure(text: str) -> bool:
-    """Whether a header is what the numbers below it are in: "€m", "$'000", "%"."""
+    """True where a header is the unit of the numbers below it: "€m", "$'000", "%"."""
     return bool(_MEASURE.fullmatch(text))
 
 
 def is_period(text: str) -> bool:
-    """Whether a header names a time ("Year ended", "June 30,"), which columns beside it share."""
+    """True where a header names a time ("Year ended", "June 30,") that columns beside it share."""
     return bool(_PERIOD.search(text))

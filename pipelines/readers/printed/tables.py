@@ -157,7 +157,7 @@ def _matrix(
 
 
 def _is_table(matrix: Matrix) -> bool:
-    """Whether numbers are named, as those of a chart and of a list of exhibits are not."""
+    """True where numbers are named, as those of a chart and of a list of exhibits are not."""
     rows = [row for row in matrix.rows if row.cells]
     labelled = sum(row.label is not None and row.label.kind != "value" for row in rows)
     if len(rows) == 1:

@@ -117,7 +117,7 @@ class PageWords:
         return WordColumns(self)
 
     def spaced(self) -> list[bool]:
-        """Whether white space stands before each word."""
+        """A mark of each word: true where white space stands before it."""
         return [True, *map(gt, self.starts[1:], self.ends)][: len(self)]
 
 
@@ -162,11 +162,11 @@ class WordColumns(Sequence[Word]):
 
     @cached_property
     def spaced(self) -> list[bool]:
-        """Whether white space stands before each word."""
+        """A mark of each word: true where white space stands before it."""
         return self._page.spaced()
 
     def is_spaced(self, number: int) -> bool:
-        """Whether white space stands before a word."""
+        """True where white space stands before a word."""
         return not number or self._page.starts[number] > self._page.ends[number - 1]
 
     @property
@@ -314,7 +314,7 @@ def _joined_by_hyphens(text: str, ends: list[int]) -> bytearray:
 
 
 def may_have_tables(page: PageWords) -> bool:
-    """Whether words of the page stand apart in rows, or are in an order that is not down the page.
+    """True where words of the page stand apart in rows, or are in an order that is not downward.
 
     Most pages of prose have none such, and are spared the search for tables and drawn lines.
     """
@@ -335,7 +335,7 @@ def may_have_tables(page: PageWords) -> bool:
 
 
 def _bold(characters: PageCharacters, numbers: Sequence[int], bounds: Sequence[int]) -> bytes:
-    """Whether each word is bold: asked where a line begins and, if that is bold, where it ends.
+    """The weight of each word, 1 for bold: read at a line's begin and, if bold, at its end.
 
     Where only the beginning is bold, every word is asked; in a line that does not begin bold none.
     ``numbers`` are those of the words' first characters, ``bounds`` the lines' first words.
