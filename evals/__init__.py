@@ -1,3 +1,3 @@
-"""How often Helix is right."""
+"""Measurements of how often Helix is right."""
 
 import helix  # noqa: F401  before numpy, whose threads it bounds

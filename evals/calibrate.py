@@ -69,7 +69,7 @@ async def search_database(
 
 
 def _found_own_document(question: GateQuestion, hits: Sequence[object]) -> bool | None:
-    """Whether a generated question's own document is among the first five."""
+    """True where a generated question's own document is among the first five; None of others."""
     if question.kind != COVERED or not question.document:
         return None
     return any(getattr(hit, "document_id", None) == question.document for hit in hits)

@@ -21,7 +21,7 @@ from helix.errors import HelixError
 CASES = Path(__file__).with_name("cases.json")
 
 NEAR = 2000
-"""How far in characters a passage may have moved by what was written in front of it."""
+"""The characters that a passage may have moved by, because of text written in front of it."""
 
 
 class CaseError(HelixError):
@@ -29,7 +29,7 @@ class CaseError(HelixError):
 
 
 class Passage(BaseModel):
-    """Where an answer stands: ``text`` in the document ``source``, whole document where None.
+    """The place of an answer: ``text`` in the document ``source``, whole document where None.
 
     ``start`` is about where it is, in characters, for a text that is there more than once.
     """
@@ -85,7 +85,7 @@ class Case(BaseModel):
 
     @property
     def by_document(self) -> bool:
-        """Whether its sources are known by document only."""
+        """True where its sources are known by document only."""
         return any(passage.text is None for passage in self.passages)
 
 
@@ -99,7 +99,7 @@ class Span(BaseModel):
     end: int | None = None
 
     def overlaps(self, start: int, end: int) -> bool:
-        """Whether it shares a character with [start, end)."""
+        """True where it shares a character with [start, end)."""
         return start < (end if self.end is None else self.end) and self.start < end
 
 
@@ -169,7 +169,7 @@ def _span(case: Case, passage: Passage, texts: Mapping[str, str]) -> Span:
 
 
 def _nearest(text: str, wanted: str, about: int) -> int:
-    """Where ``wanted`` begins next to ``about``, within NEAR characters; -1 if it does not."""
+    """The place of ``wanted`` next to ``about``, within NEAR characters; -1 if it is not there."""
     last = text.rfind(wanted, max(0, about - NEAR), about + len(wanted))
     following = text.find(wanted, about, about + NEAR + len(wanted))
     found = [place for place in (last, following) if place >= 0]
@@ -177,7 +177,7 @@ def _nearest(text: str, wanted: str, about: int) -> int:
 
 
 def chosen(cases: Iterable[Case], tags: Sequence[str]) -> list[Case]:
-    """Those with one of ``tags`` (all where none is given), without those that wait for review.
+    """The cases with one of ``tags`` (all where none is given), without those that wait for review.
 
     Raises:
         CaseError: none is left.

@@ -19,7 +19,7 @@ from helix.store import ChunkStore
 from pipelines.splitters import chunk_spans
 
 CHUNK_TOKENS, OVERLAP_TOKENS = 500, 50
-"""As Helix splits by default."""
+"""The sizes by which Helix splits by default."""
 
 Vectors = NDArray[np.float32]
 

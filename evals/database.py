@@ -95,7 +95,7 @@ class Stored:
 
 
 async def stored(services: Services, suite: Suite) -> Stored:
-    """What is stored of the documents of ``suite``; raises StoreUnavailable."""
+    """The stored texts and chunks of the documents of ``suite``; raises StoreUnavailable."""
     library = services.library.of(suite.tenant)
     values = {"sources": suite.sources}
     texts = {row["source_uri"]: row["text"] for row in await library.rows(_DOCUMENTS, values)}

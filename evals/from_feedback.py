@@ -68,7 +68,7 @@ def _read(url: str, tenant: str) -> list[Case]:
 def _passages(
     connection: psycopg.Connection[dict[str, Any]], tenant: str, vote: Vote
 ) -> list[Passage] | None:
-    """What the answer cites, as it is stored now; None where some of it is not."""
+    """The passages that the answer cites, as stored now; None where one is no longer stored."""
     citations = vote["receipt"].get("citations") or []
     ids = [citation["document_id"] for citation in citations]
     rows = connection.execute(_SOURCES, {"tenant": tenant, "ids": ids}).fetchall()

@@ -1,4 +1,4 @@
-"""Who judges an answer: a model, or the deterministic judge that looks for the spans.
+"""The judges of an answer: a model, or the deterministic judge that looks for the spans.
 
 Both give the same things, so that their agreement can be told.
 """
@@ -31,7 +31,7 @@ _MARKER = re.compile(rf"\s*{MARKER.pattern}")
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge says of one answer. ``verdict`` is None where the judge could not be read.
+    """A judge's findings on one answer. ``verdict`` is None where the judge could not be read.
 
     ``unreadable`` counts its replies that could not be read, the verdict among them.
     """
@@ -62,7 +62,7 @@ def statements_of(answer: str, sources: Sequence[Source]) -> list[Cited]:
 
 
 def _parts(statement: str) -> tuple[str, ...]:
-    """What stands between markers and says something."""
+    """The texts between markers that have a letter or a digit."""
     parts = [part.strip() for part in _MARKER.split(statement)[::2]]
     return tuple(part for part in parts if any(c.isalnum() for c in part))
 
@@ -119,7 +119,7 @@ class ModelJudge:
 
 
 def judge_name(settings: Settings, asked: str | None) -> str:
-    """What judges, as HELIX_LLM names models: a model where one can be had, else ``offline``.
+    """The judge's name, as HELIX_LLM names models: a model where one can be had, else ``offline``.
 
     Raises:
         SettingsError: ``asked`` is ``model`` and there is none.

@@ -33,7 +33,7 @@ RATED_EVERY = 3
 
 
 def quotes_hold(proof: Proof, case: Case) -> bool:
-    """Whether every quote is the document's own characters, within its chunk."""
+    """True where every quote is the document's own characters, within its chunk."""
     hits = {hit.chunk_id: hit for source in case.sources for hit in source.hits}
     return all(
         case.documents[s.document_id][s.start : s.end] == s.quote

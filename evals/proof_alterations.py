@@ -47,7 +47,7 @@ _QUANTIFIER = re.compile(
 
 
 _Put = Callable[[str, Sequence[str], random.Random], str]
-"""What is found, the names there are, and the draw: what is put in its place."""
+"""A maker of the replacement: of the match, the known names, and the random generator."""
 _Alter = Callable[[str, int, Sequence[str], int, random.Random], tuple[str, int]]
 """Text, its source, names, count of sources and the draw: the altered text and its source."""
 
@@ -76,7 +76,7 @@ def alterations(case: Case, names: Sequence[str], draw: random.Random) -> Iterat
 
 
 def _holds(source: Source, text: str) -> bool:
-    """Whether the source has these words, one after another: then nothing false was made."""
+    """True where the source has these words, one after another: then nothing false was made."""
     return _folded(text) in _folded(source.content)
 
 

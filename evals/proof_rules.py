@@ -1,4 +1,4 @@
-"""What each rule of the verifier is worth: its answers with the rule switched off, and alone."""
+"""The worth of each rule of the verifier: its answers with the rule switched off, and alone."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def hand_pairs() -> list[HandPair]:
 
 
 def is_flagged(one: Altered, rules: Sequence[Rule] = RULES) -> bool:
-    """Whether a statement of an altered answer has no support."""
+    """True where a statement of an altered answer has no support."""
     return any(each.problem for each in prove(one.answer, one.case.sources, rules).statements)
 
 
 @dataclass(frozen=True)
 class _Flags:
-    """What is flagged of false claims, altered answers, true claims; share of faithful answers."""
+    """Flags of false claims, altered answers, true claims; unproven share of faithful answers."""
 
     false: list[bool]
     altered: list[bool]
@@ -61,7 +61,7 @@ class _Flags:
     faithful: float
 
     def beyond(self, other: _Flags) -> list[str]:
-        """How many of each these rules flag and the others do not."""
+        """The number of each that these rules flag and the others do not."""
         each = ((self.false, other.false), (self.altered, other.altered), (self.true, other.true))
         return [str(sum(a and not b for a, b in zip(*two, strict=True))) for two in each]
 

@@ -34,7 +34,7 @@ PROBES: tuple[Probe, ...] = (
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a probe. ``known``: it got through, and it is said why that is borne."""
+    """The result of a probe. ``known``: the attack got through, for a reason that is recorded."""
 
     area: str
     name: str
@@ -60,7 +60,7 @@ async def run_probes(target: Target, probes: Sequence[Probe]) -> list[Result]:
 
 
 async def run_probe(probe: Probe, target: Target) -> Result:
-    """What comes of one probe, which may leave documents behind."""
+    """Run one probe, which may leave documents behind, and give its result."""
     began, problem = time.perf_counter(), ""
     try:
         await probe.run(target)

@@ -1,4 +1,4 @@
-"""How well passages are found: ``python -m evals.retrieval --data DIR`` prints Markdown.
+"""The quality of retrieval: ``python -m evals.retrieval --data DIR`` prints Markdown.
 
 Each public set is stored in a database of its own and asked its answerable questions: by distance
 alone, by BM25 alone, by both as served, and by both under other fusions; beside them the rankers of
@@ -46,7 +46,7 @@ from helix.store import ChunkStore
 WEIGHTS = (0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 DEPTH = 50
 _BY_SCORE = 100
-"""As many of BM25's are fused with the 50 nearest (helix.storage.hybrid_search)."""
+"""The number of BM25's results that are fused with the 50 nearest (helix.storage.hybrid_search)."""
 
 Floats = NDArray[np.float32]
 

@@ -208,7 +208,7 @@ def _check(given: argparse.Namespace) -> None:
 
 
 def _name(given: argparse.Namespace) -> str:
-    """What the suite will be called."""
+    """The name that the suite will have."""
     if given.tenant:
         return STORED
     other = given.suite == GOLDEN and given.cases.resolve() != CASES.resolve()
@@ -220,7 +220,7 @@ def _golden(given: argparse.Namespace) -> bool:
 
 
 def _baseline(given: argparse.Namespace) -> Json | None:
-    """What to compare with; raises CaseError where it cannot be read or is of another suite."""
+    """The baseline to compare with; raises CaseError where it is unreadable or of another suite."""
     path: Path | None = given.baseline
     if path is None and _golden(given) and BASELINE.exists():
         path = BASELINE

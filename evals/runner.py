@@ -45,12 +45,12 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """Whether nothing was answered."""
+        """True where nothing was answered."""
         return self.reason is not None
 
     @property
     def gated(self) -> bool:
-        """Whether it was refused before a model was asked."""
+        """True where it was refused before a model was asked."""
         return self.reason is not None and self.reason != "model_refused"
 
     @property
@@ -60,17 +60,17 @@ class Outcome:
 
     @property
     def gold(self) -> bool | None:
-        """Whether the answer has a gold span, which a refusal has not; None of a case without."""
+        """True where the answer has a gold span; false of a refusal; None of a case without."""
         return has_gold("" if self.refused else self.answer, self.case.golds)
 
     @property
     def deciding(self) -> Judgement | None:
-        """What the first judge says; the others are there to compare with."""
+        """The judgement of the first judge; the others are there to compare with."""
         return next(iter(self.judgements.values()), None)
 
     @property
     def faults(self) -> list[str]:
-        """What is wrong with it, each in a word or two; nothing for a case that went well."""
+        """The faults of it, each in a word or two; none for a case that went well."""
         said = forbidden_said(self.answer, self.case.forbidden)
         always = [("forbidden", bool(said)), ("false marker", bool(self.markers))]
         if self.case.refusal:

@@ -24,7 +24,7 @@ SEED = 5
 
 @dataclass(frozen=True)
 class Suite:
-    """What to ingest, and what to ask then.
+    """The documents to ingest, and the questions to ask then.
 
     ``path`` is as the ingest is given it, in ``base``; None: the documents of ``tenant`` are stored
     already. Without a tenant it has one of its own, for a run may share a database.
@@ -38,7 +38,7 @@ class Suite:
 
     @property
     def tenant(self) -> str:
-        """Whose documents are asked."""
+        """The tenant whose documents are asked."""
         return self.of or f"evals-{self.name}"
 
     @property
@@ -49,7 +49,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class SuiteOptions:
-    """How a suite is made: ``data`` holds the public sets, ``folder`` takes files written for it.
+    """The options of a suite: ``data`` holds the public sets, ``folder`` the files written for it.
 
     ``limit`` is how many questions of a kind are taken, at random but the same each time.
     """

@@ -1,4 +1,4 @@
-"""What all outcomes come to: each measure with its 95% interval, and the least it may be."""
+"""The totals of all outcomes: each measure with its 95% interval, and the least it may be."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _known(values: Iterable[_Value | None]) -> list[_Value]:
 
 
 def minima(environment: Mapping[str, str], *, defaults: bool) -> dict[str, float]:
-    """What each variable of MINIMA is set to, else its default, or nothing without ``defaults``.
+    """The value of each variable of MINIMA, else its default, or nothing without ``defaults``.
 
     Raises:
         SettingsError: one is not a number from 0 to 1.
@@ -101,7 +101,7 @@ EVERY = frozenset(measure for _, measures in MINIMA.values() for measure in meas
 
 
 def due(cases: Iterable[Case]) -> frozenset[str]:
-    """Those of EVERY that these cases are there for: of others nothing can be measured."""
+    """The measures of EVERY that these cases are there for: of others nothing can be measured."""
     of_refusals = {"refusal recall", "foreign refused by the gate"}
     found: set[str] = set()
     for case in cases:
@@ -131,7 +131,7 @@ def failures(measured: Totals, least: Mapping[str, float], wanted: Collection[st
 
 
 def agreements(outcomes: Iterable[Outcome], one: str, other: str) -> dict[str, Agreement]:
-    """How far two judges agree, by what they were asked."""
+    """The agreement of two judges, by what they were asked."""
     both = [
         (o.judgements[one], o.judgements[other])
         for o in outcomes

@@ -39,7 +39,7 @@ async def ask(
 
 
 def states_number(answer: Answer, expected: Expected) -> bool:
-    """Whether an answer says the number: as the result of a calculation, or else anywhere.
+    """True where an answer says the number: as the result of a calculation, or else anywhere.
 
     A result has to have its sign and scale, a number that is quoted only its digits and, where it
     has one, its scale: which favours the answer without the agent.
@@ -69,13 +69,13 @@ def _is(match: re.Match[str], expected: Expected) -> bool:
 
 
 def is_proved(answer: Answer) -> bool:
-    """Whether every statement of an answer is proved."""
+    """True where every statement of an answer is proved."""
     statements = answer.proof.statements
     return bool(statements) and all(one.problem is None for one in statements)
 
 
 def faults(answer: Answer) -> Iterable[str]:
-    """What no answer may have: a marker without a source, a quote that no document has so."""
+    """Faults that no answer may have: a marker without a source, a quote that no document has."""
     sources = answer.retrieval.sources
     for statement in answer.proof.statements:
         if any(not 1 <= number <= len(sources) for number in statement.numbers):

@@ -50,7 +50,7 @@ def load_arithmetic(data: Path) -> Iterator[ArithmeticQuestion]:
 
 
 def derivations(data: Path) -> Part:
-    """How many derivations the calculator brings to the set's answer, given their operands."""
+    """The share of derivations, operands given, that the calculator brings to the set's answer."""
     part, failed, count = Part(), [], 0
     for question in load_arithmetic(data):
         count += 1

@@ -101,7 +101,7 @@ async def _ask_all(settings: Settings, tenant: str, comparisons: list[Comparison
 
 
 def _says_two(answer: Answer, one: Comparison) -> bool:
-    """Whether an answer has two of the set's values, or the one that it has."""
+    """True where an answer has two of the set's values, or the one that it has."""
     if answer.abstained or not one.values:
         return False
     stated = [number.full for number in numbers(answer.text)]

@@ -84,7 +84,7 @@ async def model_outcomes(
 
 
 def held(case: ModelCase, answer: Answer, now: datetime | None = None) -> frozenset[str]:
-    """Which of MEASURES an answer holds; a refusal that is due needs neither citation nor proof."""
+    """The MEASURES that an answer holds; a due refusal needs neither citation nor proof."""
     gathered = answer.retrieval.gathered
     called = {call.name for call in gathered.calls if not call.failure} if gathered else set()
     found = {"called"} if case.tool in called else set[str]()
@@ -104,7 +104,7 @@ def held(case: ModelCase, answer: Answer, now: datetime | None = None) -> frozen
 
 
 def _says(answer: str, text: str) -> bool:
-    """Whether an answer has a text, and not as a part of a longer number or word."""
+    """True where an answer has a text, and not as a part of a longer number or word."""
     return bool(re.search(rf"(?<![\w.,:]){re.escape(text)}(?!\w|[.,:]\d)", answer))
 
 
@@ -112,7 +112,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 def table(outcomes: Sequence[ModelOutcome]) -> list[str]:
-    """How many outcomes hold each measure, as rows of a table."""
+    """The number of outcomes that hold each measure, as rows of a table."""
     count = len(outcomes)
     return [
         f"| agent: {measure} | {sum(measure in one.held for one in outcomes)} of {count} |"

@@ -1,4 +1,4 @@
-"""Whether an answer that was read in a browser is right, wrong or a refusal: by rule."""
+"""The outcome of an answer that was read in a browser, right, wrong or a refusal, by rule."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Result:
 
     @property
     def at_answer(self) -> bool:
-        """Whether the reader opened on a page that states what was asked for."""
+        """True where the reader opened on a page that states what was asked for."""
         return self.opened in self.question.places
 
 
 def judged(site: str, question: ValueQuestion, shown: Shown) -> Result:
-    """What is shown of the answer to ``question``, with the documents' names from ``site``."""
+    """The result of ``question`` from what the page showed, with documents' names from ``site``."""
     receipt = shown.receipt
     names = _names(site, {one["document_id"] for one in receipt["citations"]})
     cited = [(names[one["document_id"]], one["page"] or 0) for one in receipt["citations"]]
@@ -48,7 +48,7 @@ def judged(site: str, question: ValueQuestion, shown: Shown) -> Result:
 def outcome(
     question: ValueQuestion, receipt: Mapping[str, Any], cited: Collection[Place]
 ) -> Outcome:
-    """Which of the six the answer of a ``receipt`` is, which cites pages of files."""
+    """The outcome of the answer of a ``receipt``, one of six; the answer cites pages of files."""
     if receipt["abstained"]:
         return "refused"
     expected = Expected(question.numbers, question.spans, question.all)

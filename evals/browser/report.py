@@ -1,4 +1,4 @@
-"""What was asked in the browser as Markdown and as JSON."""
+"""A report of the questions asked in the browser, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 300  # characters of an answer in the table
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """How many of each outcome, and a row a question."""
+    """The number of each outcome, and a row a question."""
     counts = Counter(one.outcome for one in results)
     told = ", ".join(f"{number} {name}" for name, number in counts.most_common())
     opened = sum(one.opened is not None for one in results)

@@ -25,7 +25,7 @@ _WINDOW = {"width": 1440, "height": 900}
 
 @dataclass(frozen=True)
 class Shown:
-    """What a reader of the page saw. ``receipt`` is ``GET /v1/answers/{id}`` of the answer.
+    """The receipt and the page that a reader saw. ``receipt`` is ``GET /v1/answers/{id}``.
 
     ``page`` is the page whose image the reader opened at with the quote's box in view, None where
     it did not, or where nothing is cited; ``marked`` the words under the boxes.

@@ -60,7 +60,7 @@ class Curve:
         return {kind: np.asarray(self.scores[kinds == kind]) for kind in set(self.kinds)}
 
     def at(self, least: float) -> Point:
-        """What becomes of the questions at one threshold."""
+        """The coverage, risk and refusals at one threshold."""
         coverage = float((self.of(COVERED) >= least).mean())
         refused = {kind: float((self.of(kind) < least).mean()) for kind in self.others}
         passed = 1 - sum(refused.values()) / max(len(refused), 1)

@@ -39,7 +39,7 @@ class SearchedQuestion:
 
     @property
     def covered(self) -> bool:
-        """Whether the documents answer it."""
+        """True where the documents answer it."""
         return self.kind == COVERED
 
 
@@ -50,7 +50,7 @@ def searched(
     *,
     lexical: bool = True,
 ) -> SearchedQuestion:
-    """What a gate knows of a search; ``lexical`` as HELIX_GATE_LEXICAL has it."""
+    """The signals of a search that a gate knows; ``lexical`` as HELIX_GATE_LEXICAL has it."""
     nearest = found.nearest
     distance = None if nearest is None or nearest != nearest else nearest
     exact = lexical and found.lexical(DEFAULT_TOP_K).exact

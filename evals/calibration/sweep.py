@@ -59,7 +59,7 @@ class Calibration:
 
     @property
     def served(self) -> Point:
-        """What ``--apply`` brings."""
+        """The point that ``--apply`` sets."""
         return self.best or self.plain
 
 
@@ -105,7 +105,7 @@ def _tight(curve: Curve, least: float) -> float:
 
 
 def report(corpus: SearchedCorpus, found: Calibration, target: float) -> Iterator[str]:
-    """What was found, line by line."""
+    """The findings, line by line."""
     kinds = [one.kind for one in corpus.asked]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     chunks = f"{corpus.chunks} chunks, " if corpus.chunks else ""
@@ -179,7 +179,7 @@ def check_coverage(found: Calibration, *, force: bool) -> None:
 
 
 def fit_of(corpus: SearchedCorpus, found: Calibration, target: float) -> GateFit:
-    """What ``--apply`` records."""
+    """The fit that ``--apply`` records."""
     best = found.served
     measured = {
         "questions": len(corpus.asked), "generated": corpus.generated,

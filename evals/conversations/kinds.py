@@ -1,4 +1,4 @@
-"""Which kinds of turns are not answered, and which are asked back, as Markdown."""
+"""The kinds of turns that are not answered, and those that are asked back, as Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the turns found, as Markdown: recall and nDCG by way of asking, and the time it takes."""
+"""The findings on turns, as Markdown: recall and nDCG by way of asking, and the time it takes."""
 
 from __future__ import annotations
 

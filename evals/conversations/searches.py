@@ -27,7 +27,7 @@ LAST, SERVED, WHOLE, REWRITE = (
 
 @dataclass(frozen=True)
 class Found:
-    """What one way of asking a turn found: places of passages, best first, and its seconds."""
+    """The findings of one way of asking: places of passages, best first, and its seconds."""
 
     places: list[int]
     result: SearchResult
@@ -35,7 +35,7 @@ class Found:
 
 
 def history_of(turn: ConversationTurn) -> History:
-    """What came before the turn, with the answers where the set has them."""
+    """The turns before the turn, with the answers where the set has them."""
     pairs = zip_longest(turn.asked[:-1], turn.answers, fillvalue="")
     return History(tuple(EarlierTurn(question, answer) for question, answer in pairs))
 
@@ -61,7 +61,7 @@ async def store_pool(store: ChunkStore, passages: QuestionSet) -> None:
 async def search_turns(
     store: ChunkStore, embedder: Embedder, turns: Sequence[ConversationTurn]
 ) -> list[dict[str, Found]]:
-    """What each way of asking each turn finds."""
+    """The findings of each way of asking each turn."""
     return [
         {name: await _search(store, embedder, asked) for name, asked in ways_of(turn).items()}
         for turn in turns

@@ -16,7 +16,7 @@ from helix.settings import Settings
 
 @dataclass(frozen=True)
 class Served:
-    """What came of a turn.
+    """The outcome of a turn.
 
     ``asked_back``: `Which actor do you mean?` in place of an answer; ``asked_on``: the same with a
     refusal. Neither counts a question that only offers documents.
@@ -28,12 +28,12 @@ class Served:
 
     @property
     def answered(self) -> bool:
-        """Whether something was answered."""
+        """True where something was answered."""
         return not (self.refused or self.asked_back)
 
 
 async def serve_turns(settings: Settings, turns: Sequence[ConversationTurn]) -> list[Served]:
-    """What is served to each turn after those before it; the passages are stored."""
+    """The outcome of each turn after those before it; the passages are stored."""
     found: list[Served] = []
     async with open_services(settings) as services:
         for turn in turns:

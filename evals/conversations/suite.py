@@ -55,7 +55,7 @@ def bring_in_samples(settings: Settings) -> None:
 
 
 def report(found: list[TurnOutcome]) -> Iterator[str]:
-    """How many turns went well, and what is wrong with the others."""
+    """The number of turns that went well, and the faults of the others."""
     wrong = [one for one in found if one.faults]
     right = len(found) - len(wrong)
     yield f"{right} of {len(found)} turns of conversations over samples/ are right"

@@ -1,4 +1,4 @@
-"""What a loader gives: documents, and questions with the spans that answer them."""
+"""The records that a loader gives: documents, and questions with the spans that answer them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class QuestionSet:
 
 
 def answers(spans: Sequence[Span], document: int, start: int, end: int) -> bool:
-    """Whether characters ``start`` to ``end`` of ``document`` hold one of ``spans`` whole."""
+    """True where characters ``start`` to ``end`` of ``document`` hold one of ``spans`` whole."""
     return any(
         where == document and (last < 0 or (start <= first and last <= end))
         for where, first, last in spans

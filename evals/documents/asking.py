@@ -44,7 +44,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of a question. ``page_found``: a place is among the first sources that were found.
+    """The outcome of a question. ``page_found``: a place is among the first sources found.
 
     It is None where no place is known.
     """
@@ -57,7 +57,7 @@ class Judged:
 
     @property
     def page_found(self) -> bool | None:
-        """Whether one of the first sources is on a page that answers."""
+        """True where one of the first sources is on a page that answers."""
         places = self.asked.places
         return any(one in places for one in self.found) if places else None
 
@@ -98,7 +98,7 @@ class Shelf:
 
 
 def outcome_of(asked: Asked, answer: Answer, cited: Collection[Place]) -> Outcome:
-    """Which of the six an answer is."""
+    """The outcome of an answer, one of six."""
     if answer.abstained:
         return "refused"
     proved = answer.proof.statements
@@ -110,7 +110,7 @@ def outcome_of(asked: Asked, answer: Answer, cited: Collection[Place]) -> Outcom
 def outcome_of_statements(
     asked: Asked, said: Sequence[str], supported: bool, cited: Collection[Place]
 ) -> Outcome:
-    """Which of the six an answer with the statements ``said`` is.
+    """The outcome, one of six, of an answer with the statements ``said``.
 
     Supported is an answer whose every statement is proved and, by its own account, relevant.
     """

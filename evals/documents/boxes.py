@@ -40,7 +40,7 @@ class Drawn:
 
     @property
     def same(self) -> bool:
-        """Whether they are the same letters, digits and signs in the same order.
+        """True where both have the same letters, digits and signs in the same order.
 
         Raised marks (®, ¹) do not count: pdfium gives them after the line that they stand in.
         """

@@ -114,7 +114,7 @@ def _page_number(number: int, lines: Sequence[str]) -> int | None:
 
 
 def score(pages: Sequence[LabelledPage], read: ReadText) -> FurnitureScore:
-    """What the reader that gave ``read`` made of the lines."""
+    """The score of ``read`` against labelled pages: furniture recognised, lines of text kept."""
     texts = page_texts(read)
     furniture = {page.number: page.furniture for page in read.pages}
     found = FurnitureScore()

@@ -1,4 +1,4 @@
-"""What is measured of reading alone: cells of tables, furniture, boxes. No database is needed."""
+"""Measurements of reading alone: cells of tables, furniture, boxes. No database is needed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[PrintedDocument], bytes]]] = {
     "PDF without lines": ("pdf", lambda one: pdf(one, lines=False)),
     "DOCX": ("docx", docx),
 }
-"""How a table is printed, by its name: the reader's kind, and what makes the file."""
+"""The ways to print a table, by name: the reader's kind, and the function that makes the file."""
 
 
 def printed_tables(name: str, documents: Sequence[PrintedDocument]) -> Part:

@@ -36,7 +36,7 @@ _WIDEST_HEADER = 60.0
 
 @dataclass(frozen=True)
 class PrintedDocument:
-    """What a document holds: a title, text above and below, and a table between."""
+    """The contents of a document: a title, text above and below, and a table between."""
 
     title: str
     above: Sequence[str]

@@ -1,4 +1,4 @@
-"""What is measured by asking: values and pages of sec10q, spans of TAT-QA."""
+"""Measurements by asking: values and pages of sec10q, spans of TAT-QA."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 async def _on_shelf(
     settings: Settings, tenant: str, ask: Callable[[Shelf], Awaitable[Result]]
 ) -> Result:
-    """What ``ask`` gives of all that the tenant has stored."""
+    """The result of ``ask`` over all that the tenant has stored."""
     async with open_services(settings) as services:
         return await ask(await Shelf.of(services, tenant))
 

@@ -71,7 +71,7 @@ def read_cells(text: str, tables: Iterable[Table]) -> list[ReadCell]:
 
 
 def score(truth: Sequence[TrueCell], read: Sequence[ReadCell]) -> CellScore:
-    """How many cells of ``truth`` are among ``read``, each of which counts once."""
+    """The number of cells of ``truth`` that are among ``read``, each of which counts once."""
     exact, missed = _matched(truth, read, lambda c: (c.text, c.row, c.column))
     with_row, _ = _matched(truth, read, lambda c: (c.text, c.row, ""))
     text, _ = _matched(truth, read, lambda c: (c.text, "", ""))

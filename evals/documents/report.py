@@ -34,7 +34,7 @@ TARGETS: Mapping[str, float] = {
     "page among the first 5, over all filings": 0.65,
     "TAT-QA spans: right value": 0.50,
 }
-"""What is aimed at; a run fails by its baseline alone."""
+"""The goals; a run fails by its baseline alone."""
 
 
 def to_json(run: str, part: Part, seconds: float) -> dict[str, Any]:

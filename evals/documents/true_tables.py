@@ -1,4 +1,4 @@
-"""What the tables of a document hold: cells with their header paths, known without any reader."""
+"""The tables of a document: cells with their header paths, known without any reader."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class MatrixTable:
 
 
 def is_value(text: str) -> bool:
-    """Whether a whole cell is a number that is no year, or a dash."""
+    """True where a whole cell is a number that is no year, or a dash."""
     plain = text.strip()
     return bool(_DASH.match(plain) or (_NUMBER.match(plain) and not _YEAR.match(plain)))
 

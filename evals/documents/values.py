@@ -1,4 +1,4 @@
-"""Whether an answer says a value: a number with its scale, or a short span."""
+"""Tests that an answer says a value: a number with its scale, or a short span."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Number:
 
     @property
     def is_percent(self) -> bool:
-        """Whether it counts hundredths."""
+        """True where it counts hundredths."""
         return self.scale in _PERCENT
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What an answer must say: one of ``spans``; or one of ``numbers``, or all of them.
+    """The content that an answer must say: one of ``spans``; or one of ``numbers``, or all of them.
 
     A number's scale may be a word that is no scale ("years"): then only the number counts.
     """
@@ -63,11 +63,11 @@ class Expected:
     all: bool = False
 
     def said_in(self, statements: Sequence[str]) -> bool:
-        """Whether one of an answer's statements says it; a block or a table's row does not."""
+        """True where one of an answer's statements says it; blocks and table rows do not count."""
         return self.printed_in([one for one in statements if is_answer(one)])
 
     def printed_in(self, texts: Sequence[str]) -> bool:
-        """Whether it is in the texts at all."""
+        """True where it is in the texts at all."""
         if self.spans:
             return any(says(plain(one), plain(span)) for one in texts for span in self.spans)
         found = [number for one in texts for number in numbers(one)]
@@ -76,7 +76,7 @@ class Expected:
 
 
 def is_answer(statement: str) -> bool:
-    """Whether a statement is short enough to answer, and not a table's row."""
+    """True where a statement is short enough to answer, and not a table's row."""
     is_row = statement.count(" | ") > _MOST_CELLS or len(list(numbers(statement))) > MOST_NUMBERS
     return len(statement.split()) <= MOST_WORDS and not is_row
 
@@ -110,7 +110,7 @@ def _same(said: Number, wanted: Number) -> bool:
 
 
 def expected_of(text: str, scale: str) -> Expected:
-    """What the answer of a published set asks for: its number where it is one, else the span."""
+    """The value that a published set's answer asks for: its number if it is one, else the span."""
     whole = text.strip().strip("$€£()").rstrip("%)").strip()
     if re.fullmatch(r"-?\d[\d,]*(\.\d+)?|-?\.\d+", whole):
         number = abs(float(whole.replace(",", "")))

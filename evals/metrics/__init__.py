@@ -1,1 +1,1 @@
-"""What an answer is worth, each measure in a file of its own."""
+"""The measures of an answer, each in a file of its own."""

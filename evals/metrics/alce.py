@@ -32,7 +32,7 @@ class Cited:
 
 
 Entails = Callable[[Cited, Sequence[Source]], Awaitable[bool]]
-"""Whether the sources together entail a statement."""
+"""A test that the sources together entail a statement."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ async def citation_scores(
 async def _of(
     statement: Cited, sources: Sequence[Source], entails: Entails
 ) -> tuple[bool, list[bool]]:
-    """Whether the statement is supported, and of each of its citations whether it is needed."""
+    """The support of the statement (true or false), and the need of each of its citations."""
     numbers = tuple(dict.fromkeys(statement.numbers))
     known = all(1 <= number <= len(sources) for number in numbers)
     if not numbers or not known:
@@ -82,7 +82,7 @@ async def _needed(said: Cited, place: int, cited: Sequence[Source], entails: Ent
 
 
 async def entails_by_span(statement: Cited, sources: Sequence[Source]) -> bool:
-    """Whether a span of one of the sources proves each part of the statement; no model."""
+    """True where a span of one of the sources proves each part of the statement; no model."""
     markers = "".join(f"[{number}]" for number in range(1, len(sources) + 1))
     proof = prove(" ".join(f"{part} {markers}" for part in statement.parts), sources)
     return bool(proof.statements) and all(one.problem is None for one in proof.statements)

@@ -1,4 +1,4 @@
-"""What a ranking is worth: nDCG, recall and reciprocal rank, each a mean over questions."""
+"""The measures of a ranking: nDCG, recall and reciprocal rank, each a mean over questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found, by LlamaIndex's RetrieverEvaluator over the retriever that serves."""
+"""The measures of retrieval, by LlamaIndex's RetrieverEvaluator over the retriever that serves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Chunk = tuple[int, str, int, int]
 
 
 class ServedRetriever(BaseRetriever):
-    """What GatedRetriever serves within ``scope``, by the ids that cases expect.
+    """The results that GatedRetriever serves within ``scope``, by the ids that cases expect.
 
     These are ``chunks.id``, or with ``by_document`` source_uris, each at the place of its best
     chunk. A refusal is one node that nobody expects, for LlamaIndex's metrics take no empty list.

@@ -1,4 +1,4 @@
-"""What an answer says: keywords, gold spans, forbidden words, markers that point at nothing."""
+"""The words of an answer: keywords, gold spans, forbidden words, markers without a source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def plain(text: str) -> str:
 
 
 def says(said: str, wanted: str) -> bool:
-    """Whether ``wanted`` is in ``said``, both ``plain``, as whole words and whole numbers.
+    """True where ``wanted`` is in ``said``, both ``plain``, as whole words and whole numbers.
 
     "5" is neither in "1995" nor in "1.5" and "5,000".
     """
@@ -43,7 +43,7 @@ def keyword_coverage(answer: str, keywords: Sequence[str]) -> float | None:
 
 
 def has_gold(text: str, golds: Sequence[str]) -> bool | None:
-    """Whether one of ``golds`` is in ``text``, but for the punctuation at their ends."""
+    """True where one of ``golds`` is in ``text``, but for the punctuation at their ends."""
     if not golds:
         return None
     said = plain(text)
@@ -51,7 +51,7 @@ def has_gold(text: str, golds: Sequence[str]) -> bool | None:
 
 
 def forbidden_said(answer: str, forbidden: Sequence[str]) -> list[str]:
-    """Those of ``forbidden`` that the answer has anywhere, within words too, whatever the case."""
+    """The words of ``forbidden`` in the answer, within words too, whatever the case."""
     return [word for word in forbidden if word.casefold() in answer.casefold()]
 
 

@@ -50,7 +50,7 @@ REFINE = PromptTemplate(
 
 
 def read_yes_no(reply: str) -> bool | None:
-    """What the reply says; None for all but the one word, whatever marks are around it."""
+    """The reply as true or false; None for all but the one word, whatever marks are around it."""
     match = _VERDICT.fullmatch(reply)
     return match[1].lower() == "yes" if match else None
 
@@ -78,13 +78,13 @@ class StrictEvaluator:
 
 
 def strict_faithfulness(llm: LLM) -> StrictEvaluator:
-    """Whether the contexts support every fact of a response."""
+    """An evaluator that passes where the contexts support every fact of a response."""
     evaluator = FaithfulnessEvaluator(llm, eval_template=FAITHFUL, refine_template=REFINE)
     return StrictEvaluator(evaluator)
 
 
 def strict_relevancy(llm: LLM) -> StrictEvaluator:
-    """Whether a response answers the query."""
+    """An evaluator that passes where a response answers the query."""
     return StrictEvaluator(RelevancyEvaluator(llm, eval_template=RELEVANT, refine_template=REFINE))
 
 

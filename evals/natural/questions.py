@@ -29,7 +29,7 @@ class NaturalQuestion:
 
     @property
     def answerable(self) -> bool:
-        """Whether the document answers it."""
+        """True where the document answers it."""
         return bool(self.wanted)
 
 
@@ -66,6 +66,6 @@ def questions(half: Half | None = None) -> list[NaturalQuestion]:
 
 
 def is_green(response: Mapping[str, Any]) -> bool:
-    """Whether every statement of a response of POST /v1/query is supported and relevant."""
+    """True where every statement of a response of POST /v1/query is supported and relevant."""
     statements = (response.get("support") or {}).get("statements") or []
     return bool(statements) and all(one["supported"] and one["relevant"] for one in statements)

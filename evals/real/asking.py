@@ -72,7 +72,7 @@ class Answerer:
         )  # fmt: skip
 
     async def judged(self, question: RealQuestion, kept: KeptAnswer) -> JudgedAnswer:
-        """What there is to count of a kept answer, proved anew by the present rules.
+        """A kept answer as it is counted, proved anew by the present rules.
 
         Its sources are searched again, which finds the same ones.
         """

@@ -1,4 +1,4 @@
-"""What there is to count of one answer of a real run."""
+"""The counts of one answer of a real run."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class JudgedAnswer:
 
     @property
     def failed(self) -> bool:
-        """Whether it broke off."""
+        """True where the answer broke off."""
         return self.answer is None
 
     @property
     def answered(self) -> bool:
-        """Whether something was answered, and whole."""
+        """True where something was answered, and whole."""
         return self.answer is not None and not self.answer.abstained
 
     @property
     def is_right(self) -> bool:
-        """Whether it is right, as the question has it."""
+        """True where the answer is right, by the question's own rule."""
         if self.answer is None:
             return False
         return self.question.is_right(self.answer.text, abstained=self.answer.abstained)
 
     @property
     def cites(self) -> bool:
-        """Whether the answerer itself cites a source."""
+        """True where the answerer itself cites a source."""
         return any(one["by"] == "model" for one in self.answer.citations) if self.answer else False
 
     @property
@@ -50,15 +50,15 @@ class JudgedAnswer:
 
 
 def is_marked(statement: Statement) -> bool:
-    """Whether the answerer itself put a marker to it."""
+    """True where the answerer itself put a marker to the statement."""
     return bool(statement.numbers) and not statement.by_proof
 
 
 def is_proved(statement: Statement) -> bool:
-    """Whether the sources bear it out, whoever named them."""
+    """True where the sources bear the statement out, whoever named them."""
     return statement.problem is None
 
 
 def is_proved_as_marked(statement: Statement) -> bool:
-    """Whether the sources bear it out that the answerer itself put to it."""
+    """True where the sources that the answerer itself named bear the statement out."""
     return is_proved(statement) and is_marked(statement)

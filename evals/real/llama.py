@@ -49,7 +49,7 @@ class LlamaServer:
         return response.raise_for_status().json()
 
     def generating(self) -> bool:
-        """Whether an answer is being written now."""
+        """True where an answer is being written now."""
         return any(slot["is_processing"] for slot in self.get("/slots"))
 
 

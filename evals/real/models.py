@@ -86,7 +86,7 @@ MODELS = {
 
 
 def model_file(name: str) -> Path:
-    """Where the file of MODELS' model ``name`` is, or will be."""
+    """The path of the file of MODELS' model ``name``, which need not exist yet."""
     return FOLDER / f"{name}.gguf"
 
 

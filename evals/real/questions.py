@@ -45,7 +45,7 @@ class RealQuestion:
         return self.case.scope.of(Suite(self.suite, ROOT, None, ()).tenant)
 
     def is_right(self, answer: str, *, abstained: bool) -> bool:
-        """Whether an answer says all that it must and nothing that it must not.
+        """True where an answer says all that it must and nothing that it must not.
 
         A case of the golden set: all keywords and no forbidden word. One of SQuAD: one gold span,
         as whole words. One of sec10q: two of the published answer's amounts, or its only one. One
@@ -125,7 +125,7 @@ def _reports(data: Path) -> RealSuite:
 
 
 def _report_questions(data: Path) -> Iterator[RealQuestion]:
-    """Those whose published answer has an amount."""
+    """The questions whose published answer has an amount."""
     path = data / REPORTS / "qna_data.csv"
     with path.open(encoding="utf-8-sig", newline="") as file:
         for number, row in enumerate(csv.DictReader(file)):

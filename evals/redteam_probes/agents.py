@@ -35,7 +35,7 @@ _WIDER: Mapping[str, Json] = {
     "analyze_document": {"document_id": 1},
     "fetch_page": {"url": "https://example.com/"},
 }  # fmt: skip
-"""What each tool may be called with; the probe adds a tenant and a scope, which no tool takes."""
+"""The arguments of each tool; the probe adds a tenant and a scope, which no tool takes."""
 
 
 async def _obedient_answer(

@@ -18,7 +18,7 @@ LINKS: Mapping[str, str] = _ATTACKS["links"]
 
 
 def _has_link(text: str) -> bool:
-    """Whether a page could load or link it; as plain text a host's name is harmless."""
+    """True where a page could load or link it; as plain text a host's name is harmless."""
     links = [f"]({scheme}" for scheme in ("http", "//", "\\")]
     links += [f"://{EVIL}", f"@{EVIL}", f"www.{EVIL}", f"href='//{EVIL}", f"<img src=//{EVIL}"]
     links += [f"https:/{EVIL}", f"https:{EVIL}", f" //{EVIL}", f"。{EVIL}", "mailto:a", "<div"]

@@ -1,4 +1,4 @@
-"""What the probes attack: the real application over a database of its own, and a hostile model."""
+"""The target of the probes: the real application over its own database, and a hostile model."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Target:
         return response
 
     async def answer_of(self, reply: str, question: str, failure: str = "", **more: Any) -> Json:
-        """What the application makes of a model that says ``reply``."""
+        """The application's answer where the model says ``reply``."""
         self.adversary.reply, self.adversary.failure = reply, failure
         return await self.query(question, hostile=True, **more)
 

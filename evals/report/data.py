@@ -122,7 +122,7 @@ def _case(outcome: Outcome) -> Json:
 
 
 def baseline_of(report: Json) -> Json:
-    """What is kept of a report to compare others with: faults by case, and the totals."""
+    """The part of a report that others are compared with: faults by case, and the totals."""
     keys = ("version", "suite", "judges", "settings", "totals")
     faults = {case["id"]: case["faults"] for case in report["cases"]}
     return {name: report[name] for name in keys} | {"faults": faults}
@@ -148,7 +148,7 @@ def load_baseline(path: Path) -> Json:
 
 
 def compare(run: Run, baseline: Json, *, whole: bool) -> Comparison:
-    """Which cases got worse or better; only a ``whole`` run can tell which are gone."""
+    """The cases that got worse or better; only a ``whole`` run can tell which are gone."""
     before: dict[str, list[str]] = baseline["faults"]
     now = {outcome.case.id: outcome.faults for outcome in run.outcomes}
     baseline_settings = {**baseline["settings"], "judges": baseline["judges"]}

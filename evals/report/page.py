@@ -14,7 +14,7 @@ from evals.totals import MINIMA
 TEMPLATES = Path(__file__).parent.parent / "templates"
 STYLE = (TEMPLATES / "report.css").read_text("utf-8")
 STYLE_HASH = f"sha256-{base64.b64encode(sha256(STYLE.encode()).digest()).decode()}"
-"""What a Content-Security-Policy has to allow for the page's style."""
+"""The source that a Content-Security-Policy has to allow for the page's style."""
 POLICY = f"default-src 'none'; style-src '{STYLE_HASH}'"
 
 _LEFT, _RIGHT = 300, 870  # of a plot's axis, in the SVG's own units
@@ -38,5 +38,5 @@ def page(report: dict[str, Any]) -> str:
 
 
 def _place(value: float, most: float = 1.0) -> float:
-    """Where a value from 0 to ``most`` stands in a plot, in the SVG's own units."""
+    """The place of a value from 0 to ``most`` in a plot, in the SVG's own units."""
     return round(_LEFT + (_RIGHT - _LEFT) * min(max(value / most, 0.0), 1.0), 1)

@@ -70,7 +70,7 @@ def _metrics(outcomes: Sequence[Outcome]) -> Table:
 
 
 def latency_line(run: Run) -> str:
-    """How long answers took: half of them no longer than p50, and 95 of 100 no longer than p95."""
+    """The latency of answers: half of them took p50 at most, and 95 of 100 took p95 at most."""
     told = ", ".join(f"{name} {value:.3f} s" for name, value in latency(run.outcomes).items())
     return f"seconds to the end of an answer: {told or 'nothing was asked'}"
 

@@ -24,7 +24,7 @@ _SHOWN = 5  # failures of a corpus that are printed
 
 @dataclass
 class Figures:
-    """What was found of one corpus."""
+    """The figures of one corpus."""
 
     items: int = 0
     verified: int = 0
@@ -63,7 +63,7 @@ def main(
 
 
 def _rubric_itself(figures_by_corpus: list[Figures]) -> None:
-    """What the rubric says of items that are spoilt, and how often a guess is right."""
+    """Print the rubric's verdicts on items that are spoilt, and how often a guess is right."""
     of = max(sum(len(figures.choices) for figures in figures_by_corpus), 1)
     for kind in CONTROLS:
         seen = sum(figures.noticed[kind] for figures in figures_by_corpus)

@@ -45,13 +45,13 @@ def value_of(words: Sequence[str]) -> Decimal | None:
 
 
 def is_same(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two lists of tokens are the same words, or the same number."""
+    """True where two lists of tokens are the same words, or the same number."""
     value = value_of(one)
     return list(one) == list(other) or (value is not None and value == value_of(other))
 
 
 def holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Whether the tokens ``phrase`` stand together in ``words``, a number also in another form."""
+    """True where the tokens ``phrase`` stand together in ``words``, numbers also in other forms."""
     size = len(phrase)
     if any(list(words[n : n + size]) == list(phrase) for n in range(len(words) - size + 1)):
         return True
@@ -69,7 +69,7 @@ def _numbers(words: Sequence[str]) -> Iterator[Decimal]:
 
 
 def says(text: str, quote: str) -> bool:
-    """Whether all words of ``text`` stand in ``quote`` in this order."""
+    """True where all words of ``text`` stand in ``quote`` in this order."""
     remaining = iter(tokens(quote))
     return all(word in remaining for word in tokens(text))
 

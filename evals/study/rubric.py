@@ -62,7 +62,7 @@ def guessed(item: Choice, scope: Scope) -> dict[str, bool]:
 
 
 def _is_answerable(proven: Proven, _: Sequence[str]) -> bool:
-    """Whether a reader of the spans alone finds the key, and no other option, in the gap."""
+    """True where a reader of the spans alone finds the key, and no other option, in the gap."""
     item, quote = proven.item, " ".join(span.quote for span in proven.supports)
     if isinstance(item, TrueFalse):
         if item.truth:
@@ -77,7 +77,7 @@ def _is_answerable(proven: Proven, _: Sequence[str]) -> bool:
 
 
 def _needs_the_span(proven: Proven, _: Sequence[str]) -> bool:
-    """Whether nothing that a learner sees tells the key: words of the question, odd options."""
+    """True where nothing that a learner sees (question's words, an odd option) tells the key."""
     item = proven.item
     if not isinstance(item, Choice):
         return True
@@ -99,7 +99,7 @@ def _sentences(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _has_one_answer(proven: Proven, scope: Sequence[str]) -> bool:
-    """Whether no sentence of the scope has another option with most words of the statement."""
+    """True where no sentence of the scope has another option with most words of the statement."""
     item = proven.item
     if isinstance(item, TrueFalse):
         return item.truth or not any(

@@ -62,7 +62,7 @@ class ScriptedMaker:
     async def items(
         self, order: Order, passage: Source, limit: int, is_false: IsFalse
     ) -> AsyncIterator[Item | None]:
-        """As Maker has it."""
+        """Yield items as Maker does."""
         objects: list[dict[str, Any]] = []
         async for item in OfflineMaker().items(order, passage, limit, is_false):
             assert item is not None, "a rule reads no reply"
@@ -80,7 +80,7 @@ class ScriptedMaker:
     async def outline(
         self, kind: Kind, passages: Sequence[Source], limit: int
     ) -> list[Part | None] | None:
-        """As Maker has it: none."""
+        """None: this maker has no outline."""
         return None
 
 

@@ -20,7 +20,7 @@ _PLANTED = 10**6
 async def examined(
     kind: str, proven: Proven, scope: Scope, foreign: Sequence[Proven]
 ) -> Proven | Rejected:
-    """What becomes of a good question of ``scope`` that is made bad in the way of ``kind``.
+    """The examiner's verdict on a good question of ``scope`` made bad in the way of ``kind``.
 
     ``foreign`` are questions of another scope.
     """
