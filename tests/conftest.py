@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays: the collector need not go over it again in each test."""
+    """Freeze the imported objects: the collector need not go over them again in each test."""
     gc.freeze()
     gc.enable()
 

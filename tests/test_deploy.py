@@ -1,4 +1,4 @@
-"""What deploy/, the Dockerfile and docker-compose.yml say is what there is: commands, settings."""
+"""The commands and settings in deploy/, the Dockerfile and docker-compose.yml exist."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
 NOBODY = 65534
 _CLIENT = {variable_of(name, field) for name, field in ClientSettings.model_fields.items()}
 _SECRETS = {"DATABASE_URL", "GEMINI_API_KEY"}
-"""What the manifests have told to be put into the secret."""
+"""The settings that the manifests tell people to put into the secret."""
 
 
 def _documents() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -101,6 +101,6 @@ def test_the_readme_is_short() -> None:
 
 
 def test_the_readme_leads_to_an_answer_on_an_own_document_in_five_steps() -> None:
-    """What ``benchmarks.newcomer`` does; it clones before, and drops a file and asks behind."""
+    """The steps of ``benchmarks.newcomer``; it clones before, and drops a file and asks behind."""
     commands = readme_commands((ROOT / "README.md").read_text())
     assert commands[-1] == ".venv/bin/helix up" and len(commands) <= MOST_STEPS - 3

@@ -135,7 +135,7 @@ def _longest(name: str, modules: Collection[str]) -> str | None:
 
 
 def interpreter(code: str) -> subprocess.CompletedProcess[str]:
-    """What ``code`` does in a fresh interpreter without a variable."""
+    """The result of ``code`` in a fresh interpreter without a variable."""
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd="/", env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,

@@ -21,7 +21,7 @@ _MOST = 4  # attacks beside the fillers
 
 
 def _takes_too_long(used: Used, method: str, attack: Attack) -> bool:
-    """Whether the work grows faster than the text, three times out of three."""
+    """True where the work grows faster than the text, three times out of three."""
     shorter, longer = (attack.text(length) for length in (_SHORTER, _LONGER))
 
     def grows() -> bool:

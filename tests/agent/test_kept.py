@@ -1,4 +1,4 @@
-"""What is kept of an agent's answer: events of its turn, its calls, and their second run."""
+"""The stored parts of an agent's answer: events of its turn, its calls, and their second run."""
 
 from __future__ import annotations
 

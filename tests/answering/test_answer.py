@@ -1,4 +1,4 @@
-"""What an answer says besides its text: the question back, and candidates for those who debug."""
+"""The parts of an answer besides its text: the question back, and candidates for debugging."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_no_other_spelling_leads_elsewhere(text: str) -> None:
 
 
 def test_one_long_delta_costs_no_more_a_character_than_a_short_one() -> None:
-    """What is read is counted, not timed: the longest text that is looked at stays the same."""
+    """The characters read are counted, not timed: the longest text looked at stays the same."""
     lengths: list[int] = []
 
     class Counting(Hygiene):

@@ -34,7 +34,7 @@ def passed(pieces: list[str], *, withholds: bool = False, cites: bool = False) -
 
 
 def held(text: str) -> str:
-    """What is left of ``text``, whole or letter by letter."""
+    """The text left of ``text``, whole or letter by letter."""
     whole = passed([text], withholds=True)
     assert passed(list(text), withholds=True) == whole
     return whole

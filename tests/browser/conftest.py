@@ -207,7 +207,7 @@ AXE = Path(__file__).with_name("vendor") / "axe.min.js"
 
 
 def serious(page: Page) -> list[str]:
-    """What axe finds serious or critical on the page, once its colours have stopped changing."""
+    """Serious or critical findings of axe on the page, once its colours have stopped changing."""
     # past the page's own policy, as a tool of the tests; the page itself is what is looked at
     page.evaluate(AXE.read_text())
     return list(
@@ -226,7 +226,7 @@ def serious(page: Page) -> list[str]:
 
 
 def fits(page: Page, width: int = 360) -> bool:
-    """Whether the page at this width comes to have nothing beside it to scroll to."""
+    """True where the page at this width needs no horizontal scrolling; else fail."""
     page.set_viewport_size({"width": width, "height": 740})
     page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
     return True

@@ -1,4 +1,4 @@
-"""What tests do on the Library view: add files to it, find a document's row."""
+"""Actions of tests on the Library view: add files to it, find a document's row."""
 
 from __future__ import annotations
 

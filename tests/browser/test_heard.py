@@ -1,4 +1,4 @@
-"""What a screen reader is told of a conversation: names, roles, states, and what is read out."""
+"""A conversation in a screen reader: names, roles, states, and what is read out."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ COVERED = """() => { const tray = document.querySelector(".tray").getBoundingCli
       .map((one) => one.getBoundingClientRect())
       .filter((one) => one.left < tray.right && tray.left < one.right
         && one.top < tray.bottom && tray.top < one.bottom).length; }"""
-"""How many other parts of the page the tray lies over."""
+"""The number of other parts of the page that the tray lies over."""
 
 
 HELD = """([where]) => { const dataTransfer = new DataTransfer();

@@ -184,7 +184,7 @@ def test_the_box_covers_no_text(page: Page, site: str) -> None:
 
 
 def _under_the_box(page: Page, selector: str) -> float:
-    """How far the last such element lies under the box, in pixels, once it has the focus."""
+    """The pixels that the last such element lies under the box, once it has the focus."""
     distance: float = page.evaluate(
         """(selector) => { scrollTo(0, 0);
         const last = [...document.querySelectorAll(selector)].at(-1);

@@ -1,4 +1,4 @@
-"""Which model answers, in the page: shown, chosen, named at each answer; one of them is real."""
+"""The model that answers, in the page: shown, chosen, named at each answer; one of them is real."""
 
 from __future__ import annotations
 

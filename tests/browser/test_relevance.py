@@ -1,4 +1,4 @@
-"""What the page makes of relevance, refusals and suggested scopes, as a stream tells them."""
+"""Relevance, refusals and suggested scopes in the page, as a stream tells them."""
 
 from __future__ import annotations
 

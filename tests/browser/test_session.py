@@ -1,4 +1,4 @@
-"""Who asks: API keys and tenants; and what is set: the judge, a vote with a note."""
+"""API keys and tenants in the page; and its settings: the judge, a vote with a note."""
 
 from __future__ import annotations
 

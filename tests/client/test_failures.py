@@ -1,4 +1,4 @@
-"""What the client makes of a server that is full, breaks off, or is none."""
+"""The client with a server that is full, breaks off, or is none."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ async def test_300_questions_in_a_new_embedded_database(
 def test_a_run_that_was_under_way_is_carried_out_after_a_restore(
     database_url: str, bare_database_url: str, tmp_path: Path
 ) -> None:
-    """What the worker engine knew of it is not in the backup: it is queued again."""
+    """The worker engine's records of the run are not in the backup: it is queued again."""
     data = b"The vault is in the cellar."
     note = Upload("note.txt", "text", len(data), sha256(data).hexdigest(), lambda: data)
     with psycopg.connect(database_url) as connection:

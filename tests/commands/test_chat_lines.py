@@ -1,4 +1,4 @@
-"""What the lines of ``helix chat`` ask for."""
+"""The meaning of the lines of ``helix chat``."""
 
 from __future__ import annotations
 

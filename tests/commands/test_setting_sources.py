@@ -1,4 +1,4 @@
-"""Where settings come from, as `helix doctor` tells it: names of settings, and no values."""
+"""The sources of settings, as `helix doctor` tells them: names of settings, and no values."""
 
 from __future__ import annotations
 

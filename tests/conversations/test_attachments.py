@@ -49,7 +49,7 @@ def attached(client: httpx.Client, store: ChunkStore, conversation: str, text: s
 
 
 def everything(client: httpx.Client, conversation: str, document: int) -> list[Any]:
-    """What the tenant, and another conversation, can be told of it."""
+    """The answers that the tenant, and another conversation, can get about the document."""
     other = begun(client)
     return [
         client.get("/v1/documents", params={"q": "zoo"}).json()["documents"],

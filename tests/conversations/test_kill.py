@@ -52,7 +52,7 @@ class Reader:
 
     @property
     def whole_frames(self) -> bytes:
-        """What came, up to the last frame that is whole."""
+        """The bytes that came, up to the last frame that is whole."""
         end = self.got.rfind(b"\n\n")
         return self.got[: end + 2] if end >= 0 else b""
 

@@ -31,7 +31,7 @@ TENANTS = ("alpha", "beta")
 
 @dataclass
 class Model:
-    """What a conversation should be: of each message its parent and question, and the leaf."""
+    """The expected conversation: of each message its parent and question, and the leaf."""
 
     parents: dict[int, int | None] = field(default_factory=dict)
     questions: dict[int, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Model:
         return path[::-1]
 
     def tip(self, message: int) -> int:
-        """Where the branch of a message ends: first children all the way down."""
+        """The end of a message's branch: first children all the way down."""
         while children := self.children(message):
             message = children[0]
         return message

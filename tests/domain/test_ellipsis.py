@@ -1,4 +1,4 @@
-"""What a short turn leaves out, of the questions before it; and replies to questions back."""
+"""Words that a short turn takes from the questions before it; and replies to questions back."""
 
 from __future__ import annotations
 

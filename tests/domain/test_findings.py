@@ -1,4 +1,4 @@
-"""What the writing model is told beside the sources: calculations as data, parts of a question."""
+"""The writing model's input beside the sources: calculations as data, parts of a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn speaks of that nothing names: asked back, and never where it was told."""
+"""References of a turn that nothing names: asked back, and never where it was told."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ async def _context(settings: Settings, **scope: Any) -> AsyncIterator[tuple[Serv
 
 
 async def _call(context: ToolContext, name: str, **arguments: Any) -> ToolOutput:
-    """What a tool returns; its passages enter the ledger, as the loop has it."""
+    """The output of a tool; its passages enter the ledger, as the loop has it."""
     tool = _BY_NAME[name]
     output = await tool.run(tool.arguments.model_validate(arguments), context)
     for hit in output.passages:

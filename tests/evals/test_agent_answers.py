@@ -1,4 +1,4 @@
-"""What holds of every answer of the agent without a model, over questions drawn from samples/."""
+"""Properties of every answer of the agent without a model, over questions from samples/."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def check(answer: Answer, texts: dict[int, str]) -> None:
 
 
 async def check_answers(settings: Settings, count: int) -> Counter[str]:
-    """How many answers of each kind there were, all of them checked."""
+    """The number of answers of each kind, all of them checked."""
     found = rows(settings.database_url, "SELECT id, text FROM documents")
     texts, kinds = dict(found), Counter[str]()
     async with open_services(settings) as services:

@@ -62,7 +62,7 @@ def turns_of(answer: Answer) -> list[Turn]:
 
 
 def what_it_is(answer: Answer) -> tuple[Any, ...]:
-    """What an answer says, cites and proves, and which passages each call brought."""
+    """The text, citations and proof of an answer, and the passages that each call brought."""
     calls = answer.retrieval.gathered.calls if answer.retrieval.gathered else ()
     cited = [(each["n"], each["chunk_id"], each["quote"]) for each in answer.citations]
     proved = [(one.problem, bool(one.calculation)) for one in answer.proof.statements]

@@ -19,7 +19,7 @@ SAMPLES = ROOT / "samples"
 
 
 def _texts() -> dict[str, str]:
-    """What the readers make of the samples, by source_uri."""
+    """The readers' texts of the samples, by source_uri."""
     kinds = {suffix: kind for kind, media in KINDS.items() for suffix in media.suffixes}
     return {
         f"samples/{path.name}": read(kinds[path.suffix], path.read_bytes()).text

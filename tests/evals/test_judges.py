@@ -1,4 +1,4 @@
-"""Who judges, and a model as judge."""
+"""The choice of a judge, and a model as judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case expects of the chunks that are stored."""
+"""The chunks that a case expects to be stored."""
 
 from __future__ import annotations
 

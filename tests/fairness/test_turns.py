@@ -1,4 +1,4 @@
-"""Whose turn is next: the tenants in turn, a bounded number at once, none lost."""
+"""The order of tenants: in turn, a bounded number at once, none lost."""
 
 from __future__ import annotations
 

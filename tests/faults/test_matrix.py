@@ -42,7 +42,7 @@ def deployment(wire: GeminiWire, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @contextmanager
 def _callers(deployment: Deployment) -> Iterator[list[Told]]:
-    """What callers get that ask and upload while the block lasts, one of each at least."""
+    """The results of callers that ask and upload while the block lasts, one of each at least."""
     told: list[Told] = []
     over = threading.Event()
 
@@ -65,7 +65,7 @@ def _callers(deployment: Deployment) -> Iterator[list[Told]]:
 
 
 def endure(deployment: Deployment, fault: Fault) -> list[str]:
-    """What one round broke: accepted files lost or there twice, a torn answer, a long wait.
+    """The losses of one round: accepted files lost or there twice, a torn answer, a long wait.
 
     Prints a row of the table of docs/operations.md.
     """

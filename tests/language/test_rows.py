@@ -1,4 +1,4 @@
-"""What the numbers of a table's row count: a scale of the line above it, percent, or neither."""
+"""The scale of a number in a table's row: that of the line above it, percent, or neither."""
 
 from __future__ import annotations
 

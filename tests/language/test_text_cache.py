@@ -1,4 +1,4 @@
-"""What was read of texts is kept: the same result, in bounded memory, by several threads too."""
+"""Readings of texts are cached: the same result, in bounded memory, by several threads too."""
 
 from __future__ import annotations
 

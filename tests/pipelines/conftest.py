@@ -1,4 +1,4 @@
-"""What tests of the programs share."""
+"""Fixtures that tests of the programs share."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_it_becomes_a_document_of_its_own_when_it_changes(folder: Path, database
 
 
 def test_an_upload_read_anew_for_its_path_stays_an_upload(folder: Path, database_url: str) -> None:
-    """As after a new release, whose readers read it otherwise."""
+    """An older recipe stands for a new release, whose readers read the file otherwise."""
     document_id = _ready_upload(database_url)
     ingest("note.txt")
     with psycopg.connect(database_url, autocommit=True) as connection:

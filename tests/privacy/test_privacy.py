@@ -1,4 +1,4 @@
-"""What leaves the machine is counted at the socket, whichever loop and library connects."""
+"""Connections out of the machine are counted at the socket, in any event loop and library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose prompts are used: a tenant's own, the shipped ones, and never a broken one."""
+"""The prompts in use: a tenant's own, the shipped ones, and never a broken one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails while it is answered, through every protocol: never a cut answer that looks whole."""
+"""Answers that fail midway, through every protocol: never a cut answer that looks whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Reply, daily_quota, refused_key
 
 KEPT = ("conversation", "ui resumable")
-"""What is kept, and so waits for its database: seconds."""
+"""The protocols whose answers are stored, and so wait for the database: seconds."""
 HALF = ("Refunds are ", "accepted wi")
 EVERY = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
 

@@ -45,7 +45,7 @@ async def connected(
 
 
 async def called(session: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool gives, which is the same as structured content and as its one text item."""
+    """The result of a tool, which is the same as structured content and as its one text item."""
     result = await session.call_tool(tool, arguments)
     (item,) = result.content
     assert not result.is_error, item

@@ -38,7 +38,7 @@ def _call(client: httpx.Client, number: int) -> None:
 
 
 def _kept() -> Counter[str]:
-    """How many objects of the SDK, streams between its tasks, and tasks there are, by class."""
+    """The number of objects of the SDK, streams between its tasks, and tasks, by class."""
     gc.collect()
     kinds = [type(one) for one in gc.get_objects()]
     return Counter(

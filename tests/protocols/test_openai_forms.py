@@ -1,4 +1,4 @@
-"""What OpenAI's clients ask the form of an answer to be: kept by a model, or refused in words."""
+"""Response formats that OpenAI's clients ask for: kept by a model, or refused in words."""
 
 from __future__ import annotations
 

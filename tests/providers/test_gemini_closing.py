@@ -1,4 +1,4 @@
-"""Who stops listening to Gemini stops Gemini: a stream's socket closes when its reader goes."""
+"""Closing of Gemini's streams: the socket closes when the stream's reader goes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ async def test_cancelling_the_reader_closes_the_upstream(
 
 
 async def test_a_cancelled_scope_closes_the_upstream(wire: GeminiWire, llm: LanguageModel) -> None:
-    """As a web framework cancels: every further await in the scope is cancelled too."""
+    """Web frameworks cancel in this way: every further await in the scope is cancelled too."""
     wire.script(_endless())
 
     async def read() -> None:

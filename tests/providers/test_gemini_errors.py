@@ -1,4 +1,4 @@
-"""What each of Gemini's errors means, as pure functions."""
+"""The meaning of each of Gemini's errors, as pure functions."""
 
 from __future__ import annotations
 

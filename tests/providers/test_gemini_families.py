@@ -1,4 +1,4 @@
-"""What each family of Gemini models is sent, against a server that refuses what Google does."""
+"""Requests to each family of Gemini models, to a server that refuses what Google refuses."""
 
 from __future__ import annotations
 

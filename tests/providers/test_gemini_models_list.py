@@ -37,7 +37,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(wire: GeminiWire) -> Settings:
-    """Those of a key that no test before has used."""
+    """The settings of a key that no test before has used."""
     return load_settings(database_url="embedded", gemini_api_key=f"AIza-listed-{next(_keys)}")
 
 

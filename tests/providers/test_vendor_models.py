@@ -43,17 +43,17 @@ HELLO = [ChatMessage(role=MessageRole.USER, content="hello there")]
 
 
 def _openai(reason: str | None) -> Any:
-    """As openai 2.54 gives a chunk, and a whole answer: objects."""
+    """A chunk, or a whole answer, of openai 2.54: objects."""
     return SimpleNamespace(choices=[SimpleNamespace(finish_reason=reason, index=0)])
 
 
 def _ollama(reason: str | None) -> Any:
-    """As llama-index-llms-ollama 0.11 gives each: a dict whose ``done_reason`` is there or None."""
+    """A reply of llama-index-llms-ollama 0.11: a dict whose ``done_reason`` is there or None."""
     return {"model": "llama3", "done": reason is not None, "done_reason": reason}
 
 
 def _anthropic(reason: str | None) -> Any:
-    """As llama-index-llms-anthropic 0.12 gives a stream's events: dicts that hold objects."""
+    """A stream's event of llama-index-llms-anthropic 0.12: a dict that holds objects."""
     if reason is None:
         text = SimpleNamespace(type="text_delta", text="Hello")
         return {"type": "content_block_delta", "index": 0, "delta": text}
@@ -346,7 +346,7 @@ async def test_a_vector_without_direction_or_a_failing_vendor_is_an_upstream_err
 
 
 class Busy(Exception):
-    """As a vendor's client raises it: a status, and the response with its headers."""
+    """The error of a vendor's client: a status, and the response with its headers."""
 
     def __init__(self, status: int | None, retry_after: str | None = None, code: str = "") -> None:
         super().__init__(f"{status} for {KEY}")

@@ -28,7 +28,7 @@ async def _replay(services: Services, done: Answer) -> Replay:
 
 
 async def _replayed(url: str, count: int) -> int:
-    """How many of the answers to ``count`` questions came out identical when replayed."""
+    """The number of answers to ``count`` questions that came out identical when replayed."""
     identical = 0
     async with services(url) as opened:
         await bring_in(opened, *map(document, range(20)))

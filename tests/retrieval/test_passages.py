@@ -1,4 +1,4 @@
-"""What a plain search shows of a passage: the words that were hit, and the sentence they are in."""
+"""The excerpt that a plain search shows of a passage: the words hit, and their sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made of a reranker's scores: an order, or nothing; and when to abstain."""
+"""The use of a reranker's scores: an order, or nothing; and when to abstain."""
 
 from __future__ import annotations
 

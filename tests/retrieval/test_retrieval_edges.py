@@ -1,4 +1,4 @@
-"""Where retrieval could quietly do something else: at its limits, and when a helper of it fails."""
+"""Retrieval at its limits, and where a helper of it fails, must not quietly do something else."""
 
 from __future__ import annotations
 

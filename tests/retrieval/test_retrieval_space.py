@@ -1,4 +1,4 @@
-"""What a retrieval says of the space it was made in, and what reading more candidates costs."""
+"""The space that a retrieval says it was made in, and the cost of reading more candidates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_a_retrieval_keeps_its_space_though_the_retriever_settles_on_anoth
 async def test_a_deep_search_is_the_plain_one_with_more_of_its_candidates(
     database_url: str, fusion: Fusion | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many embeddings and searches, the rewriter's terms among them, and the same sources."""
+    """The same embeddings and searches, the rewriter's terms among them, and the same sources."""
     counts: Counter[str] = Counter()
     embed, run_search = WordEmbedding._aget_query_embedding, ChunkStore.run_search
 

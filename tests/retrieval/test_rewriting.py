@@ -66,7 +66,7 @@ async def _hasty(llm: LanguageModel, wire: GeminiWire) -> ModelRewriter:
 
 
 async def _seen(wire: GeminiWire, abandoned: int) -> bool:
-    """Whether the server saw so many requests left, and no stream is being sent any more."""
+    """True where the server saw so many requests left, and no stream is being sent any more."""
     return await asyncio.to_thread(
         wire.wait_until, lambda w: w.abandoned == abandoned and w.open_streams == 0
     )

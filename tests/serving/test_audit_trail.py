@@ -1,4 +1,4 @@
-"""What a server writes into its audit log, and what the command shows of it."""
+"""The entries that a server writes into its audit log, and their display by the command."""
 
 from __future__ import annotations
 

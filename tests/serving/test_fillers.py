@@ -1,4 +1,4 @@
-"""What a text is filled with stops no server: at each entrance the work grows with the length."""
+"""Filler texts stop no server: at each entrance the work grows with the length."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ async def store(database_url: str) -> AsyncIterator[ChunkStore]:
 
 
 async def _all_threads_held(until: threading.Event) -> list[asyncio.Future[bool]]:
-    """As many waiting functions as the event loop has threads, and one more."""
+    """Waiting functions: as many as the event loop has threads, and one more."""
     loop = asyncio.get_running_loop()
     held = [loop.run_in_executor(None, until.wait, 60)]
     most: int = loop._default_executor._max_workers  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from helix.serving.middleware import OneLineStartup, RequestLog
 
 
 async def _start(error: Exception) -> list[Message]:
-    """What a server hears when the application's start fails as Starlette reports it."""
+    """The messages to a server when the application's start fails as Starlette reports it."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "lifespan.startup.failed", "message": "Traceback (most recent…"})

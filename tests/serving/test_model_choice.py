@@ -1,4 +1,4 @@
-"""Which model answers: chosen by request, conversation and tenant; Gemini on a wire, and none."""
+"""The model that answers: chosen by request, conversation and tenant; Gemini on a wire; none."""
 
 from __future__ import annotations
 

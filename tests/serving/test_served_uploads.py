@@ -58,7 +58,7 @@ SELECT (SELECT count(*) FROM documents WHERE id = %s),
        (SELECT count(*) FROM files WHERE content_hash = %s),
        (SELECT count(*) FROM embedding_cache WHERE key = ANY(%s))
 """
-"""What there is of a document: itself, its chunks, its bytes, and the vectors paid for it."""
+"""The rows of a document: itself, its chunks, its bytes, and the vectors paid for it."""
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def ask(client: httpx.Client, question: str) -> tuple[str, list[dict[str, Any]]]
 
 
 class Gates:
-    """What keeps a run's files from their next step until its follower has seen the one before."""
+    """Locks that hold a run's files before their next step until its follower saw the last one."""
 
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
@@ -139,7 +139,7 @@ class Gates:
 
 
 class Seen:
-    """What a follower was told: each file's statuses in order, and every stage in words."""
+    """The events that a follower got: each file's statuses in order, and every stage in words."""
 
     def __init__(self, count: int) -> None:
         self.statuses: dict[int, list[str]] = {n: [] for n in range(count)}

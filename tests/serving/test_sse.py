@@ -47,7 +47,7 @@ def cut(text: str, draw: random.Random) -> list[str]:
 
 
 def parse_stream(stream: bytes) -> tuple[str, list[Citation]]:
-    """What a client reads, by the rules of server-sent events."""
+    """The text and citations that a client reads, by the rules of server-sent events."""
     text, citations = "", None
     for frame in stream.decode().removesuffix("\n\n").split("\n\n"):
         lines = frame.split("\n")

@@ -219,7 +219,7 @@ def _resolved(document: dict[str, Any], reference: str) -> dict[str, Any]:
 
 
 def missing(answer: object, paths: list[str]) -> list[str]:
-    """Which of ``documents[].id`` and the like an answer does not have; an empty list has none."""
+    """The paths, such as ``documents[].id``, that an answer lacks; an empty list lacks all."""
     return [path for path in paths if not _has([answer], path.split("."))]
 
 

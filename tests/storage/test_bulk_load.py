@@ -19,7 +19,7 @@ TEXT = "Refunds take thirty days.\n\nShipping is free.\n\nCall us."
 
 
 def indexed(url: str) -> bool:
-    """Whether the index is there and can be used."""
+    """True where the index is there and can be used."""
     found = rows(
         url, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", index.INDEX_NAME
     )

@@ -74,7 +74,7 @@ def nodes(
 
 
 async def rewrite(store: ChunkStore, document: DocumentRecord) -> Written:
-    """As an ingest does it: only what is not known has a vector."""
+    """Write the document like an ingest: only nodes that are not known have a vector."""
     known = store.known_nodes(URI)
     return await store.write(document, nodes(document, known))
 
@@ -89,7 +89,7 @@ def ids(url: str) -> dict[str, int]:
 
 
 def versions(url: str) -> dict[str, str]:
-    """What changes with any write to a row."""
+    """The row versions, which change with any write to a row."""
     return dict(rows(url, "SELECT node_id, ctid::text || xmin FROM chunks"))
 
 

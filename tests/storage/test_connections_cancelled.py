@@ -1,4 +1,4 @@
-"""Who leaves early takes no connection along: whenever a read is cancelled, the pool keeps all."""
+"""Cancelled reads take no connection along: whenever a read is cancelled, the pool keeps all."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _ask_and_wait_not(client: httpx.Client) -> socket.socket:
 
 
 def _idle(client: httpx.Client) -> bool:
-    """Whether as many connections for reading are free as are open."""
+    """True where as many connections for reading are free as are open."""
     told = client.get("/metrics").text
     counted = dict(re.findall(r'^helix_database_(\w+)\{pool="read"\} (\S+)$', told, re.M))
     return bool(counted["connections"] == counted["connections_idle"])

@@ -1,4 +1,4 @@
-"""What the store says where the database is down, restarts, lacks the schema or refuses."""
+"""The store's errors where the database is down, restarts, lacks the schema or refuses."""
 
 from __future__ import annotations
 

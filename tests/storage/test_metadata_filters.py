@@ -161,7 +161,7 @@ def test_no_filter_breaks_the_statement_or_brings_an_extra_row(
 
 
 def in_memory(one: MetadataFilter) -> set[int] | None:
-    """What LlamaIndex's own filter finds; None where it cannot tell or means something else."""
+    """Rows that LlamaIndex's own filter finds; None where it cannot tell or means another thing."""
     ordered = one.operator in (
         FilterOperator.GT, FilterOperator.GTE, FilterOperator.LT, FilterOperator.LTE,
     )  # fmt: skip

@@ -73,7 +73,7 @@ def fuzzed(module_database_url: str) -> Fuzzed:
 
 
 async def _settings(store: ChunkStore) -> list[Any]:
-    """What every pooled connection says it is set to, and whose it is."""
+    """The session settings of every pooled connection, its user and its tenant."""
     statement = (
         "SELECT array_agg(name || '=' || setting ORDER BY name)::text, current_user::text,"
         " coalesce(current_setting('helix.tenant', true), '') FROM pg_settings"

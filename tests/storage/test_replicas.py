@@ -36,7 +36,7 @@ def present(store: ChunkStore) -> bool:
 
 
 async def answered_by_replica(store: ChunkStore) -> bool:
-    """Whether a read of the store is a replica's."""
+    """True where a read of the store is a replica's."""
     (row,) = await store.read("SELECT pg_is_in_recovery() AS replica", {})
     return bool(row["replica"])
 

@@ -1,4 +1,4 @@
-"""What the statements of a search read where only chunks have statistics, as after a first load."""
+"""The rows that a search reads where only chunks have statistics, as after a first load."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def filled(database_url: str) -> str:
 
 
 def _read(url: str, statement: str, values: Mapping[str, Any], table: str) -> float:
-    """How many rows of ``table`` the plan of ``statement`` looks at, those filtered out too."""
+    """The rows of ``table`` that the plan of ``statement`` reads, those filtered out included."""
     explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}"
     with psycopg.connect(url, autocommit=True) as connection:
         register_vector(connection)

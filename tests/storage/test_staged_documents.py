@@ -50,7 +50,7 @@ def bare_nodes(text: str, reference: str) -> list[TextNode]:
 
 
 async def ingest(store: ChunkStore, text: str, **staged: Any) -> Written:
-    """What the pipeline's own write of ``text`` did."""
+    """The outcome of the pipeline's own write of ``text``."""
     outcome: list[Written] = []
     reference = str(store.reserve(URI))
     store.stage(

@@ -89,7 +89,7 @@ def test_a_quiz_is_taken_and_cards_are_reviewed_in_the_terminal(
 
 
 def _key_of(item: Row) -> str:
-    """What is typed to answer a question rightly."""
+    """The input that answers a question rightly."""
     body = item["body"]
     return str(body["key"] + 1) if item["kind"] == "choice" else "t" if body["truth"] else "f"
 
@@ -100,7 +100,7 @@ def test_a_set_is_ordered_of_a_server_followed_and_taken_along(
     rows(database_url, "UPDATE embedding_space SET identity = %s RETURNING 1", IDENTITY)
 
     def ends() -> bool:
-        """What a worker would do, which this server has none of."""
+        """Do a worker's part, for this server has none: end the runs."""
         update = "UPDATE runs SET status = 'done', finished_at = now() WHERE kind = 'study'"
         return bool(rows(database_url, f"{update} RETURNING id"))
 

@@ -106,7 +106,7 @@ def test_a_good_question_is_kept(make_set: MakeSet, wire: GeminiWire, store: Chu
 def _of_one_passage(
     make_set: MakeSet, wire: GeminiWire, store: ChunkStore, item: dict[str, Any]
 ) -> tuple[Row, list[Row]]:
-    """What comes of one document of one passage, asked twice."""
+    """The set and items made of one document of one passage, asked twice."""
     one = store_text(store, "halden/one.md", "Bridge", OPENED)
     for _ in range(2):
         wire.script(reply(item), on="generate")

@@ -1,4 +1,4 @@
-"""When cards come again: py-fsrs's own schedule, kept as JSON between reviews."""
+"""The time when cards come again: py-fsrs's own schedule, kept as JSON between reviews."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What tests share, each module named for what it gives."""
+"""Helpers that tests share, each module named for what it gives."""

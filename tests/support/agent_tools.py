@@ -14,7 +14,7 @@ from helix.domain.scope import Scope
 
 
 class Wanted(Arguments):
-    """What the tools of these tests take."""
+    """The arguments of these tests' tools."""
 
     query: str
 

@@ -50,7 +50,7 @@ def units(text: str, start: int, end: int) -> str:
 
 
 def read_by_sdk(**asked: Any) -> dict[str, Json]:
-    """What each version of the SDK makes of a chat (tests/protocols/node/read_chat.mjs)."""
+    """The reading of a chat by each version of the SDK (tests/protocols/node/read_chat.mjs)."""
     script = NODE / "read_chat.mjs"
     assert (NODE / "node_modules").is_dir(), "npm's ai is not installed: run `make node`"
     ran = subprocess.run(

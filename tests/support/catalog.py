@@ -48,7 +48,7 @@ _PARTS = {
 
 
 def catalog(url: str) -> dict[str, set[str]]:
-    """What there is of each kind, all but the order of columns and comments in functions."""
+    """The objects of each kind, without the order of columns and comments in functions."""
     with psycopg.connect(url) as connection:
         return {
             part: {repr(row) for row in connection.execute(query)} for part, query in _PARTS.items()

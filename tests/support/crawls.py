@@ -10,7 +10,7 @@ from tests.support.web_site import LIMITS, Website, nothing, options_of
 async def crawl(
     site: Website, path: str = "/", known: StoredPages = nothing, **options: object
 ) -> list[Result]:
-    """What a crawl of ``site`` from ``path`` on gives, in order."""
+    """The results of a crawl of ``site`` from ``path`` on, in order."""
     return [
         result
         async for result in plan_crawl(options_of(site, path, **options), known, limits=LIMITS)

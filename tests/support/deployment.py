@@ -32,7 +32,7 @@ BOUND_SECONDS = 12.0
 
 @dataclass
 class Told:
-    """What one caller got: an HTTP status, 0 for a connection that was refused or cut."""
+    """The result of one caller: an HTTP status, 0 for a connection that was refused or cut."""
 
     what: str
     status: int
@@ -50,7 +50,7 @@ class Deployment:
     wire: GeminiWire
     port: int
     prefix: tuple[str, ...] = ()
-    """What goes before the server's command."""
+    """The words in front of the server's command."""
     variables: dict[str, str] = field(default_factory=dict)
     """Of the server, besides its settings."""
     process: Process | subprocess.Popen[bytes] | None = None
@@ -147,7 +147,7 @@ class Deployment:
         return Told("upload", response.status_code, time.monotonic() - began, whole)
 
     def is_well(self) -> bool:
-        """Whether a question is answered to its end, and more are welcome."""
+        """True where a question is answered to its end, and more are welcome."""
         try:
             ready = httpx.get(self.url + "/readyz", timeout=5).status_code == 200
         except httpx.TransportError:
@@ -156,7 +156,7 @@ class Deployment:
         return ready and told.status == 200 and told.whole
 
     def losses(self) -> list[str]:
-        """What is missing, there twice or torn of all that was accepted; empty: nothing is."""
+        """The accepted files that are missing, there twice or torn; empty: none is."""
         with psycopg.connect(self.database_url) as connection:
             documents = connection.execute(
                 "SELECT d.title, d.status, d.text,"
@@ -177,7 +177,7 @@ class Deployment:
         return wrong
 
     def settled(self) -> bool:
-        """Whether all that was accepted is in, within the patience of a slow machine."""
+        """True where all that was accepted is in, within the patience of a slow machine."""
 
         def done() -> bool:
             with suppress(psycopg.Error, KeyError):
@@ -188,7 +188,7 @@ class Deployment:
 
 
 def _is_line(response: httpx.Response) -> bool:
-    """Whether an error is JSON with one line."""
+    """True where an error is JSON with one line."""
     if not response.headers.get("content-type", "").startswith("application/json"):
         return False
     return "\n" not in str(response.json().get("error", "\n"))

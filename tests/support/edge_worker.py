@@ -46,7 +46,7 @@ const limiter :Workerd.Worker = (
 
 
 def settings_file() -> dict[str, Any]:
-    """What wrangler.jsonc says; lines that begin with // are comments."""
+    """The contents of wrangler.jsonc; lines that begin with // are comments."""
     text = (EDGE / "wrangler.jsonc").read_text()
     read: dict[str, Any] = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
     return read

@@ -105,7 +105,7 @@ def eventually(condition: Callable[[], bool], seconds: float = STOP_SECONDS) -> 
 
 
 def stops(directory: Path) -> bool:
-    """Whether nothing is left soon, and Postgres went in good order."""
+    """True where soon no process is left, and Postgres ended in good order."""
     return (
         eventually(lambda: not processes(directory))
         and not (directory / "pgdata/postmaster.pid").exists()

@@ -91,7 +91,7 @@ def write(store: ChunkStore, document: DocumentRecord) -> int:
 
 
 def rows(url: str, statement: LiteralString, *values: Any) -> list[Any]:
-    """What ``statement`` gives on a connection of its own, committed."""
+    """The rows that ``statement`` gives on a connection of its own, committed."""
     with psycopg.connect(url) as connection:
         return connection.execute(statement, values).fetchall()
 

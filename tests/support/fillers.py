@@ -40,7 +40,7 @@ def processor_seconds(work: Callable[..., object], *args: object) -> float:
 
 
 def grows_linearly(shorter: float, longer: float) -> bool:
-    """Whether ``longer`` seconds are what linear work takes over a text ten times as long.
+    """True where ``longer`` seconds are what linear work takes over a text ten times as long.
 
     Work below 30 ms counts as 30 ms: so little tells nothing of its growth.
     """

@@ -51,7 +51,7 @@ ORDERS: dict[FilterOperator, Callable[[Any, Any], bool]] = {
     FilterOperator.LTE: lambda a, b: a <= b,
 }
 Sure = tuple[bool, bool]
-"""Whether a row must be found, and whether it may be: the text of an array is Postgres's own."""
+"""A pair: the row must be found, and it may be: the text of an array is Postgres's own."""
 YES, NO, PERHAPS = (True, True), (False, False), (False, True)
 
 
@@ -74,7 +74,7 @@ def _plain(value: Any) -> str | None:
 
 
 def fits(metadata: dict[str, Any], one: MetadataFilter) -> Sure:
-    """Whether ``one`` finds a row of this metadata."""
+    """A pair: ``one`` must find a row of this metadata, and it may find it."""
     operator, value, held = one.operator, one.value, metadata.get(one.key)
     if not _holdable(one.key):
         return _sure(operator in NEGATIVE)

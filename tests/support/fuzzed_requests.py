@@ -109,7 +109,7 @@ def request_body(draw: random.Random, ids: list[int]) -> dict[str, Any]:
 
 
 def encoded(made: dict[str, Any]) -> bytes:
-    """As a client sends it; lone surrogates as escapes or as bytes that are no UTF-8."""
+    """The bytes that a client sends; lone surrogates as escapes or as bytes that are no UTF-8."""
     if sum(map(ord, json.dumps(made))) % 2:
         return json.dumps(made).encode()
     return json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -146,7 +146,7 @@ def quadratic(root: str, body: str) -> bytes:
 
 
 def external(root: str, body: str, address: str) -> bytes:
-    """What is at ``address`` in the place of {}, as an entity and by the type definition."""
+    """XML that includes ``address`` in the place of {}, as an entity and by its type definition."""
     return _with_entities(
         root, f'<!ENTITY % d SYSTEM "{address}"> %d; <!ENTITY f SYSTEM "{address}">',
         body.format("before &f; after"),

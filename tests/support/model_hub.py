@@ -34,7 +34,7 @@ class ModelHub:
     asked: list[tuple[str, str, str]] = field(default_factory=list)
 
     def listing(self) -> bytes:
-        """What the hub's API tells of the repository."""
+        """The repository's entry, as the hub's API gives it."""
         files = [
             {
                 "rfilename": name, "size": len(content), "blobId": "0" * 40,

@@ -1,4 +1,4 @@
-"""What a deployment takes for its machine's: a name server and a clock of its own.
+"""A name server and a clock that a deployment takes for its machine's.
 
 Both want Linux; names want root, who may mount, and the clock a C compiler.
 """
@@ -24,7 +24,7 @@ _SOURCE = Path(__file__).with_name("clock.c")
 
 
 class Answering(Enum):
-    """What a name server does with a question."""
+    """The ways in which a name server treats a question."""
 
     WELL = "well"
     FAILING = "failing"
@@ -53,7 +53,7 @@ class NameServer:
         self._socket.close()
 
     def prefix(self, folder: Path) -> tuple[str, ...]:
-        """What goes before a command that is to ask this server for names."""
+        """The words in front of a command that is to ask this server for names."""
         configuration = folder / "resolv.conf"
         configuration.write_text(f"nameserver {_ADDRESS}\n")
         return "unshare", "--mount", "sh", "-c", _MOUNT, str(configuration)

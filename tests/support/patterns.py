@@ -161,7 +161,7 @@ def ways(used: Used) -> Iterator[str]:
 
 
 def run(pattern: re.Pattern[Any], method: str, text: str) -> object:
-    """What ``method`` does with a whole text."""
+    """The result of ``method`` on a whole text."""
     subject: Any = text.encode() if isinstance(pattern.pattern, bytes) else text
     if method == "sub":
         return pattern.sub(lambda found: found[0], subject)

@@ -16,7 +16,7 @@ START = len(FIRST) + 2
 
 
 def box_of(start: int, end: int) -> WordBox:
-    """Where the word ``TEXT[start:end]`` is put: 5 points a character, lines 12 apart."""
+    """The box of the word ``TEXT[start:end]``: 5 points a character, lines 12 apart."""
     line_start = TEXT.rfind("\n", 0, start) + 1
     top = 72.0 + 12.0 * TEXT.count("\n", START if start >= START else 0, start)
     left = 72.0 + 5.0 * (start - line_start)

@@ -123,5 +123,5 @@ def events_of(content: bytes) -> list[tuple[str, Any]]:
 
 
 def lasting(answer: dict[str, Any]) -> dict[str, Any]:
-    """What two answers to one question have in common."""
+    """The fields that two answers to one question have in common."""
     return {key: answer[key] for key in KEYS[:5]}

@@ -43,7 +43,7 @@ class Reply:
 
 @dataclass
 class ScriptedServer:
-    """Where it listens, what it was asked (method, path, headers), whether a client left.
+    """A server's address, its requests (method, path, headers), and the event of a client leaving.
 
     ``broken`` counts the requests whose body broke off.
     """

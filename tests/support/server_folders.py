@@ -1,4 +1,4 @@
-"""Where the Postgres servers of tests lie: in memory, on a machine that has the room."""
+"""The folder of the tests' Postgres servers: in memory, on a machine that has the room."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 MEMORY = Path("/dev/shm")
 """Linux's file system in memory. In a container it often has 64 MB."""
 ROOM_BYTES = 6 << 30
-"""What must be free there and in memory: each process of pytest has a server of up to 1 GB."""
+"""Bytes that must be free there and in memory: each pytest process has a server of up to 1 GB."""
 
 
 def new_folder() -> Path:

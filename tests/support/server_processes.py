@@ -53,7 +53,7 @@ def children(process: Process) -> list[psutil.Process]:
 
 
 def ended(processes: list[psutil.Process]) -> bool:
-    """Whether none of them runs any more; one that nobody has waited for does not run either."""
+    """True where none of them runs any more; one that nobody has waited for does not run either."""
     return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
 
 

@@ -51,7 +51,7 @@ def run_cold(*arguments: str, **values: str) -> subprocess.CompletedProcess[str]
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
-    """Whether ``holds`` became true within the seconds."""
+    """True where ``holds`` became true within the seconds."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:

@@ -97,7 +97,7 @@ class Server:
                 process.send_signal(number)
 
     def kill(self) -> None:
-        """As a machine that loses power."""
+        """Kill the process, like a machine that loses power."""
         if self.process is not None:
             self.send(signal.SIGKILL)
             self.process.wait()

@@ -66,7 +66,7 @@ STUDY = "/v1/study/{set_id}"
 ATTACHED = "/v1/conversations/{conversation_id}/attachments"
 ASKED = {"model": "helix", "messages": [{"role": "user", "content": QUESTION}]}
 Sent = dict[str, Any]
-"""What httpx sends: params, json, data, files."""
+"""The arguments of httpx's request: params, json, data, files."""
 ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("GET", "/ask"): lambda ids: {"params": {"q": QUESTION, "document_id": ids.document}},
     ("POST", "/v1/query"): lambda ids: {
@@ -199,7 +199,7 @@ ASKING = ("/ask", "/v1/query", "/v1/chat/completions", "/v1/responses", "/v1/ui/
 """Routes that answer from the documents that the request names."""
 OPEN = {("GET", path) for path in ("/healthz", "/health", "/readyz")}
 OF_ALL = ("/v1/prompts", "/v1/progress")
-"""What these name, prompts and days, every tenant has."""
+"""Routes whose names, of prompts and days, exist for every tenant."""
 BY_ID = [
     route
     for route in ROUTES
@@ -210,7 +210,7 @@ BY_ID = [
 
 
 def line_of(response: httpx.Response) -> str:
-    """What a refusal says, in the words of its route's protocol."""
+    """The message of a refusal, in the words of its route's protocol."""
     told = response.json()["error"]
     line: str = told["message"] if isinstance(told, dict) else told
     return line

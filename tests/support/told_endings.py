@@ -1,4 +1,4 @@
-"""How each protocol tells a whole answer from a cut one, in the bytes that its clients look for."""
+"""The marks of whole and of cut answers in each protocol, as the bytes its clients look for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Protocol:
         }
 
     def ending(self, response: httpx.Response) -> Ending:
-        """How ``response`` ended for a client that knows the protocol; fails if that is unclear."""
+        """The end of ``response`` for a client that knows the protocol; fails if unclear."""
         text, seen = response.text, [piece in response.text for piece in self.whole]
         assert all(seen) or not any(seen), (self.path, seen, text)
         if response.status_code >= 400:

@@ -102,7 +102,7 @@ def hog(data: bytes, progress: Progress) -> ReadText:
 
 
 def native_hog(data: bytes, progress: Progress) -> ReadText:
-    """As C++ does: touch what malloc gives, and abort when it gives none."""
+    """Hog memory as C++ does: touch what malloc gives, and abort when it gives none."""
     malloc = ctypes.CDLL(None).malloc
     malloc.restype = ctypes.c_void_p
     while block := malloc(1 << 20):
@@ -111,7 +111,7 @@ def native_hog(data: bytes, progress: Progress) -> ReadText:
 
 
 def greedy(data: bytes, progress: Progress) -> ReadText:
-    """As Rust does: asks for more than there is at once, says so and aborts."""
+    """Ask for more memory than there is at once, say so and abort, as Rust does."""
     ctypes.CDLL(None).malloc(1 << 40)
     os.write(2, b"Warning: odd\nmemory allocation of 1099511627776 bytes failed\n")
     os.abort()

@@ -19,7 +19,7 @@ LIMITS = FetchLimits(largest=2**20, connect=2, read=2, total=5)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a path answers. ``etag`` makes it conditional; ``hang`` seconds pass before it."""
+    """The answer of a path. ``etag`` makes it conditional; ``hang`` seconds pass before it."""
 
     body: bytes = b""
     status: int = 200
@@ -109,7 +109,7 @@ class Website:
 
     @property
     def paths(self) -> list[str]:
-        """What was asked for, without robots.txt and sitemaps."""
+        """The paths that were asked for, without robots.txt and sitemaps."""
         asked = (request.path for request in self.seen)
         return [path for path in asked if not path.endswith(("robots.txt", "sitemap.xml"))]
 
@@ -189,7 +189,7 @@ def options_of(site: Website, path: str = "/", **options: object) -> CrawlOption
 
 
 def stored_of(results: Iterable[Result]) -> StoredPages:
-    """What the database would know after these were written."""
+    """The stored pages that the database would have after these were written."""
     by_url: dict[str, StoredPage] = {}
     for result in results:
         if isinstance(result, PageToRead):

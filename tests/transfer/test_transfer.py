@@ -189,7 +189,7 @@ def _refused(folder: Path, url: str, why: str, *more: str) -> None:
 
 
 def _damaged(folder: Path, url: str) -> None:
-    """What is not as it was written comes in neither in whole nor in part."""
+    """Damaged copies come in neither in whole nor in part."""
     manifest = json.loads((folder / "manifest.json").read_text())
 
     def copy(name: str) -> Path:

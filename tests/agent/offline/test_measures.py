@@ -51,7 +51,7 @@ HITS = (
 
 
 async def _computed(question: str) -> str | None:
-    """What the plan's calculation says; None where it computes nothing."""
+    """The text of the plan's calculation; None where it computes nothing."""
     ledger, nothing = Ledger(), cast(Any, None)
     for hit in HITS:
         ledger.add(hit, 1)

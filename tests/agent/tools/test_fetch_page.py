@@ -25,7 +25,7 @@ def _run(given: ToolContext) -> Run:
 
 
 async def _site_asked(site: Website, run: Run, path: str = "/lamps") -> str:
-    """What the model is told of the page, which the loop calls for."""
+    """The text that the model gets when the loop fetches the page."""
     return await run.call("fetch_page", {"url": site.url(path)})
 
 

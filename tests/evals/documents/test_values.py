@@ -1,4 +1,4 @@
-"""Whether an answer says a value."""
+"""Answers that say a value, and answers that do not."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def made(embedder: Embedder) -> list[str]:
 
 
 class Heard(list[tuple[int, int]]):
-    """What a progress was told: (batches done, batches in all)."""
+    """The calls of a progress callback: (batches done, batches in all)."""
 
     async def __call__(self, done: int, total: int) -> None:
         self.append((done, total))

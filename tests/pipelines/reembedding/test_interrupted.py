@@ -63,7 +63,7 @@ def asked_for(wire: GeminiWire) -> list[str]:
 
 
 def filled_texts(url: str) -> set[str]:
-    """What was embedded of each chunk that has its new vector."""
+    """The embedded text of each chunk that has its new vector."""
     found = rows(url, "SELECT content, metadata_ FROM chunks WHERE embedding_next IS NOT NULL")
     return {embedded_text(content, metadata) for content, metadata in found}
 

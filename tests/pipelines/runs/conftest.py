@@ -1,4 +1,4 @@
-"""What tests of runs share."""
+"""Fixtures that tests of runs share."""
 
 from __future__ import annotations
 

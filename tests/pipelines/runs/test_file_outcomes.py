@@ -1,4 +1,4 @@
-"""What comes of a file, and of its bytes: ended once, read again, replaced, unchanged."""
+"""The outcome of a file, and of its bytes: ended once, read again, replaced, unchanged."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from tests.support.wire.gemini import GeminiWire
 
 IDENTITY = "gemini:gemini-embedding-001:1536"
 SAYS = re.compile(r"Number (\d+) says in version (\d+)")
-"""What every chunk starts its sentences with: whose it is, and of which version."""
+"""The beginning of every chunk's sentences: the document it is of, and the version."""
 
 
 class Corpus:

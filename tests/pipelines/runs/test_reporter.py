@@ -1,4 +1,4 @@
-"""What an ingest shows as it goes."""
+"""The progress that an ingest shows."""
 
 from __future__ import annotations
 

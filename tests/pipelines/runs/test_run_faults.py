@@ -60,7 +60,7 @@ async def test_a_workflow_whose_start_was_lost_with_the_database_is_queued_again
 async def test_a_queued_run_whose_workflow_has_ended_is_begun_all_the_same(
     database_url: str, connection: psycopg.Connection, wire: GeminiWire
 ) -> None:
-    """As one that a worker took while it was closing."""
+    """A worker that is closing may take such a run."""
     run_id = stored(database_url, upload("one")).run_id
     assert run_id is not None
     connection.execute("UPDATE runs SET status = 'failed'")  # the worker's loop leaves it alone

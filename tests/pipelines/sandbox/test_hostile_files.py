@@ -21,7 +21,7 @@ LIMITS = ReadLimits(seconds=4, memory_mb=320, text_chars=30_000_000)
 AT_ONCE = 3
 
 Outcome = ReadText | str
-"""What became of a file: its text, or the reason why there is none."""
+"""The outcome of a file: its text, or the reason why there is none."""
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def _sandbox(limits: ReadLimits = LIMITS) -> AsyncIterator[Sandbox]:
 async def _outcomes(
     files: Iterable[tuple[str, str, bytes]], limits: ReadLimits = LIMITS
 ) -> dict[str, Outcome]:
-    """What became of each (name, kind, bytes)."""
+    """The outcome of each (name, kind, bytes)."""
     found: dict[str, Outcome] = {}
     waiting = iter(files)
 
@@ -81,7 +81,7 @@ async def _outcomes(
 
 
 def _faults(outcomes: dict[str, Outcome]) -> dict[str, Outcome]:
-    """Those that are neither a text with something in it nor a reason in one line, or tell more."""
+    """The outcomes that are neither a text with content nor a reason in one line, or tell more."""
     return {name: outcome for name, outcome in outcomes.items() if not _is_sound(outcome)}
 
 
@@ -134,7 +134,7 @@ async def test_2000_damaged_files_are_read_or_refused(tree: Path) -> None:
 
 
 async def _read_mutants(count: int) -> dict[str, Outcome]:
-    """What became of ``count`` damaged files, of which some were read and some not."""
+    """The outcomes of ``count`` damaged files, of which some were read and some not."""
     files = ((f"{number} {kind}", kind, data) for number, (kind, data) in enumerate(mutants(count)))
     outcomes = await _outcomes(files)
     assert len(outcomes) == count

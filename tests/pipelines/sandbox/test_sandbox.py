@@ -192,7 +192,7 @@ async def test_text_is_limited(sandbox: Sandbox) -> None:
      "[[0, 7, [], 0]]", "[[0, 7, [1]]]", "[[0, 7, [], null, 5]]"],
 )  # fmt: skip
 async def test_marks_that_are_wrong_are_refused(sandbox: Sandbox, spans: str) -> None:
-    """Those that leave out words among them: nothing may be lost."""
+    """Marks that leave out words are refused too: nothing may be lost."""
     reason = await _reason(sandbox, "mark", spans.encode())
     assert reason.startswith(("the reader marked it wrongly", "the reader failed (TypeError"))
 

@@ -69,7 +69,7 @@ def connect(port: int) -> socket.socket:
 
 
 def rest(client: socket.socket) -> bytes:
-    """What comes until the server closes."""
+    """The bytes that come until the server closes."""
     parts = []
     with contextlib.suppress(ConnectionError):  # a reset is how the server closes on unread bytes
         while part := client.recv(65536):
@@ -78,7 +78,7 @@ def rest(client: socket.socket) -> bytes:
 
 
 def sent_until_refused(client: socket.socket, start: bytes, again: bytes, most: int) -> int:
-    """How many bytes, ``most`` at most, the server takes: ``start``, then ``again`` repeatedly."""
+    """The number of bytes that the server takes, at most ``most``: ``start``, then ``again``s."""
     client.sendall(start)
     sent = len(start)
     with contextlib.suppress(OSError):  # closed, or no longer read: this is the refusal

@@ -25,18 +25,18 @@ from tests.serving.network.test_connection_limits import application as small_an
 SECONDS = 2.0
 """Each of the server's limits in time, in these tests."""
 PATIENCE = 120.0
-"""When to give up: the limits, on a machine that has much else to do."""
+"""The seconds to give up after: the limits, on a machine that has much else to do."""
 STARTS = {
     "slow head": HEAD,
     "slow body": b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n",
     "slow reader": b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "flood": b"",
 }
-"""What each kind of client begins with; the first two then send a byte now and then."""
+"""The bytes that each kind of client begins with; the first two then send a byte now and then."""
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """As the other tests' one, but /large is sent in parts, as a server that streams does."""
+    """The other tests' application, but /large is sent in parts, as a server that streams does."""
     if scope["path"] != "/large":
         await small_answers(scope, receive, send)
         return
@@ -83,7 +83,7 @@ def _open(port: int, kind: str) -> socket.socket:
 
 
 def _is_closed(client: socket.socket) -> bool:
-    """Whether the server has closed; what it said before is passed over."""
+    """True where the server has closed; bytes that it sent before are passed over."""
     try:
         return client.recv(4096) == b""
     except BlockingIOError:

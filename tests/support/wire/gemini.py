@@ -169,7 +169,7 @@ class GeminiWire:
         return [r for r in self.requests if kind in ("any", r.kind)]
 
     def wait_until(self, holds: Callable[[GeminiWire], bool], seconds: float = 60.0) -> bool:
-        """Whether ``holds`` became true within the seconds; blocks the calling thread only.
+        """True where ``holds`` became true within the seconds; blocks the calling thread only.
 
         The default is for an event that has to come, however busy the machine is.
         """
@@ -273,7 +273,7 @@ class _Connection:
         return True
 
     def _refusal(self, request: Received) -> Failure | None:
-        """What the real API refuses by itself."""
+        """The refusal that the real API would give by itself."""
         if not request.headers.get("x-goog-api-key"):
             return Failure(403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers.")
         if len(request.body.get("requests", ())) > MAX_BATCH:

@@ -1,4 +1,4 @@
-"""What the Gemini wire server can be told to reply, and the JSON it becomes."""
+"""The replies that the Gemini wire server can be told to give, and the JSON they become."""
 
 from __future__ import annotations
 

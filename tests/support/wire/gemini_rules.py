@@ -1,4 +1,4 @@
-"""What Google refuses in a request to generate, by the model that is asked.
+"""The rules by which Google refuses a request to generate, by the model that is asked.
 
 Written from Google's pages and from reports of its answers, not from the table that Helix has: a
 mistake there is refused here. Where a page says that a field is ignored and may be refused, it is.
