@@ -15,6 +15,7 @@ from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, percentiles
 from helix.library.access import Library
 from helix.library.batches import delete_documents, label_documents
+from helix.library.change_feed import changes
 from helix.library.document_list import (
     DocumentFilter,
     Page,
@@ -22,7 +23,6 @@ from helix.library.document_list import (
     matching_ids,
     summarise,
 )
-from helix.library.watching import changes
 from helix.store import ChunkStore
 
 DOCUMENTS = 10_000

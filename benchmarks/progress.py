@@ -17,8 +17,8 @@ from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, p50, percentiles
 from helix.library.access import Library
 from helix.progress.actions import Action, Learner, RecordedAction
-from helix.progress.reading import read_progress
-from helix.progress.storing import store
+from helix.progress.storage import store
+from helix.progress.summary import read_progress
 from helix.storage.tenant_store import TenantStore
 
 FEW, MANY, QUICK_MANY = 1000, 1_000_000, 20_000

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 
 from evals.documents.values import numbers
 from helix.answering.answer import Answer, Question
-from helix.answering.gathering import Mode
+from helix.answering.gatherer import Mode
 from helix.answering.pipeline import AnswerRequest
 from helix.domain.scope import Scope
 from helix.services import Services

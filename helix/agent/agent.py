@@ -16,7 +16,7 @@ from helix.agent.replay_planner import ReplayPlanner
 from helix.agent.run import BoundReached, Bounds, Run
 from helix.agent.tool import AnyTool, ToolContext
 from helix.agent.tools import TOOLS
-from helix.answering.gathering import Assignment, Event
+from helix.answering.gatherer import Assignment, Event
 from helix.domain.retrieval import Retrieval, Trace
 from helix.errors import HelixError
 from helix.library.access import Library

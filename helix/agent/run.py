@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from helix.agent.rendering import arguments_problem, outcome_text, source_json
 from helix.agent.step import Outcome
 from helix.agent.tool import AnyTool, ToolContext, ToolFailure, ToolOutput
-from helix.answering.gathering import Event
+from helix.answering.gatherer import Event
 from helix.domain.prompt import Before
 from helix.domain.tool_calls import Ended, Gathered, ToolCall
 from helix.domain.tool_results import ToolResult

@@ -16,9 +16,9 @@ from helix.answering.clarification import clarifying_question, question_back
 from helix.answering.code.blocks import without_code
 from helix.answering.code.model import CodeName
 from helix.answering.debug import debug_block
-from helix.answering.from_history import from_history
-from helix.answering.gathering import Mode
+from helix.answering.gatherer import Mode
 from helix.answering.guardrails import Flag
+from helix.answering.history_support import from_history
 from helix.answering.images import UploadedImage
 from helix.answering.model_use import model_json
 from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance
@@ -298,7 +298,7 @@ def answer_of(
 
 
 def _names(text: str, retrieval: Retrieval) -> list[CodeName]:
-    from helix.answering.code.linking import linked_names  # Pygments, for who writes code alone
+    from helix.answering.code.links import linked_names  # Pygments, for who writes code alone
 
     return linked_names(text, retrieval.sources)
 

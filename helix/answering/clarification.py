@@ -5,12 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from helix.domain.asked import read_question
 from helix.domain.history import History
+from helix.domain.question_analysis import read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.turns import Turn
-from helix.domain.unresolved import unnamed, which
+from helix.domain.unresolved_references import unnamed, which
 from helix.language.paraphrases import meanings
 from helix.language.terms import terms
 

@@ -17,7 +17,7 @@ from llama_index.core.schema import QueryBundle
 
 from helix.answering.delta_filters import filtered
 from helix.answering.form import BlockReader, FormChoice, WrongForm, with_form_rules
-from helix.answering.gathering import Assignment, Event, Gathering, NeedsModel
+from helix.answering.gatherer import Assignment, Event, Gathering, NeedsModel
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import ImagesNotSupported, UploadedImage, image_messages
 from helix.answering.numbering import KnownMarkers, rewritten
@@ -32,7 +32,7 @@ from helix.domain.citations import cite
 from helix.domain.findings import Findings, findings
 from helix.domain.followups import FollowUp, with_topic
 from helix.domain.history import History
-from helix.domain.incoming import judged
+from helix.domain.input_text import judged
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
 from helix.domain.prompt import FINDINGS, SAID, chat_messages
 from helix.domain.retrieval import Retrieval

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from helix.answering.gathering import Event as Event
+from helix.answering.gatherer import Event as Event
 from helix.answering.numbering import Renumbering, rewritten
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.stream import AnswerStream

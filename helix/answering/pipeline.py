@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from helix.answering.answer import Answer, Question, answer_of
-from helix.answering.choosing import Answerer, Answerers
+from helix.answering.answerers import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
-from helix.answering.gathering import Gatherer, Gathering
+from helix.answering.gatherer import Gatherer, Gathering
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
 from helix.answering.numbering import for_readers

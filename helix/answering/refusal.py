@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TypedDict
 
-from helix.domain.asked import AskedQuestion, read_question
+from helix.domain.question_analysis import AskedQuestion, read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.source_place import SourcePlace

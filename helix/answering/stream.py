@@ -7,7 +7,7 @@ from contextlib import aclosing
 from functools import reduce
 from operator import add
 
-from helix.answering.gathering import Event
+from helix.answering.gatherer import Event
 from helix.answering.guardrails import Hygiene
 from helix.answering.numbering import KnownMarkers
 from helix.answering.statement_filter import StatementFilter

@@ -7,9 +7,9 @@ from contextlib import aclosing
 
 from helix.answering.proof.results import result_problem
 from helix.contract import REFUSAL
-from helix.domain.asked import read_question
 from helix.domain.citations import is_refusal
 from helix.domain.context import Source
+from helix.domain.question_analysis import read_question
 from helix.domain.relevance import irrelevance
 
 

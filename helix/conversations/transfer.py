@@ -13,13 +13,13 @@ from helix.answering.images import KINDS, UploadedImage, image_type
 from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.names import new_id
-from helix.conversations.reading import all_messages, get_conversation
 from helix.conversations.tree import NewMessage, add_message, switch
-from helix.domain.incoming import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE, bounded
+from helix.conversations.views import all_messages, get_conversation
+from helix.domain.input_text import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE, bounded
 from helix.domain.questions import is_blank
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.library.uploads import clean_name
 
 FORMAT = "helix-conversation-1"

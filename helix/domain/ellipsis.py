@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from helix.domain.asked import STOP_WORDS, read_question
 from helix.domain.history import History
 from helix.domain.noun_phrases import definite, early_pronoun, pointed
+from helix.domain.question_analysis import STOP_WORDS, read_question
 from helix.language.periods import Period, periods
 from helix.language.rates import ADVERBS, RATE, RHYTHM
 from helix.language.word_lists import tables, word_lists

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from helix.domain.asked import STOP_WORDS, read_question
 from helix.domain.ellipsis import POINTING, depends, in_full, in_reply, points_back
 from helix.domain.history import History
-from helix.domain.incoming import judged
+from helix.domain.input_text import judged
 from helix.domain.intents import courtesy
+from helix.domain.question_analysis import STOP_WORDS, read_question
 from helix.language.terms import question_words, terms
 from helix.language.words import words
 

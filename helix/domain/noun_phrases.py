@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from helix.domain.asked import STOP_WORDS
+from helix.domain.question_analysis import STOP_WORDS
 from helix.language.terms import terms
 from helix.language.word_lists import expression, word_lists
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from helix.domain.incoming import bounded
+from helix.domain.input_text import bounded
 from helix.errors import BadRequest
 
 _HOW = ": ask with /ask?q=your%20question"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
-from helix.domain.asked import AnswerKind, AskedQuestion
+from helix.domain.question_analysis import AnswerKind, AskedQuestion
 from helix.domain.source_place import SourcePlace
 from helix.language.durations import lengths_in, months_in
 from helix.language.paraphrases import meanings

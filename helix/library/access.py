@@ -68,7 +68,7 @@ class Library:
         self._aside = asyncio.Semaphore(_WRITERS)
         self._large = asyncio.Lock()
         self.watches: dict[str, Watch] = {}
-        """The watches for changes, by tenant (helix/library/watching.py)."""
+        """The watches for changes, by tenant (helix/library/change_feed.py)."""
 
     def of(self, tenant: str) -> Library:
         """The library of another tenant; they share what limits them."""

@@ -14,7 +14,7 @@ from helix.errors import HelixError
 from helix.library.access import Library
 from helix.library.document_edits import edit_document
 from helix.library.documents import no_document, remove_document, tag_document
-from helix.library.rereading import reread_all
+from helix.library.reingestion import reread_all
 from helix.storage.connections import Connected
 
 MOST = 1000

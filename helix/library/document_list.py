@@ -10,7 +10,7 @@ from helix.domain.names import company_keys, kind_key
 from helix.errors import BadRequest
 from helix.library.access import Library, Row, compose
 from helix.library.documents import FIELDS
-from helix.library.paging import decode_cursor, encode_cursor, like_pattern
+from helix.library.pagination import decode_cursor, encode_cursor, like_pattern
 
 Sort = Literal["updated", "title", "size", "kind", "status"]
 Order = Literal["asc", "desc"]

@@ -17,7 +17,7 @@ from psycopg.rows import class_row
 
 from helix.domain.scope import tenant_name
 from helix.errors import BadRequest
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.connections import Connected

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from helix.contract import ENDED_RUN
 from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
-from helix.library.paging import decode_cursor, encode_cursor
+from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import cancel_run
 
 POLL_SECONDS = 0.25

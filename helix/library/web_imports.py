@@ -9,7 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from helix.errors import BadRequest, HelixError
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.library.runs import create_run, find_open_run
 from helix.storage.connections import Connected
 

@@ -1,8 +1,9 @@
-"""The process that is llama.cpp's server over one model: ``python -m`` this, by its keeper.
+"""The process that is llama.cpp's server over one model: ``python -m`` this, by its supervisor.
 
 The first line of standard input is a JSON object: the fields of ServerOptions, the ``key`` that
-requests need, the keeper's process id as ``parent``. Once the model is loaded, its address, on
-loopback, is the one line of standard output. It ends when standard input does, and with its keeper.
+requests need, the supervisor's process id as ``parent``. Once the model is loaded, its address, on
+loopback, is the one line of standard output. It ends when standard input does, and with its
+supervisor.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def end_with(parent: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        sys.exit("the keeper has ended")
+        sys.exit("the supervisor has ended")
 
 
 def limit_memory(megabytes: int) -> None:
@@ -44,7 +45,7 @@ def limit_memory(megabytes: int) -> None:
 
 
 def parameters(asked: dict[str, Any]) -> Any:
-    """llama.cpp's parameters for what the keeper asked for."""
+    """llama.cpp's parameters for what the supervisor asked for."""
     import xllamacpp  # 100 MB of code
 
     params = xllamacpp.CommonParams()

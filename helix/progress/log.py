@@ -16,7 +16,7 @@ from typing import Literal
 from helix.errors import HelixError
 from helix.library.access import Library
 from helix.progress.actions import Action, Learner, RecordedAction
-from helix.progress.storing import store
+from helix.progress.storage import store
 
 Whose = Literal["ask", "on", "off"]
 MOST = 10_000

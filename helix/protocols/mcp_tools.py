@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, BaseModel, Field
 
 from helix.answering.answer import Answer, CitedBy, Question
-from helix.answering.gathering import Mode
+from helix.answering.gatherer import Mode
 from helix.answering.pipeline import AnswerRequest
 from helix.domain.citations import place_of, snippet
 from helix.domain.names import company_keys, kind_key

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from helix.contract import REFUSAL
 from helix.domain.citations import is_refusal
 from helix.domain.history import EarlierTurn, History
-from helix.domain.incoming import LONGEST_EARLIER, bounded
+from helix.domain.input_text import LONGEST_EARLIER, bounded
 from helix.errors import BadRequest
 
 MOST_TURNS = 50

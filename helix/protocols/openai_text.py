@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from helix.answering.events import Event
-from helix.answering.filling import FilledForm
 from helix.answering.numbering import Renumbering
+from helix.answering.structured_output import FilledForm
 from helix.domain.context import Source, count_tokens
 from helix.protocols.citation_markers import (
     CitationMarker,

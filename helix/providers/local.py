@@ -19,7 +19,7 @@ import httpx
 from helix.errors import SettingsError
 from helix.local_models.folder import model_file, models_folder
 from helix.local_models.gguf import read_head
-from helix.local_models.sharing import Address, ServerOptions, SharedServer
+from helix.local_models.shared_server import Address, ServerOptions, SharedServer
 from helix.providers.answer_length import answer_tokens
 from helix.providers.base import LanguageModel
 from helix.providers.integrations import ChatIntegration

@@ -11,7 +11,7 @@ from typing import Any
 
 from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
-from helix.conversations.asking import Before, before_answer
+from helix.conversations.questions import Before, before_answer
 from helix.domain.context import Source
 from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Retrieval, Trace

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from helix.contract import GROUNDING_RULES, REFUSAL
-from helix.conversations.asking import space_of_answer
+from helix.conversations.questions import space_of_answer
 from helix.domain.context import Source, sources_of
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit, tool_hit

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from helix.domain.asked import read_question
 from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
+from helix.domain.question_analysis import read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Retrieval, Trace
 from helix.domain.scope import Scope

@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 
 from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 
-from helix.agent.building import build_agent
-from helix.answering.choosing import Answerer, Answerers
+from helix.agent.factory import build_agent
+from helix.answering.answerers import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.form import FormChoice
 from helix.answering.pipeline import AnswerPipeline

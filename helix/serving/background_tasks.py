@@ -7,8 +7,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from helix.conversations.pasted import old_spaces
-from helix.conversations.upkeep import maintain_conversations
+from helix.conversations.maintenance import maintain_conversations
+from helix.conversations.pasted_text import old_spaces
 from helix.errors import HelixError
 from helix.library.background import in_background
 from helix.privacy.contacts import counting

@@ -11,7 +11,7 @@ from helix.domain.file_kinds import KINDS
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.document_list import DocumentFilter, Status
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 
 
 def _wanted(

@@ -12,11 +12,11 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from helix.answering.answer import Question
+from helix.answering.direct_reply import direct_reply
 from helix.answering.events import Event, typed_events
-from helix.answering.filling import filled_form
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.stream import AnswerStream
-from helix.answering.unsearched import unsearched
+from helix.answering.structured_output import filled_form
 from helix.domain.context import Source, count_tokens
 from helix.domain.history import History
 from helix.errors import BadRequest, UpstreamError
@@ -144,7 +144,7 @@ async def _done(
     if not llm.quotes_only:
         try:
             seconds = caller.services.settings.model_timeout
-            reply = await unsearched(llm, task.prompt, seconds)
+            reply = await direct_reply(llm, task.prompt, seconds)
         except UpstreamError as error:
             _logger.warning("a client's %s was made without the model: %s", task.kind, error)
         asker(request, caller).answered(count_tokens(task.prompt) + count_tokens(reply or ""))

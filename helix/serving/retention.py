@@ -5,7 +5,7 @@ from __future__ import annotations
 from helix.library.audit import delete_old_events
 from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
-from helix.progress.storing import forget_everybody
+from helix.progress.storage import forget_everybody
 from helix.receipts.receipt_store import delete_old_feedback
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore

@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
 
-from helix.conversations.asking import Asking, Conversing
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
+from helix.conversations.questions import Asking, Conversing
 from helix.conversations.turn import Turn
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError

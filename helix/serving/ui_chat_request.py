@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from helix.answering.gathering import Mode
+from helix.answering.gatherer import Mode
 from helix.errors import BadRequest
 from helix.protocols.messages import Message
 from helix.serving.body_problems import first_problem

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row, compose
 from helix.library.errors import NotFound
-from helix.library.paging import decode_cursor, encode_cursor
+from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import create_run
 from helix.study.items import Difficulty, Kind
 from helix.study.rows import IS_STALE, items_of, one

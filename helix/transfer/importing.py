@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import sql
 
-from helix.domain.incoming import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE
+from helix.domain.input_text import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE
 from helix.errors import EmbedderMismatch
 from helix.storage import indexes
 from helix.storage.connections import Connected

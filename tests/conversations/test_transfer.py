@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.conversations import conversation_rows, tree
-from helix.conversations.reading import all_messages, get_conversation, get_path
 from helix.conversations.transfer import (
     export_json,
     export_markdown,
@@ -19,6 +18,7 @@ from helix.conversations.transfer import (
     turns_of_markdown,
 )
 from helix.conversations.tree import NewMessage
+from helix.conversations.views import all_messages, get_conversation, get_path
 from helix.errors import BadRequest
 from helix.library.access import Library
 from tests.support.fake_embedder import opened

@@ -14,14 +14,14 @@ import pytest
 from helix.conversations import conversation_rows, history, tree
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import Ending, MessageRow
-from helix.conversations.reading import (
+from helix.conversations.tree import NewMessage
+from helix.conversations.views import (
     Page,
     all_messages,
     get_message,
     get_path,
     list_conversations,
 )
-from helix.conversations.tree import NewMessage
 from helix.library.access import Library
 from helix.library.errors import NotFound
 from tests.support.fake_embedder import opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.domain.asked import read_question
+from helix.domain.question_analysis import read_question
 from helix.domain.relevance import irrelevance
 from helix.domain.source_place import SourcePlace
 

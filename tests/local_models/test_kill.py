@@ -24,10 +24,10 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from evals.real.models import SMALL, model_file
 from helix.domain.usage import KEY
 from helix.errors import UpstreamError
-from helix.local_models.sharing import SharedServer
+from helix.local_models.shared_server import SharedServer
 from helix.providers import build_llm
 from helix.providers.base import LanguageModel
-from tests.local_models.test_sharing import PROGRAM, options, processes, until
+from tests.local_models.test_shared_server import PROGRAM, options, processes, until
 from tests.support.busy_machine import bound
 from tests.support.repository import ROOT
 from tests.support.service_process import Service, run, serving

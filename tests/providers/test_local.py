@@ -16,7 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from evals.real.models import SMALL, model_file
 from helix.domain.usage import KEY
 from helix.errors import SettingsError, UpstreamError
-from helix.local_models.sharing import SharedServer
+from helix.local_models.shared_server import SharedServer
 from helix.providers import build_llm
 from helix.providers.base import LanguageModel
 from helix.providers.local import server_options

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.contract import REFUSAL
-from helix.domain.asked import AnswerKind, read_question, stem
 from helix.domain.citations import marker_numbers
 from helix.domain.prompt import SAID, chat_messages, user_turn
+from helix.domain.question_analysis import AnswerKind, read_question, stem
 from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError
 from helix.providers import build_llm

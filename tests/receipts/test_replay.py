@@ -8,10 +8,10 @@ import pytest
 
 from helix.answering.answer import Answer
 from helix.answering.images import UploadedImage
-from helix.conversations.asking import Asking, Conversing, next_in
 from helix.conversations.conversation_rows import create
 from helix.conversations.conversation_rows import delete as delete_conversation
 from helix.conversations.images import add_image
+from helix.conversations.questions import Asking, Conversing, next_in
 from helix.domain.stored_scope import scope_of_stored
 from helix.receipts.receipt import Json
 from helix.receipts.receipt_store import read_receipt

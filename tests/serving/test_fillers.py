@@ -9,7 +9,7 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from helix.conversations.pasted import until_read
+from helix.conversations.pasted_text import until_read
 from helix.providers import build_embedder
 from helix.settings import load_settings
 from helix.store import ChunkStore

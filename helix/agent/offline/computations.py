@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from helix.agent.offline import wording
-from helix.domain.incoming import judged
+from helix.domain.input_text import judged
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods

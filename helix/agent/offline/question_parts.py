@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from helix.domain.asked import parts_of
+from helix.domain.question_analysis import parts_of
 from helix.language.periods import periods
 from helix.language.words import words
 

@@ -16,9 +16,9 @@ from pydantic import Field
 from helix.agent.figures import Figure, figures_of
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
 from helix.domain.arithmetic import Literal, NotArithmetic, literals, parse
-from helix.domain.asked import numbers_in
 from helix.domain.calculations import Operand, calculate, is_value
 from helix.domain.expression_parts import constants_of
+from helix.domain.question_analysis import numbers_in
 from helix.domain.tool_results import calculation
 from helix.language.paraphrases import meanings
 

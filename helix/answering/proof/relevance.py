@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from helix.answering.proof.model import Proof, Statement
-from helix.domain.asked import AskedQuestion, read_question
 from helix.domain.citations import MARKER
 from helix.domain.context import Source
+from helix.domain.question_analysis import AskedQuestion, read_question
 from helix.domain.relevance import companies_of, irrelevance
 
 

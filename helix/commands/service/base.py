@@ -11,7 +11,7 @@ from helix.library.document_list import DocumentFilter, Page
 from helix.library.run_progress import Event
 
 if TYPE_CHECKING:
-    from helix.answering.gathering import Mode
+    from helix.answering.gatherer import Mode
 
 
 class LibraryService(Protocol):

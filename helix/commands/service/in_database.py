@@ -98,7 +98,7 @@ class DatabaseAnswers(DatabaseLibrary):
 
     async def _turn(self, query: Query) -> AsyncGenerator[str | Row, None]:
         """The pieces of the next answer of a conversation, then its JSON."""
-        from helix.conversations.asking import Asking, Conversing, in_place_of, next_in
+        from helix.conversations.questions import Asking, Conversing, in_place_of, next_in
 
         services, conversation_id = self._services, query.conversation_id
         add = next_in(self._tenant, conversation_id)
@@ -140,7 +140,7 @@ class DatabaseAnswers(DatabaseLibrary):
         return await self._library.change(keep)
 
     async def path(self, conversation_id: str) -> list[Row]:
-        from helix.conversations.reading import active_path
+        from helix.conversations.views import active_path
 
         return await active_path(self._library, conversation_id)
 
@@ -155,7 +155,7 @@ class DatabaseAnswers(DatabaseLibrary):
 
     async def stop(self, conversation_id: str) -> bool:
         from helix.conversations.liveness import MessageRow
-        from helix.conversations.reading import get_conversation
+        from helix.conversations.views import get_conversation
 
         answering = (await get_conversation(self._library, conversation_id))["answering"]
         if answering is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helix.domain.asked import AnswerKind, AskedQuestion, without_document
+from helix.domain.question_analysis import AnswerKind, AskedQuestion, without_document
 from helix.language.durations import months_in, without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, dates, keys_until, periods

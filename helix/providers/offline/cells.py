@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from helix.domain.asked import AnswerKind, AskedQuestion
+from helix.domain.question_analysis import AnswerKind, AskedQuestion
 from helix.domain.relevance import companies_of, foreign_names
 from helix.language.rows import amount
 from helix.providers.offline.cell_candidates import Candidate, asked_of_cells, candidates

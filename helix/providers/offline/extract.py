@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from helix.contract import REFUSAL
-from helix.domain.asked import parts_of, read_question
 from helix.domain.findings import Part
 from helix.domain.intents import is_summary
+from helix.domain.question_analysis import parts_of, read_question
 from helix.evidence.blocks import Form
 from helix.language.durations import without_periods
 from helix.language.paraphrases import rephrasings

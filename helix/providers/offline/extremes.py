@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from helix.domain.asked import any_of, read_question
+from helix.domain.question_analysis import any_of, read_question
 from helix.domain.relevance import companies_of, foreign_names
 from helix.language.comparisons import (
     Compared,

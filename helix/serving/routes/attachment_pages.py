@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header
 from fastapi.responses import JSONResponse, Response
 
 from helix.conversations.attachments import space_of
-from helix.conversations.reading import get_conversation
+from helix.conversations.views import get_conversation
 from helix.library.access import Library
 from helix.library.pages import boxes_of_range, list_pages, list_tables
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller

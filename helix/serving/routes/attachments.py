@@ -13,7 +13,7 @@ from helix.conversations.attachments import (
     list_attached,
     space_of,
 )
-from helix.conversations.reading import get_conversation
+from helix.conversations.views import get_conversation
 from helix.library.documents import get_document
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE

@@ -18,7 +18,7 @@ from helix.library.batches import (
     rename_documents,
     reread_documents,
 )
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.serving.authentication import ApiRoute, CurrentCaller
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)

@@ -10,7 +10,7 @@ from starlette.datastructures import UploadFile
 
 from helix.answering.images import ImagesNotSupported
 from helix.conversations.images import add_image, read_image
-from helix.conversations.reading import get_conversation
+from helix.conversations.views import get_conversation
 from helix.library.uploads import clean_name
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.forms import form_body, named_tenant, read_form

@@ -14,14 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from helix.conversations.attachments import detach_all
 from helix.conversations.conversation_rows import change, create, delete
 from helix.conversations.names import checked_id, new_id
-from helix.conversations.reading import (
-    Page,
-    get_conversation,
-    get_message,
-    get_path,
-    get_tree,
-    list_conversations,
-)
 from helix.conversations.transfer import (
     export_json,
     export_markdown,
@@ -31,11 +23,19 @@ from helix.conversations.transfer import (
     turns_of_markdown,
 )
 from helix.conversations.tree import switch
-from helix.domain.incoming import LONGEST_TITLE
+from helix.conversations.views import (
+    Page,
+    get_conversation,
+    get_message,
+    get_path,
+    get_tree,
+    list_conversations,
+)
+from helix.domain.input_text import LONGEST_TITLE
 from helix.errors import BadRequest
 from helix.fairness.long_work import off_loop_if_long
 from helix.library.errors import Conflict
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.providers.choices import named
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import (

@@ -24,8 +24,8 @@ from helix.library.documents import (
     get_file,
     remove_document,
 )
-from helix.library.paging import check_text
-from helix.library.rereading import reread
+from helix.library.pagination import check_text
+from helix.library.reingestion import reread
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.document_filters import Narrowed
 

@@ -13,8 +13,8 @@ from sse_starlette import ServerSentEvent
 
 from helix.errors import HelixError
 from helix.library.access import Row
+from helix.library.change_feed import changes
 from helix.library.document_list import matching_ids, summarise
-from helix.library.watching import changes
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import event_stream
 from helix.serving.document_filters import Narrowed

@@ -8,16 +8,16 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from helix.conversations.asking import Add, Asking, in_place_of
 from helix.conversations.conversation_rows import hold
 from helix.conversations.liveness import MessageRow
-from helix.conversations.reading import get_message
+from helix.conversations.questions import Add, Asking, in_place_of
 from helix.conversations.tree import (
     AddedMessage,
     NewMessage,
     active_leaf,
     add_message,
 )
+from helix.conversations.views import get_message
 from helix.errors import BadRequest
 from helix.library.access import Connected
 from helix.library.errors import Conflict

@@ -11,8 +11,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from helix.library.errors import NotFound
-from helix.progress.reading import read_day, read_progress
-from helix.progress.storing import forget, turn
+from helix.progress.storage import forget, turn
+from helix.progress.summary import read_day, read_progress
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.sse import TextJson
 

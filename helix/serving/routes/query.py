@@ -12,8 +12,8 @@ from fastapi.responses import Response
 
 from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
-from helix.conversations.asking import Asking, next_in
 from helix.conversations.names import id_of
+from helix.conversations.questions import Asking, next_in
 from helix.serving.admission import place_for
 from helix.serving.answer_stream import answer_headers, streamed, typed_frames
 from helix.serving.authentication import CurrentCaller

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from helix.domain.incoming import bounded
+from helix.domain.input_text import bounded
 from helix.domain.questions import is_blank
 from helix.errors import BadRequest
 from helix.retrieval.passages import MOST_PASSAGES, found_passages

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.stored_scope import scope_of_stored
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.progress.actions import Action
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import (

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import UploadFile
 
 from helix.errors import BadRequest
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form

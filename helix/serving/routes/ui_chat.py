@@ -16,11 +16,10 @@ from helix.answering.answer import Question
 from helix.answering.events import Event, typed_events
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.stream import AnswerStream
-from helix.conversations.asking import Asking
 from helix.conversations.conversation_rows import create, hold
 from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.names import id_of
-from helix.conversations.reading import get_conversation, get_message
+from helix.conversations.questions import Asking
 from helix.conversations.tree import (
     AddedMessage,
     NewMessage,
@@ -28,6 +27,7 @@ from helix.conversations.tree import (
     add_message,
     message,
 )
+from helix.conversations.views import get_conversation, get_message
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.library.access import Connected

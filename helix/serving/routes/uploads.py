@@ -16,7 +16,7 @@ from helix.domain.scope import checked_tags
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library, Row
 from helix.library.errors import UnsupportedMedia
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.library.samples import sample_uploads
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 from helix.serving.authentication import Caller, CurrentCaller, FormRoute

@@ -11,7 +11,7 @@ from helix.domain.crawl_limits import DEPTH, MOST_DEPTH, MOST_PAGES, PAGES
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Connected, Row
-from helix.library.paging import check_text
+from helix.library.pagination import check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.storage_quota import check_quota

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from helix.domain.scope import DEFAULT_TENANT
-from helix.library.rereading import reread
+from helix.library.reingestion import reread
 from helix.library.run_files import (
     NewFile,
     add_files,

@@ -12,7 +12,7 @@ import pytest
 
 from helix.errors import StoreUnavailable
 from helix.library.access import Library
-from helix.library.watching import changes
+from helix.library.change_feed import changes
 from tests.support.fake_embedder import opened
 from tests.support.service_process import CuttableDatabase
 

@@ -1,4 +1,4 @@
-"""A text where it comes in: how long it may be, and the form in which it is judged. Pure.
+"""Text as input: how long it may be, and the form in which it is judged. Pure.
 
 Whoever sends a text chooses its length and what it is filled with. Each text has a limit, over
 which the request is refused; and what judges a question by its words reads it in the form of

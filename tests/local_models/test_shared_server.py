@@ -16,14 +16,14 @@ import pytest
 
 from evals.real.models import SMALL, model_file
 from helix.errors import SettingsError, UpstreamError
-from helix.local_models.sharing import Address, ServerOptions, SharedServer, runtime_folder
+from helix.local_models.shared_server import Address, ServerOptions, SharedServer, runtime_folder
 from tests.support.busy_machine import bound
 
 SECONDS = 90.0
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from helix.local_models.sharing import ServerOptions, SharedServer
+from helix.local_models.shared_server import ServerOptions, SharedServer
 options = ServerOptions(sys.argv[2], context=512, slots=1, threads=1)
 print(SharedServer(options, Path(sys.argv[1])).ensure(90).url, flush=True)
 time.sleep(600)
@@ -43,13 +43,13 @@ def server(tmp_path: Path) -> Iterator[SharedServer]:
 
 
 def processes(folder: Path) -> dict[str, psutil.Process]:
-    """The keeper and the server of ``folder``, by their module's name."""
+    """The supervisor and the server of ``folder``, by their module's name."""
     found: dict[str, psutil.Process] = {}
-    for keeper in psutil.process_iter(["cmdline"]):
-        words = keeper.info["cmdline"] or []
-        if "helix.local_models.keeper" in words and str(folder) in " ".join(words):
-            found["keeper"] = keeper
-            for child in keeper.children():
+    for supervisor in psutil.process_iter(["cmdline"]):
+        words = supervisor.info["cmdline"] or []
+        if "helix.local_models.supervisor" in words and str(folder) in " ".join(words):
+            found["supervisor"] = supervisor
+            for child in supervisor.children():
                 found["server"] = child
     return found
 
@@ -88,7 +88,7 @@ def test_two_processes_share_it_and_it_ends_with_the_last_though_that_is_killed(
         address = server.ensure(SECONDS)
         assert other.stdout.readline().strip() == address.url
         server.close()
-        time.sleep(1.5)  # longer than its keeper takes to look
+        time.sleep(1.5)  # longer than its supervisor takes to look
         assert answers(address) == 200
         other.send_signal(signal.SIGKILL)
     assert until(lambda: not processes(tmp_path))
@@ -102,24 +102,24 @@ def test_a_server_that_is_killed_is_started_again(server: SharedServer, tmp_path
     assert server.address() != former  # it has another key
 
 
-def test_a_keeper_that_is_killed_takes_the_server_along(
+def test_a_supervisor_that_is_killed_takes_the_server_along(
     server: SharedServer, tmp_path: Path
 ) -> None:
     server.ensure(SECONDS)
     found = processes(tmp_path)
-    found["keeper"].kill()
+    found["supervisor"].kill()
     assert until(lambda: not found["server"].is_running())
     assert answers(server.ensure(SECONDS)) == 200
 
 
-def test_a_keeper_that_is_killed_takes_along_a_server_that_still_loads(
+def test_a_supervisor_that_is_killed_takes_along_a_server_that_still_loads(
     server: SharedServer, tmp_path: Path
 ) -> None:
     with pytest.raises(UpstreamError, match="is being loaded: try again in a moment"):
         server.ensure(0.05)
     assert until(lambda: "server" in processes(tmp_path))
     found = processes(tmp_path)
-    found["keeper"].kill()
+    found["supervisor"].kill()
     assert until(lambda: not found["server"].is_running())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from helix.domain.history import EarlierTurn, History
 from helix.domain.records import Candidate, Hit
-from helix.domain.unresolved import SPREAD, unnamed, unresolved, which
+from helix.domain.unresolved_references import SPREAD, unnamed, unresolved, which
 
 ABOUT_LOANS = History((EarlierTurn("Who grants mortgages?", "The bank grants a loan of 5 years."),))
 HIT = Hit(1, 1, "T", "t", 0, "x", 0, 1, "n", 0.2)

@@ -1,4 +1,4 @@
-"""The reading of a question: its terms, the kind of answer it expects, what it must not lack.
+"""Analysis of a question: its terms, the kind of answer it expects, what it must not lack.
 
 The word lists are English; a question in another language simply has no kind and no stop words,
 and its terms weigh by how rare they are.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
 
-from helix.domain.incoming import judged
+from helix.domain.input_text import judged
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods

@@ -1,4 +1,4 @@
-"""Asking in a conversation: the question is added to its tree, and answered as any other."""
+"""Questions of a conversation: each is added to its tree, and answered as any other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from helix.answering.answer import Question
-from helix.answering.gathering import Mode, NeedsModel
+from helix.answering.gatherer import Mode, NeedsModel
 from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest

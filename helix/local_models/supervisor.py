@@ -1,8 +1,8 @@
-"""The process that keeps one llama.cpp server: starts, watches, and stops it with its last user.
+"""The supervisor of one llama.cpp server: starts, watches, and stops it with its last user.
 
-``python -m helix.local_models.keeper FOLDER LOCK_DESCRIPTOR`` is what ``sharing.py`` starts; see
+``shared_server.py`` starts ``python -m helix.local_models.supervisor FOLDER LOCK_DESCRIPTOR``; see
 there for the locks. llama.cpp holds the interpreter's lock while it loads, so what watches it is a
-process of its own. Where the keeper is killed, the kernel kills llama.cpp (Linux); elsewhere
+process of its own. Where the supervisor is killed, the kernel kills llama.cpp (Linux); elsewhere
 llama.cpp ends when its standard input does.
 """
 
@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from db.embedded import last_line, open_lock, try_lock, write_report
-from helix.local_models.sharing import Layout
+from helix.local_models.shared_server import Layout
 
 USERS_SECONDS = 0.5
 """Between two looks at whether anybody uses the server."""
@@ -32,7 +32,7 @@ _LOADING_ATTEMPTS = 3
 _KILLED = "it was killed while it was loaded; there may be too little memory"
 
 
-class Keeper:
+class Supervisor:
     """One folder's server, from its start to its end, in one thread."""
 
     def __init__(self, folder: Path, lock: int) -> None:
@@ -108,7 +108,7 @@ class Keeper:
 
     def _abandoned(self) -> bool:
         """True if nobody uses the server. The lock, once taken, is held until this process ends:
-        a process that comes now waits, and starts a keeper of its own."""
+        a process that comes now waits, and starts a supervisor of its own."""
         return try_lock(self._users, exclusive=True)
 
     def _abandoned_within(self, seconds: float) -> bool:
@@ -141,7 +141,7 @@ def main() -> None:
     """Leave the process that started this one, and keep the server."""
     if os.fork():
         os._exit(0)
-    Keeper(Path(sys.argv[1]), int(sys.argv[2])).run()
+    Supervisor(Path(sys.argv[1]), int(sys.argv[2])).run()
 
 
 if __name__ == "__main__":

@@ -2,14 +2,16 @@
 
 Its folder has two lock files, both flocks, which the kernel drops on any death:
 
-``users.lock``   every process that uses the server holds it shared. The keeper tries it
-                 exclusively: when it gets it, nobody is left, and it stops the server.
-``keeper.lock``  held exclusively by the one keeper. A process that gets it instead found no keeper:
-                 it starts one and hands the locked descriptor over, so there is no moment at which
-                 two could start. Its content is the keeper's report: ``{"url", "key"}`` once the
-                 model is loaded, ``{"error": line}`` where it cannot be.
+``users.lock``
+    Every process that uses the server holds it shared. The supervisor tries it exclusively: when it
+    gets it, nobody is left, and it stops the server.
+``supervisor.lock``
+    Held exclusively by the one supervisor. A process that gets it instead found no supervisor: it
+    starts one and hands the locked descriptor over, so there is no moment at which two could start.
+    Its content is the supervisor's report: ``{"url", "key"}`` once the model is loaded,
+    ``{"error": line}`` where it cannot be.
 
-``keeper.py`` is the other side. It starts llama.cpp, starts it again when it dies, and takes it
+``supervisor.py`` is the other side. It starts llama.cpp, starts it again when it dies, and takes it
 along when it is killed itself. The protocol is that of the bundled Postgres (db/embedded.py).
 """
 
@@ -71,10 +73,10 @@ class Layout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.users_lock = folder / "users.lock"
-        self.keeper_lock = folder / "keeper.lock"
+        self.supervisor_lock = folder / "supervisor.lock"
         self.options = folder / "options.json"
         self.log = folder / "llama.log"
-        """The output of keeper and llama.cpp, since the keeper began; no prompt is in it."""
+        """The output of supervisor and llama.cpp, since the former began; no prompt is in it."""
 
 
 def runtime_folder() -> Path:
@@ -118,7 +120,7 @@ class SharedServer:
         """The server's address, if it is loaded; quick."""
         if self._users is None:
             return None
-        lock = open_lock(self._layout().keeper_lock)
+        lock = open_lock(self._layout().supervisor_lock)
         try:
             return None if try_lock(lock, exclusive=False) else _address(lock)
         finally:
@@ -144,7 +146,7 @@ class SharedServer:
         return address
 
     def join(self) -> Layout | None:
-        """Take the share and say where the files are; None while a keeper is stopping.
+        """Take the share and say where the files are; None while a supervisor is stopping.
 
         Raises:
             SettingsError: there is no folder for it.
@@ -182,7 +184,7 @@ class Attempt:
         self._started = False
 
     def step(self) -> Address | None:
-        """Look once, and start a keeper where there is none; raises as SharedServer.ensure does."""
+        """Look once, and start a supervisor where there is none; raises as ``ensure`` does."""
         layout, title = self._server.join(), self._server.options.title
         found = self._look(layout, title) if layout else None
         if found is None and time.monotonic() > self._deadline:
@@ -190,14 +192,14 @@ class Attempt:
         return found
 
     def _look(self, layout: Layout, title: str) -> Address | None:
-        lock = open_lock(layout.keeper_lock)
+        lock = open_lock(layout.supervisor_lock)
         try:
             if not try_lock(lock, exclusive=True):
                 return _address(lock)
             if self._started and (problem := read_report(lock).get("error")):
                 raise UpstreamError(f"{title} cannot be loaded: {problem}")
             self._started = True
-            _start_keeper(layout, self._server.options, lock)
+            _start_supervisor(layout, self._server.options, lock)
         finally:
             os.close(lock)
         return None
@@ -208,15 +210,15 @@ def _address(lock: int) -> Address | None:
     return Address(report["url"], report["key"]) if "url" in report else None
 
 
-def _start_keeper(layout: Layout, options: ServerOptions, lock: int) -> None:
-    """Start a keeper that inherits the locked descriptor; returns once it is on its own."""
+def _start_supervisor(layout: Layout, options: ServerOptions, lock: int) -> None:
+    """Start a supervisor that inherits the locked descriptor; returns once it is on its own."""
     write_report(lock, {})
     layout.options.write_text(json.dumps(asdict(options)))
     root = Path(__file__).resolve().parents[2]
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
     search = [str(root), os.environ.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, search))
-    module, folder = "helix.local_models.keeper", str(layout.folder)
+    module, folder = "helix.local_models.supervisor", str(layout.folder)
     with layout.log.open("wb") as log:
         subprocess.run(  # noqa: S603
             [sys.executable, "-P", "-m", module, folder, str(lock)], check=False,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from helix.domain.asked import read_question
 from helix.domain.history import History
 from helix.domain.noun_phrases import NounPhrase, definite, early_pronoun, pointed
+from helix.domain.question_analysis import read_question
 from helix.domain.records import Candidate
 from helix.language.terms import terms
 

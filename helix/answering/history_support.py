@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, TypedDict
 
 from helix.answering.proof import Proof
-from helix.domain.asked import numbers_in
 from helix.domain.citations import MARKER
 from helix.domain.history import EarlierTurn, History
+from helix.domain.question_analysis import numbers_in
 from helix.language.terms import terms
 
 ENOUGH = 0.8

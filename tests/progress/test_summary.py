@@ -17,8 +17,8 @@ from helix.errors import BadRequest
 from helix.library.access import Library
 from helix.progress.actions import Action, Learner, RecordedAction, Session, sessions_of
 from helix.progress.badges import METRICS, badges
-from helix.progress.reading import DAYS, level_of, read_day, read_progress
-from helix.progress.storing import store
+from helix.progress.storage import store
+from helix.progress.summary import DAYS, level_of, read_day, read_progress
 from tests.support.fake_embedder import opened
 
 IDLE = timedelta(minutes=15)

@@ -1,4 +1,4 @@
-"""The background upkeep of all tenants' conversations."""
+"""Background maintenance of all tenants' conversations."""
 
 from __future__ import annotations
 

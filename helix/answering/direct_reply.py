@@ -15,7 +15,7 @@ from helix.providers.failures import model_failures
 _LONGEST = 20_000  # characters of a reply
 
 
-async def unsearched(llm: LanguageModel, text: str, seconds: float) -> str:
+async def direct_reply(llm: LanguageModel, text: str, seconds: float) -> str:
     """The reply of ``llm`` to ``text``, at most the first 20,000 characters.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The watch for changes of a tenant's library: one look for all who follow it in this process.
+"""The change feed of a tenant's library: one look for all who follow it in this process.
 
 Documents come and change by workers, commands and other servers. What they have in common is the
 database, so that is looked at, by a fingerprint of the rows that costs no text.

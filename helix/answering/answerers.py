@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from helix.answering.engine import CitationQueryEngine
-from helix.answering.gathering import Gatherer
+from helix.answering.gatherer import Gatherer
 from helix.providers.base import LanguageModel
 from helix.providers.choices import named
 

@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 
 from helix.progress.actions import Learner, RecordedAction, Session, quarter_of, sessions_of
-from helix.progress.storing import forget, forget_everybody, store
+from helix.progress.storage import forget, forget_everybody, store
 from helix.storage.connections import become
 
 IDLE = timedelta(minutes=15)
