@@ -29,7 +29,7 @@ from helix.app import create_app
 from helix.receipts.receipt import receipt_of
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
-from helix.storage.storable import storable_json
+from helix.storage.storable_text import storable_json
 
 ADDED_MS = 5
 TEXTS, QUICK_TEXTS = 1000, 200

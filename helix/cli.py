@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from helix import __version__
-from helix.commands.lazy import LazyCommand, lazy_typer
+from helix.commands.lazy_commands import LazyCommand, lazy_typer
 
 COMMANDS = {
     "up": LazyCommand("helix.server.up:up", "Start here: database, page, browser, all at once."),

@@ -15,10 +15,10 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode
 
 from helix.domain.records import DocumentRecord
-from helix.storage.adopted_nodes import adopt_nodes
 from helix.storage.connections import Connections
 from helix.storage.document_writes import Settled, StagedDocument, claim_embedder
 from helix.storage.garbage_collection import no_full_collection
+from helix.storage.llama_index_nodes import adopt_nodes
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.pgvector_store import SafePGVectorStore
 from helix.storage.tenant_store import TenantStore

@@ -9,8 +9,8 @@ import httpx
 
 from helix.client.answers import Answer, answer_of
 from helix.client.errors import IncompleteStream, ServerTimeout
+from helix.client.event_reader import AnswerReader
 from helix.client.frames import Frame, FrameParser
-from helix.client.reading import AnswerReader
 
 
 class AsyncAnswerStream:

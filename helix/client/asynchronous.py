@@ -16,6 +16,7 @@ from helix.client.answer_stream import AsyncAnswerStream, frames_of
 from helix.client.answers import Answer, answer_of
 from helix.client.calls import Call, File, QuestionOptions, SearchOptions, UploadOptions
 from helix.client.errors import IncompleteStream, ServerTimeout
+from helix.client.event_reader import RunFollower
 from helix.client.frames import Frame
 from helix.client.library import (
     Document,
@@ -29,7 +30,6 @@ from helix.client.library import (
     upload_of,
 )
 from helix.client.outcomes import FIRST_PAUSE_SECONDS, Attempts, Outcome
-from helix.client.reading import RunFollower
 from helix.errors import BadRequest
 
 _CONNECT_SECONDS = 5.0

@@ -28,7 +28,7 @@ from helix.commands.scope_options import (
 )
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
-from helix.commands.service.choice import answer_service
+from helix.commands.service.service_choice import answer_service
 from helix.domain.questions import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest

@@ -32,7 +32,7 @@ from helix.commands.scope_options import (
 )
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import AnswerService, Query
-from helix.commands.service.choice import answer_service
+from helix.commands.service.service_choice import answer_service
 from helix.conversations.names import checked_id, new_id
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError

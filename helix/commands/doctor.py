@@ -19,8 +19,8 @@ from db.errors import DatabaseError
 from db.migrate import schema_ready
 from db.url import explain, is_embedded, open_database, place_of
 from helix.commands.service.address import named_server
-from helix.commands.service.choice import found_server
 from helix.commands.service.over_http import server_answers
+from helix.commands.service.service_choice import found_server
 from helix.commands.setting_sources import missing_files, setting_sources
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import DEFAULT_TENANT

@@ -11,10 +11,10 @@ import typer
 
 from helix.commands.console import one_line, print_table, printable
 from helix.commands.document_names import find_document, find_documents
-from helix.commands.lazy import ListByDefault
+from helix.commands.lazy_commands import ListByDefault
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import LibraryService
-from helix.commands.service.choice import library_service
+from helix.commands.service.service_choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row

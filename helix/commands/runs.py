@@ -12,7 +12,7 @@ import typer
 from helix.commands.console import LARGEST_ID, one_line, print_table
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import LibraryService
-from helix.commands.service.choice import library_service
+from helix.commands.service.service_choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
 from helix.library.access import Row

@@ -13,7 +13,7 @@ from helix.commands.document_names import find_documents
 from helix.commands.scope_options import DocumentOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
 from helix.commands.service.base import Query
-from helix.commands.service.choice import answer_service
+from helix.commands.service.service_choice import answer_service
 from helix.domain.citations import place_of
 from helix.domain.questions import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name

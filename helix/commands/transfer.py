@@ -40,7 +40,7 @@ def export(
     with feedback; prompts; study. Keys, runs and the audit log are left out. Servers and workers
     may go on meanwhile. DIR appears once it is complete, and only its owner may read it.
     """
-    from helix.transfer.exporting import export_tenant
+    from helix.transfer.tenant_export import export_tenant
 
     whose = tenant_name(tenant)
 
@@ -89,7 +89,7 @@ def import_(
         return
     from helix.library.audit import record_command
     from helix.transfer.folder import checked
-    from helix.transfer.importing import import_tenant
+    from helix.transfer.tenant_import import import_tenant
 
     folder = Path(source)
     manifest = checked(folder)

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from helix.conversations.errors import no_conversation
 from helix.storage.connections import Connected
-from helix.storage.storable import storable
+from helix.storage.storable_text import storable
 
 _CREATE = """
 INSERT INTO conversations (tenant_id, id, title, scope, model)

@@ -8,7 +8,7 @@ from helix.conversations.paths import PATH
 from helix.domain.history import EarlierTurn, History
 from helix.library.access import compose
 from helix.storage.connections import Connected, Row
-from helix.storage.storable import restored, restored_json
+from helix.storage.storable_text import restored, restored_json
 
 HISTORY_TURNS = 50
 """The most turns of a question's history; older ones are in the summary."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from helix.conversations.errors import no_message
 from helix.library.access import Library, Row, compose
-from helix.storage.storable import storable, storable_json
+from helix.storage.storable_text import storable, storable_json
 
 LEASE_SECONDS = 6.0
 """The silence of a process, in seconds, after which its answer counts as interrupted."""

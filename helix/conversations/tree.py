@@ -18,7 +18,7 @@ from helix.conversations.history import history_of
 from helix.conversations.liveness import INTERRUPT_LATE
 from helix.domain.history import History
 from helix.storage.connections import Connected, Row
-from helix.storage.storable import restored, storable, storable_json
+from helix.storage.storable_text import restored, storable, storable_json
 
 _ANSWERING = """
 SELECT id FROM messages

@@ -10,7 +10,7 @@ from helix.conversations.names import title_of
 from helix.conversations.paths import PATH
 from helix.library.access import Library, Row, compose
 from helix.library.pagination import check_text, decode_cursor, encode_cursor, like_pattern
-from helix.storage.storable import restored, restored_json
+from helix.storage.storable_text import restored, restored_json
 
 _UPDATED = "(extract(epoch FROM c.updated_at) * 1000000)::bigint"
 _CONVERSATION = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helix.library.access import Connected, LibraryStore
-from helix.storage.storable import storable
+from helix.storage.storable_text import storable
 
 _READ = "SELECT model FROM tenant_settings WHERE tenant_id = %(tenant)s"
 _WRITE = """

@@ -11,8 +11,8 @@ from typing import Literal
 
 from helix.errors import HelixError
 from helix.library.background import in_background
+from helix.privacy.contact_files import keep_contacts, take_contacts
 from helix.privacy.counter import Contact, SocketCounter, process_counter
-from helix.privacy.kept_contacts import keep_contacts, take_contacts
 from helix.storage.tenant_store import TenantStore
 
 Process = Literal["serving", "ingesting", "fetching"]

@@ -1,7 +1,14 @@
 """The prompts that Helix sends, except the contract's, as Markdown that a tenant may change."""
 
-from helix.prompts.active import Override, Prompts, PromptUse, active_prompts, prompt, reading
-from helix.prompts.shipped import NoSuchPrompt, template, templates, use_folder
+from helix.prompts.active_prompts import (
+    Override,
+    Prompts,
+    PromptUse,
+    active_prompts,
+    prompt,
+    reading,
+)
+from helix.prompts.default_prompts import NoSuchPrompt, template, templates, use_folder
 from helix.prompts.template import BrokenPrompt, Template
 
 __all__ = [

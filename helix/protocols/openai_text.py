@@ -21,7 +21,7 @@ from helix.protocols.citation_markers import (
     source_link,
 )
 from helix.protocols.messages import UNPROVEN
-from helix.protocols.stops import Stops, truncated
+from helix.protocols.stop_sequences import Stops, truncated
 
 Sources = Callable[[], Sequence[Source]]
 """Returns the sources of an answer that are known so far: an agent finds them step by step."""

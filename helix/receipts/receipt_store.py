@@ -12,7 +12,7 @@ from helix.library.access import Library, Row
 from helix.library.errors import NotFound
 from helix.receipts.receipt import Configuration, Json, documents_of, receipt_of
 from helix.storage.connections import Connected
-from helix.storage.storable import restored, restored_json, storable, storable_json
+from helix.storage.storable_text import restored, restored_json, storable, storable_json
 from helix.storage.tenant_store import TenantStore
 
 Rating = Literal["up", "down"]

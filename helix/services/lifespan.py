@@ -30,7 +30,7 @@ from helix.settings import Settings
 from helix.storage.name_lookups import bound_name_lookups
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.metrics import Metrics
-from helix.voice.transcribing import Transcriber, build_transcriber
+from helix.voice.transcription import Transcriber, build_transcriber
 
 
 @asynccontextmanager

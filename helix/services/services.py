@@ -18,7 +18,7 @@ from helix.rendering.images import PageImages
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.metrics import Metrics
-from helix.voice.transcribing import Transcriber
+from helix.voice.transcription import Transcriber
 
 
 @dataclass(frozen=True)

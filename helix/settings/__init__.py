@@ -1,7 +1,7 @@
 """Settings from the environment: read once, frozen, passed down; never a module global."""
 
 from helix.settings.declaration import HOW, LIMITS, ClientSettings, Settings
-from helix.settings.loading import load_client_settings, load_model_folder, load_settings
+from helix.settings.loader import load_client_settings, load_model_folder, load_settings
 from helix.settings.values import Public, Who
 from helix.settings.variables import bounds_of, variable_of
 

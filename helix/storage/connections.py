@@ -23,7 +23,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from helix.errors import StoreUnavailable
 from helix.fairness.loop_turns import LoopTurns
 from helix.fairness.turns import FairTurns
-from helix.storage.blocking import BlockingRunner
+from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.pipelined_connections import ReadingConnection
 from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection

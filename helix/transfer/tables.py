@@ -15,7 +15,7 @@ from helix.storage.connections import Connected
 class Table:
     """A table whose rows are exported in the order of the columns ``order``.
 
-    ``numbered``: other rows refer to its ``id``, which is kept where it is free (importing.py).
+    ``numbered``: other rows refer to its ``id``, which is kept where it is free (tenant_import.py).
     ``without`` are columns that an import fills anew. ``references`` are further REFERENCES that
     hold for this table's rows alone; ``keyed`` are columns of JSON whose keys are ids.
     ``rows_at_once``: how many rows an export reads into memory.

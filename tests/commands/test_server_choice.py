@@ -15,7 +15,7 @@ from threading import Thread
 import pytest
 
 from helix.commands.server_record import announced, recorded_address
-from helix.commands.service.choice import found_server
+from helix.commands.service.service_choice import found_server
 from helix.domain.scope import DEFAULT_TENANT
 from helix.settings import load_settings
 from tests.support.cli_runner import helix

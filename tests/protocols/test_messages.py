@@ -10,7 +10,7 @@ from helix.contract import REFUSAL
 from helix.domain.history import EarlierTurn
 from helix.errors import BadRequest
 from helix.protocols.messages import UNPROVEN, Message, question_of_messages
-from helix.protocols.stops import Stops, truncated
+from helix.protocols.stop_sequences import Stops, truncated
 
 
 def test_the_last_message_is_the_question_and_answered_ones_are_history() -> None:

@@ -27,7 +27,7 @@ from helix.receipts.receipt import Json
 from helix.receipts.receipt_store import MOST_RATINGS, rate, read_receipt
 from helix.receipts.stored_sources import prompt_json, rebuild_prompt, verify_citations
 from helix.serving.background_tasks import tidy
-from helix.storage.storable import restored, restored_json, storable, storable_json
+from helix.storage.storable_text import restored, restored_json, storable, storable_json
 from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, fact, question, services
 from tests.support.scripted_model import delete, receipt_of, saying

@@ -14,7 +14,7 @@ import pytest
 import uvloop
 
 from helix.storage import name_lookups
-from helix.storage.blocking import BlockingRunner
+from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.name_lookups import NameLookups, bound_name_lookups
 
 Runner = Callable[[Coroutine[Any, Any, None]], None]

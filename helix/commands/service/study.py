@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from helix.commands.service.base import LibraryService
-from helix.commands.service.choice import server_or_settings
+from helix.commands.service.service_choice import server_or_settings
 from helix.library.access import Row
 from helix.library.run_progress import Event
 from helix.settings import Settings

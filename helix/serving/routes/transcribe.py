@@ -19,7 +19,7 @@ from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconne
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
 from helix.voice.sounds import Sound, sound_of
-from helix.voice.transcribing import NoVoice, Transcriber
+from helix.voice.transcription import NoVoice, Transcriber
 
 MAX_MB, MAX_SECONDS = 25, 600
 _LIMITS = FormLimits(

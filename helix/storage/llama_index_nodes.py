@@ -1,4 +1,4 @@
-"""Nodes of LlamaIndex code that knows no documents: they are given one."""
+"""Nodes from LlamaIndex code that knows no documents: each is given one."""
 
 from __future__ import annotations
 

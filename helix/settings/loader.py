@@ -1,4 +1,4 @@
-"""Reading the settings: the environment, ``.env`` of the working directory, the user's own file."""
+"""The loader of settings: the environment, ``.env`` of the working folder, the user's own file."""
 
 from __future__ import annotations
 

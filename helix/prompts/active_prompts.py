@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from helix.prompts.shipped import template
+from helix.prompts.default_prompts import template
 from helix.prompts.template import BrokenPrompt
 
 _logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Whom a command asks: the server that is named, one that is found, or the database itself.
+"""The service that a command asks: the server named, one that is found, or the database itself.
 
 Each is imported where it is the one: a client of HTTP takes a tenth of a second to load.
 """

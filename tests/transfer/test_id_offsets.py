@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from helix.transfer.renumbering import renumbered
+from helix.transfer.id_offsets import renumbered
 from helix.transfer.tables import Table
 
 _OFFSETS = {"documents": 100, "chunks": 1000, "study_sets": 10, "study_items": 20}

@@ -18,10 +18,10 @@ from helix.storage.document_writes import claim_embedder
 from helix.storage.stored_bytes import keep_bytes
 from helix.storage.term_rows import fill_missing
 from helix.transfer import folder as files
-from helix.transfer.exporting import OWN
 from helix.transfer.folder import Manifest, TransferFailed
-from helix.transfer.renumbering import Offsets, renumbered
+from helix.transfer.id_offsets import Offsets, renumbered
 from helix.transfer.tables import FILES, TABLES, Table, columns_of, listed
+from helix.transfer.tenant_export import OWN
 
 if TYPE_CHECKING:
     from helix.transfer.new_vectors import NewVectors  # loads LlamaIndex
