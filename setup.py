@@ -1,4 +1,4 @@
-"""What the wheel holds: one package, ``helix``, with all that runs without a checkout.
+"""The contents of the wheel: one package, ``helix``, with all that runs without a checkout.
 
 ``db``, ``pipelines`` and ``samples`` stand beside ``helix`` in a checkout. In the wheel they are
 ``helix.db``, ``helix.pipelines`` and ``helix/samples``: names as general as ``db`` belong to the

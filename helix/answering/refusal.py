@@ -120,7 +120,7 @@ def _mentioned(question: AskedQuestion, hits: Sequence[Hit]) -> tuple[str, int]:
 
 
 def _likely_sentences(question: str, hits: Sequence[Hit]) -> dict[int, Span]:
-    """By the place of a hit the sentence of it that answers best, where one probably answers."""
+    """The sentence that answers best, by the place of its hit, where one probably answers."""
     passages = [
         ReadPassage(hit.content, SourcePlace(hit.title, hit.heading_path, hit.facts).text)
         for hit in hits

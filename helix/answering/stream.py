@@ -154,7 +154,7 @@ class AnswerStream:
 
     @property
     def cited(self) -> list[Hit]:
-        """For source n, at index n - 1: the id of the chunk that a citation of it names."""
+        """The hit that a citation of source n names, at index n - 1."""
         return attribute_citations(self.answer, self.retrieval.sources)
 
     @property

@@ -1,4 +1,4 @@
-"""From what people call a document to the document: its title, file name, path or number."""
+"""The document that a command's argument names: by its title, file name, path or number."""
 
 from __future__ import annotations
 

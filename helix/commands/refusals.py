@@ -1,4 +1,4 @@
-"""Why a question was not answered, and what to do: on the terminal, in the words of commands."""
+"""Reasons for a refusal, and remedies: on the terminal, in the words of commands."""
 
 from __future__ import annotations
 

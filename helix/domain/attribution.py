@@ -11,7 +11,7 @@ from helix.language.words import words
 
 
 def attribute_citations(answer: str, sources: Sequence[Source]) -> list[Hit]:
-    """For each of ``sources`` the hit that a citation of it names, now that ``answer`` is known.
+    """The hit that a citation of each source names, now that ``answer`` is known.
 
     Of several joined hits it is the one with most of the words of the passages that cite the
     source; where some have as many, the most relevant of them if it is one, else the first.

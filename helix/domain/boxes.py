@@ -1,4 +1,4 @@
-"""From characters of a document's text to rectangles on a page, and back."""
+"""Conversion of characters of a document's text to rectangles on a page, and back."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _of_name(rest: str, before: str) -> str | None:
 
 
 def _of_thing(left: re.Match[str], before: str) -> str | None:
-    """`for repairs` in place of another `for …` or behind; `standard shipping` for `express …`."""
+    """Replace or add a thing: `for repairs` for `for …`; `standard shipping` for `express …`."""
     rest, place = left["rest"], left["place"]
     if not _is_short(rest):
         return None

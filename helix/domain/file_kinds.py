@@ -101,7 +101,7 @@ def name_of_source(source_uri: str) -> str:
 
 
 def problem(data: bytes, name: str) -> str:
-    """Why ``sniff`` gave None, in one line."""
+    """The reason why ``sniff`` gave None, in one line."""
     if data.startswith(_OLE2):
         kinds = {".xls": ("Excel", ".xlsx"), ".ppt": ("PowerPoint", ".pptx")}
         made_by, suffix = kinds.get(_suffix(name)[:4], ("Word", ".docx"))

@@ -206,7 +206,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def _led_in(before: str) -> str:
-    """`in the quarter ended`, of what stands before a period."""
+    """The words that lead to a period, `in the quarter ended`, from the text in front of it."""
     found = _LEADING_IN.search(before)
     return found[0] if found else ""
 

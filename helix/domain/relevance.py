@@ -68,7 +68,7 @@ def foreign_names(
 def irrelevance(
     question: AskedQuestion, said: str, text: str, place: SourcePlace, companies: frozenset[str]
 ) -> str | None:
-    """Why a statement that rests on a source does not bear on a question; None where it may.
+    """The reason why a statement from a source does not bear on a question; None where it may.
 
     Args:
         said: the statement.

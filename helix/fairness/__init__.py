@@ -1,1 +1,1 @@
-"""Whose turn is next where many wait: the tenants in turn, of each the one that came first."""
+"""Fair turns where many wait: the tenants in turn, of each the one that came first."""

@@ -39,7 +39,7 @@ class LibraryStore(Protocol):
 
     @property
     def tenant(self) -> str:
-        """Whose rows they are."""
+        """The tenant whose rows they are."""
         ...
 
     def of(self, tenant: str) -> LibraryStore:
@@ -78,7 +78,7 @@ class Library:
 
     @property
     def tenant(self) -> str:
-        """Whose it is."""
+        """The tenant whose library it is."""
         return self._store.tenant
 
     @property

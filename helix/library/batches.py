@@ -46,7 +46,7 @@ class Report:
         outcomes: Sequence[HelixError | None],
         same: Iterable[int] = (),
     ) -> Report:
-        """From the outcomes of ``Library.change_each``."""
+        """Build the report from the outcomes of ``Library.change_each``."""
         errors = {
             number: None if error is None else str(error)
             for number, error in zip(ids, outcomes, strict=True)

@@ -148,7 +148,7 @@ def list_keys(connection: Connected, tenant: str | None = None) -> list[ApiKey]:
 
 
 def tenant_of_id(connection: Connected, key_id: int) -> str:
-    """Whose documents the key of this id opens or opened; there is such a key."""
+    """The tenant whose documents the key of this id opens or opened; there is such a key."""
     row = connection.execute(_TENANT, (key_id,)).fetchone()
     assert row is not None
     return str(row[0])

@@ -155,7 +155,7 @@ def running_runs(connection: Connected) -> list[int]:
 
 
 def tenant_of_run(connection: Connected, run_id: int) -> str:
-    """Whose a run is; the default tenant's where it is no more."""
+    """The tenant of a run; the default one where the run is no more."""
     row = connection.execute("SELECT tenant_id FROM runs WHERE id = %s", (run_id,)).fetchone()
     return str(row[0]) if row else DEFAULT_TENANT
 

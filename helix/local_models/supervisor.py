@@ -121,7 +121,7 @@ class Supervisor:
 
 
 def _reason(log: Path) -> str:
-    """Why a model was not loaded: llama.cpp's first error, else the last line of all."""
+    """The reason why a model was not loaded: llama.cpp's first error, else the last line of all."""
     lines = log.read_text(errors="replace").splitlines()
     errors = (line.partition(" E ")[2].strip() for line in lines)
     return next(filter(None, errors), last_line(log))[:_LONGEST_REASON]

@@ -21,7 +21,7 @@ QUARTER = timedelta(minutes=15)
 
 
 class Learner(NamedTuple):
-    """Whose progress it is: a tenant, and the name of its API key or ``""`` without one."""
+    """The owner of progress: a tenant, and the name of its API key or ``""`` without one."""
 
     tenant: str
     name: str

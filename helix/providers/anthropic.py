@@ -21,7 +21,7 @@ def finish_reason(raw: Any) -> str | None:
 
 
 def usage(raw: Any) -> Usage | None:
-    """Of a message, or of a stream's ``message_delta`` event, which has no model.
+    """Usage of a message, or of a stream's ``message_delta`` event, which has no model.
 
     ``input_tokens`` has neither those read from the cache nor those written to it.
     """

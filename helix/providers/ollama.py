@@ -19,7 +19,7 @@ def finish_reason(raw: Any) -> str | None:
 
 
 def usage(raw: Any) -> Usage | None:
-    """Of a response: its model, and the counts of the one that is ``done``."""
+    """Usage of a response: its model, and the counts of the one that is ``done``."""
     return Usage(str(raw.get("model") or ""), raw.get("prompt_eval_count"), raw.get("eval_count"))
 
 

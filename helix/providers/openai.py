@@ -17,13 +17,13 @@ ATTEMPTS = 2
 
 
 def finish_reason(raw: Any) -> str | None:
-    """Of a chunk or an answer: its first choice's. A chunk of token counts has no choices."""
+    """The finish reason of a chunk or an answer: its first choice's; None without a choice."""
     reason: str | None = raw.choices[0].finish_reason if raw.choices else None
     return reason
 
 
 def usage(raw: Any) -> Usage | None:
-    """Of a chunk or an answer: its model, and its counts where it has them.
+    """Usage of a chunk or an answer: its model, and its counts where it has them.
 
     ``completion_tokens`` has those of the reasoning among it.
     """

@@ -1,1 +1,1 @@
-"""From a question to judged passages: embed, search, gate, rerank; rewriting and calibration."""
+"""Retrieval, from a question to judged passages: embed, search, gate, rerank; calibration."""

@@ -100,7 +100,7 @@ def _of_periods(asked: Asked, rows: Sequence[Row]) -> list[frozenset[int]]:
 
 
 def _narrowed(asked: Asked, rows: Sequence[Row], group: frozenset[int]) -> Iterator[frozenset[int]]:
-    """Of ``group`` those of the kind that is asked for, and of each period, or the newest."""
+    """The part of ``group`` of the kind that is asked for, and of each period, or the newest."""
     of_kind = frozenset(
         row["document_id"] for row in rows if row["document_kind"] in asked.kinds
     )  # fmt: skip

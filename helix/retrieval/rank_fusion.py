@@ -10,7 +10,7 @@ from helix.domain.search_space import RRF_K
 
 
 def fuse(results: Sequence[SearchResult], k: int = RRF_K) -> SearchResult:
-    """By reciprocal rank fusion (Cormack et al. 2009) of their orders; one stays as it is.
+    """Fuse results by reciprocal rank (Cormack et al. 2009); a single one stays as it is.
 
     A chunk that several found keeps what the first of them said of it, but for the lesser distance:
     it is as near as its nearest wording. Words and BM25 scores are of the first search, the

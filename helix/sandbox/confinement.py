@@ -44,7 +44,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def confine_host() -> None:
-    """For the host, once: an empty network, and the orphans of its children are given to it."""
+    """Confine the host, once: it gets an empty network, and the orphans of its children."""
     if _LIBC is None:
         return
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -61,7 +61,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def confine_reader(seconds: int, memory_mb: int) -> None:
-    """For the process of one file; for good. ``memory_mb`` comes on top of what is mapped now."""
+    """Confine one file's process, for good. ``memory_mb`` comes on top of what is mapped now."""
     _limit(seconds, memory_mb)
     if _LIBC is not None:
         _drop_capabilities(_LIBC)
@@ -71,7 +71,7 @@ def confine_reader(seconds: int, memory_mb: int) -> None:
 
 
 def landlock_version() -> int:
-    """Of the kernel's interface to Landlock; 0 or less where it has none."""
+    """The version of the kernel's interface to Landlock; 0 or less where it has none."""
     return int(_LIBC.syscall(_CREATE_RULESET, None, 0, 1)) if _LIBC is not None else 0
 
 

@@ -164,7 +164,7 @@ def _printed(descriptor: int) -> bytes:
 
 
 def _children() -> set[int]:
-    """Of this process, orphans of its own among them; empty where the system does not tell."""
+    """Children of this process, adopted orphans included; empty where the system tells none."""
     with contextlib.suppress(OSError):
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
         return {int(pid) for pid in children.split()}

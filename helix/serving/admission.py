@@ -30,7 +30,7 @@ class Ticket(Protocol):
     """A question that was let in (helix/serving/early_refusal.py)."""
 
     def close(self) -> None:
-        """It is decided whether it is answered."""
+        """Close the ticket: the application has decided whether to answer."""
         ...
 
 

@@ -65,7 +65,7 @@ class Caller:
 
     @property
     def who(self) -> Learner:
-        """Whose progress the request is."""
+        """The learner whose progress the request is."""
         return Learner(self.tenant, self.learner)
 
     def note(self, action: Action, n: int = 1) -> None:

@@ -142,7 +142,7 @@ class EarlyRefusal:
         return self._admission.gives_way_to(tenant, self.undecided[tenant])
 
     def _tenant(self, method: bytes, query: bytes, headers: Headers) -> str | None:
-        """Whose question it is, where the head alone tells."""
+        """The tenant that asks, where the head alone tells."""
         given = [value for name, value in headers if name == b"authorization"]
         if any(name == b"origin" for name, _ in headers):
             return None  # the answer's headers depend on it

@@ -73,7 +73,7 @@ class Asking(Protocol):
 
     @property
     def tenant(self) -> str:
-        """Whose documents it asks."""
+        """The tenant whose documents it asks."""
         ...
 
     @property

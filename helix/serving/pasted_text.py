@@ -32,7 +32,7 @@ class LastMessage:
 
     @property
     def extra(self) -> dict[str, Any]:
-        """Of the answer's JSON: ``pasted``, the id of the text's document, which has no page."""
+        """Fields for the answer's JSON: ``pasted``, the id of the text's document (no page)."""
         return {"pasted": self.pasted.document_id} if self.pasted else {}
 
 

@@ -42,7 +42,7 @@ class HandedOn:
     """
 
     def __init__(self, source: str, package: str) -> None:
-        """Of ``source``, the ``__init__.py`` of ``package``."""
+        """Read ``source``, the ``__init__.py`` of ``package``."""
         import ast
 
         self.names: dict[str, tuple[str, str | None]] = {}

@@ -220,7 +220,7 @@ def reserving(count: int) -> Statement:
 
 
 def reserve_ids(connection: Connected, count: int) -> list[int]:
-    """So many fresh values of chunks.id."""
+    """Reserve ``count`` fresh values of chunks.id."""
     return [number for (number,) in connection.execute(*reserving(count))]
 
 

@@ -318,7 +318,7 @@ class Connections:
             )
 
     def pool_stats(self) -> dict[str, dict[str, int]]:
-        """By pool: psycopg's statistics of it; who waits to read does so in front of its pool."""
+        """Statistics of psycopg by pool; who waits to read does so in front of its pool."""
         return {
             "read": self._reading.get_stats() | {"requests_waiting": self._turns.waiting},
             "write": self._writing.stats(),

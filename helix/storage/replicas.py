@@ -137,7 +137,7 @@ class Replica:
 
 
 def problem_of(row: Row | None, identity: Identity, backend: int) -> str | None:
-    """Why a server whose IDENTITY is ``row`` is no replica of ``identity``; None where it is one.
+    """The reason why the server of IDENTITY ``row`` is no replica of ``identity``; else None.
 
     ``backend`` is the process id that the connection states.
     """
@@ -197,7 +197,7 @@ class Replicas:
         return bool(self._all)
 
     def stats(self) -> dict[str, dict[str, int]]:
-        """By replica: psycopg's statistics of its pool, and whether it is asked (0 or 1)."""
+        """Statistics of psycopg's pool by replica, and whether it is asked (0 or 1)."""
         return {each.name: {**each.pool.get_stats(), "present": each.present} for each in self._all}
 
     async def close(self) -> None:

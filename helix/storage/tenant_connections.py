@@ -22,7 +22,7 @@ class TenantConnections:
 
     @property
     def tenant(self) -> str:
-        """Whose rows they are."""
+        """The tenant whose rows they are."""
         return self._tenant
 
     def of(self, tenant: str) -> TenantConnections:

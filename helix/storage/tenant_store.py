@@ -144,7 +144,7 @@ class TenantStore:
         return self._connections.run_blocking(function, *arguments)
 
     def pool_stats(self) -> dict[str, dict[str, int]]:
-        """Of this process's connections, as Connections has it."""
+        """Statistics of this process's connections, as Connections has them."""
         return self._connections.pool_stats()
 
     @property
@@ -226,7 +226,7 @@ class TenantStore:
 
     @property
     def tenant(self) -> str:
-        """Whose chunks it reads and writes."""
+        """The tenant whose chunks it reads and writes."""
         return self._tenant
 
     async def write(

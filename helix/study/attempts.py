@@ -156,7 +156,7 @@ def mark_done(connection: Connected, tenant: str, item_id: int, learner: str) ->
 
 
 def is_right_answer(item: Row, answer: Any) -> bool:
-    """Whether ``answer`` is the right answer of a question's row.
+    """True if ``answer`` is the right answer of a question's row.
 
     Raises:
         BadRequest: it is no answer of the question's kind.

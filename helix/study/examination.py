@@ -103,7 +103,7 @@ class Examiner:
         return supports, None
 
     async def is_unstated(self, text: str, source: Source) -> bool:
-        """Whether no passage of the scope states ``text``; False where that cannot be decided."""
+        """True if no passage of the scope states ``text``; False where that cannot be decided."""
         key = source.chunk_id, text
         if key not in self._stated_cache:
             self._stated_cache[key] = not _is_one_statement(text, source) or await self._states(
@@ -112,7 +112,7 @@ class Examiner:
         return not self._stated_cache[key]
 
     async def _states(self, text: str, source: Source) -> bool:
-        """Whether a passage states ``text``; passages with few of its words are not looked at."""
+        """True if a passage states ``text``; passages with few of its words are not looked at."""
         if spans_of(text, source):
             return True
         words = frozenset(terms(text))
@@ -176,14 +176,14 @@ def mentions(label: str, source: Source) -> tuple[Support, ...]:
 
 
 def is_about(question: str, source: Source) -> bool:
-    """Whether most words of a question stand in the passage, its title or its headings."""
+    """True if most words of a question stand in the passage, its title or its headings."""
     question_words = set(terms(question.replace(BLANK, " ")))
     passage_words = set(terms(" ".join((source.content, source.title, *source.hit.heading_path))))
     return len(question_words & passage_words) >= _KNOWN * len(question_words)
 
 
 def reveals_answer(item: Choice) -> bool:
-    """Whether the question's wording, or an option's length or grammar, shows the right option."""
+    """True if the question's wording, or an option's length or grammar, shows the right option."""
     key = item.options[item.key]
     others = [option for n, option in enumerate(item.options) if n != item.key]
     question = item.question.replace(BLANK, " ")
@@ -204,7 +204,7 @@ def reveals_answer(item: Choice) -> bool:
 
 
 def _equal_numbers(item: Choice) -> bool:
-    """Whether two options are the same amount, such as 30 and thirty."""
+    """True if two options are the same amount, such as 30 and thirty."""
     option_numbers = [Facts(item.filled(n)).numbers for n in range(len(item.options))]
     plain = [Facts(option).numbers for option in item.options]
     if not all(len(numbers) == 1 for numbers in plain):

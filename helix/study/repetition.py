@@ -100,7 +100,7 @@ def reviewed(
 def intervals(
     stored: Mapping[str, Any] | None, item_id: int, now: datetime, retention: float
 ) -> dict[str, int]:
-    """By rating, the seconds after which the card would be due."""
+    """The seconds after which the card would be due, by rating."""
     return {
         rating: round((reviewed(stored, item_id, rating, now, retention).due - now).total_seconds())
         for rating in RATINGS

@@ -75,7 +75,7 @@ def clear_sentences(source: Source) -> list[Sentence]:
 
 
 def is_clear(text: str) -> bool:
-    """Whether a text is a whole sentence of prose that needs nothing before it to be understood."""
+    """True if a text is a whole sentence of prose that needs nothing before it to be understood."""
     if len(text) not in _CHARS or text[-1] != "." or not (text[0].isupper() or text[0].isdigit()):
         return False
     if (

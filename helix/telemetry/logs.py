@@ -34,7 +34,7 @@ def _with_request_id(record: logging.LogRecord) -> bool:
 
 
 def _is_of_others(record: logging.LogRecord) -> bool:
-    """For the root logger's handler: our own loggers have handlers of their own."""
+    """True if another library logs: our own loggers have handlers besides the root logger's."""
     return record.name.partition(".")[0] not in _OURS
 
 

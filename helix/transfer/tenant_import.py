@@ -136,7 +136,7 @@ def _check_empty(connection: Connected, tenant: str) -> None:
 
 
 def _offsets(connection: Connected, manifest: Manifest) -> Offsets:
-    """By numbered table, the number that is added to its ids; the new ids are reserved by it."""
+    """The number to add to the ids of each numbered table; the new ids are reserved by it."""
     offsets = {}
     for table in (table for table in TABLES if table.numbered):
         last = manifest.last.get(table.name, 0)

@@ -153,7 +153,7 @@ class Crawl:
         return None if stored and stored.links is None and self._by_links else stored
 
     def _not_from(self, step: Step) -> Callable[[str], str | None]:
-        """Why a redirect on the way from ``step`` is not followed."""
+        """The reason why a redirect on the way from ``step`` is not followed."""
         on_the_way = {identity(step.url)}
 
         def reason(target: str) -> str | None:

@@ -147,7 +147,7 @@ def _refusal_reason(address: str, is_allowed: bool, *, is_name: bool) -> str | N
 
 
 def _refusal(name: str, address: str, why: str, is_allowed: bool) -> str:
-    """Why ``name`` is refused, without its address: that tells a stranger of the network inside."""
+    """The reason to refuse ``name``, without its address: that tells a stranger of the network."""
     where = name if name == address else f"the address of {name}"
     if is_allowed:
         return f"refused: {where} is {why}, which allowing a name does not open"

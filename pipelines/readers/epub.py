@@ -98,7 +98,7 @@ def _book(parts: _Parts, progress: Progress) -> ReadText:
 
 
 def _add(gathered: TextOfMarkup, parts: _Parts, name: str) -> str | None:
-    """Why the chapter could not be added, if it could not; a bomb is the whole file's refusal."""
+    """The reason why a chapter could not be added; a bomb is the whole file's refusal."""
     try:
         page = parts.read(name).decode(errors="replace")
     except KeyError:

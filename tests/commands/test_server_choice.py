@@ -1,4 +1,4 @@
-"""Whom a command asks: a server that is named, one that is found by itself, or the database."""
+"""The service that a command asks: a server named, one found by itself, or the database."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _best(query: OperandQuery, tables: _Tables) -> list[ScoredFigure]:
 
 
 def _of_one_kind(matches: Sequence[list[ScoredFigure]]) -> list[list[ScoredFigure]]:
-    """Of several fitting cells, those whose columns have the same name except for the period."""
+    """The fitting cells whose columns have the same name except for the period."""
     common = set.intersection(*({one.alike for one in some} for some in matches))
     if len(common) != 1:
         return [list(some) for some in matches]

@@ -53,7 +53,7 @@ _IMAGE_TAG = re.compile(
 
 
 class _Step(NamedTuple):
-    """So many characters are dealt with, and this is let through for them."""
+    """A decision: ``taken`` characters are dealt with, and ``given`` is let through for them."""
 
     taken: int
     given: str

@@ -226,7 +226,7 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 
 def _from_digits(found: str) -> str:
-    """Of Base64 in either alphabet, or of hexadecimal digits, which look like it."""
+    """The text encoded in Base64 of either alphabet, or in hexadecimal digits, which look alike."""
     if _HEX.fullmatch(found):
         return _text_of(bytes.fromhex(found[:_LONGEST_DECODED]))
     body = found.rstrip("=").replace("-", "+").replace("_", "/")[:_LONGEST_DECODED]
@@ -247,7 +247,7 @@ def _text_of(data: bytes) -> str:
 
 
 def _merged(found: Iterator[_Span]) -> list[_Span]:
-    """In order; what overlaps and is of one kind as one."""
+    """The spans in order; those that overlap and are of one kind become one."""
     merged: list[_Span] = []
     for start, end, kind in sorted(set(found)):
         same = next((i for i, (_, e, k) in enumerate(merged) if k == kind and start < e), None)

@@ -78,7 +78,7 @@ class GateFit:
     measured: dict[str, Any]
 
     def unfit(self, embedder: str, chunks: int) -> str | None:
-        """Why it is not to be trusted any more for this embedder and as many chunks; else None."""
+        """The reason to trust it no more for this embedder and as many chunks; else None."""
         if embedder != self.embedder:
             return f"the gate was calibrated for {self.embedder}, and the embedder is {embedder}"
         if abs(chunks - self.chunks) > CHANGED * max(self.chunks, 1):

@@ -38,7 +38,7 @@ class GateModel:
     least: float
 
     def probability(self, signals: Sequence[float]) -> float:
-        """From 0 to 1; never smaller where a signal is larger."""
+        """The probability, from 0 to 1; never smaller where a signal is larger."""
         total = self.intercept
         for value, weight, mean, deviation in zip(
             signals, self.weights, self.means, self.deviations, strict=True

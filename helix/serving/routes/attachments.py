@@ -85,7 +85,7 @@ async def attachment(
 
 @router.delete("/{document_id}", summary="Take a document from a conversation", status_code=204)
 async def remove(caller: CurrentCaller, conversation_id: str, document_id: int) -> Response:
-    """With its words in the conversation's answers."""
+    """Remove it with its words in the conversation's answers."""
     await get_conversation(caller.library, conversation_id)
     await detach(caller.library, conversation_id, document_id)
     return Response(status_code=204)
@@ -93,7 +93,7 @@ async def remove(caller: CurrentCaller, conversation_id: str, document_id: int) 
 
 @router.post("/{document_id}/library", summary="Add it to the library", status_code=202)
 async def move(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
-    """It is read again as a document of the library, and leaves the conversation."""
+    """Read it again as a document of the library; it leaves the conversation."""
     await get_conversation(caller.library, conversation_id)
     stored = await add_to_library(caller.library, conversation_id, document_id)
     if stored.run_id is not None:

@@ -202,7 +202,7 @@ async def change_conversation(
 
 @router.delete("/conversations/{conversation_id}", summary="Delete a conversation", status_code=204)
 async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Response:
-    """With all its messages; an answer that is under way in it is stopped."""
+    """Delete it with all its messages; an answer that is under way in it is stopped."""
     library = caller.library
     await detach_all(library, conversation_id)  # first: its messages tell whose receipts have words
     await library.change(partial(delete, tenant=library.tenant, conversation_id=conversation_id))

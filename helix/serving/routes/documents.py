@@ -137,7 +137,7 @@ async def change(caller: CurrentCaller, document_id: int, changed: DocumentChang
     response_class=Response,
 )  # fmt: skip
 async def delete(caller: CurrentCaller, document_id: int) -> Response:
-    """With its text, chunks, vectors and file: all of it, or nothing when that fails."""
+    """Delete it with its text, chunks, vectors and file: all of it, or nothing when that fails."""
     library = caller.library
     await library.change(partial(remove_document, document_id=document_id, tenant=library.tenant))
     return Response(status_code=204)

@@ -65,7 +65,7 @@ async def models(caller: CurrentCaller) -> Response:
 
 @router.get("/models/{model:path}", summary="A model, for OpenAI's clients", responses=_FAILS)
 async def model(caller: CurrentCaller, model: str) -> Response:
-    """It, or `404`."""
+    """Return the model, or `404`."""
     if model not in (*models_of(caller.services.settings), EMBEDS):
         raise UnknownModel(f"there is no model {model[:80]!r}: GET /v1/models lists them")
     return TextJson(model_json(model))

@@ -114,7 +114,7 @@ async def export(
 
 @router.post("/study/{set_id}/drawn", summary="Tell that a map was saved", status_code=204)
 async def drawn(caller: CurrentCaller, set_id: int) -> Response:
-    """For clients that draw a map into a file themselves, as the page does: it counts as saved."""
+    """Count the map as saved, for clients that draw it into a file themselves, as the page does."""
     found = await get_set(caller.library, set_id)
     if found["kind"] != "map":
         raise BadRequest(f"a set of kind {found['kind']} is not drawn: only maps are")

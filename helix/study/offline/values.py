@@ -109,7 +109,7 @@ def _numbers(sentence: Sentence) -> Iterator[Value]:
 
 
 def _is_year(number: Number, digits: str, before: str) -> bool:
-    """Whether four digits without a unit stand where years do: `in 1066`."""
+    """True if four digits without a unit stand where years do: `in 1066`."""
     if number.unit or len(digits) != 4 or not digits.isdigit() or not "1000" <= digits <= "2099":
         return False
     word = _BEFORE_WORDS.search(before)

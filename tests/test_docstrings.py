@@ -1,0 +1,56 @@
+"""Summary lines of docstrings: they open with a noun phrase or a verb."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.repository import ROOT
+
+PACKAGES = ("helix", "pipelines", "db", "evals", "benchmarks", "scripts", "tests")
+QUESTION_WORDS = frozenset("as how those what when where whether which who whom whose why".split())
+"""A summary that opens with one names its subject at its end, so it has to be read twice."""
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+UNFINISHED = (
+    "evals/evidence/",
+    "helix/answering/proof/",
+    "helix/evidence/",
+    "helix/providers/offline/",
+    "tests/answering/test_proof",
+    "tests/evidence/",
+)
+"""Folders and files, by the beginning of their path, whose summaries are still to be rewritten."""
+
+
+def summaries(file: Path) -> Iterator[tuple[int, str]]:
+    """The line and the text of each docstring of a module, its classes and its functions."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
+
+
+def opens_with_question_word(summary: str) -> bool:
+    """True if the first word is one of QUESTION_WORDS, whatever marks it has."""
+    word = re.search(r"\w+", summary)
+    return word is not None and word[0].casefold() in QUESTION_WORDS
+
+
+def test_summaries_open_with_a_noun_phrase_or_a_verb() -> None:
+    bad = [
+        f"{path}:{line}: {text.splitlines()[0]}"
+        for package in PACKAGES
+        for file in sorted((ROOT / package).rglob("*.py"))
+        if not (path := file.relative_to(ROOT).as_posix()).startswith(UNFINISHED)
+        for line, text in summaries(file)
+        if opens_with_question_word(text)
+    ]
+    assert not bad, "name the subject first:\n" + "\n".join(bad)
+
+
+def test_a_question_word_is_seen_behind_marks_but_not_within_a_summary() -> None:
+    assert opens_with_question_word("``What`` is kept.")
+    assert opens_with_question_word("whether it holds")
+    assert not opens_with_question_word("True if what is asked holds.")
+    assert not opens_with_question_word("Whatever is kept.")
