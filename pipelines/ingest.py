@@ -15,7 +15,7 @@ from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.files.scan import scan
 from pipelines.program import Detach, Tags, Tenant, one_line_errors, run
-from pipelines.runs.planning import FileHashes, nothing_to_do
+from pipelines.runs.path_plan import FileHashes, nothing_to_do
 from pipelines.runs.run_identity import run_key, summary, tags_option, this_host
 
 DEFAULT_PATH = "samples"
@@ -49,7 +49,7 @@ def ingest(
         if remote := named_server(server):
             _check_title(title, _given(paths))
             # the client takes a while to load
-            from pipelines.runs.sending import Sending, send
+            from pipelines.runs.server_uploads import Sending, send
 
             sending = Sending(_given(paths), checked_tags(tag or ()), title, detach)
             if send(remote, sending, tenant_name(tenant)):

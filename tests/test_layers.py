@@ -163,7 +163,7 @@ def test_a_vendor_is_imported_only_when_it_is_chosen(
 
 def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     heavy = ("llama_index", "dbos", "numpy", "sqlalchemy")
-    asked = loaded("import pipelines.ingest, pipelines.runs.planning", heavy)
+    asked = loaded("import pipelines.ingest, pipelines.runs.path_plan", heavy)
     assert asked.stdout.strip() == "[]", asked.stderr
 
 

@@ -17,8 +17,8 @@ from helix.providers.base import Embedder
 from helix.storage.connections import unavailable
 from helix.storage.pool_upkeep import given_back
 from pipelines.reembedding import column
-from pipelines.reembedding.filling import Filling, Pool
-from pipelines.reembedding.settling import settle
+from pipelines.reembedding.backfill import Filling, Pool
+from pipelines.reembedding.row_rewrite import settle
 from pipelines.reembedding.state import (
     ChangeRefused,
     Chunks,

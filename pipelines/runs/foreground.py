@@ -22,7 +22,7 @@ from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.storage.garbage_collection import settle
 from pipelines.outages import through_outages
-from pipelines.runs.planning import FileHashes
+from pipelines.runs.path_plan import FileHashes
 from pipelines.runs.reporter import Reporter
 from pipelines.runs.run_identity import run_key, summary, this_host
 from pipelines.runs.run_steps import Worker

@@ -27,9 +27,9 @@ from helix.telemetry.logs import where
 from pipelines.files.embedding import RunBatch
 from pipelines.files.ingestion import FileIngestion, Tools
 from pipelines.outages import in_database, through_outages
-from pipelines.runs.planning import FileHashes, FileLimits, RunCancelled, plan_paths
+from pipelines.runs.path_plan import FileHashes, FileLimits, RunCancelled, plan_paths
 from pipelines.runs.study_runs import carry_out_study
-from pipelines.runs.web_planning import plan_web
+from pipelines.runs.web_plan import plan_web
 
 T = TypeVar("T")
 

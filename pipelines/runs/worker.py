@@ -20,8 +20,8 @@ from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
 from pipelines.files.reading_places import ReadingPlaces
 from pipelines.files.recipe import ChunkSizes
-from pipelines.runs.planning import FileHashes
-from pipelines.runs.resting_engine import RestingEngine
+from pipelines.runs.path_plan import FileHashes
+from pipelines.runs.pausable_engine import PausableEngine
 from pipelines.runs.run_identity import this_host
 from pipelines.runs.run_steps import FilesUnderWay, Worker
 from pipelines.runs.worker_loop import WorkerLoop
@@ -79,7 +79,7 @@ async def open_worker(
             host=host,
             files_at_once=files_at_once,
         )
-        engine = await stack.enter_async_context(RestingEngine(open_engine))
+        engine = await stack.enter_async_context(PausableEngine(open_engine))
         attending = asyncio.create_task(WorkerLoop(worker, engine).attend(until_idle=until_idle))
         try:
             yield worker, attending

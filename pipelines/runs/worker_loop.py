@@ -25,7 +25,7 @@ from helix.library.runs import (
 from helix.telemetry.logs import where
 from pipelines.outages import is_outage, through_outages
 from pipelines.runs import workflow, workflow_records
-from pipelines.runs.resting_engine import RestingEngine
+from pipelines.runs.pausable_engine import PausableEngine
 from pipelines.runs.run_steps import Worker
 
 _LOOK_SECONDS = 1.0  # longest until a queued run is seen whose notification was lost
@@ -44,7 +44,7 @@ Connected = AsyncConnection[TupleRow]
 class WorkerLoop:
     """The loop of one worker. The advisory lock of its connection is the worker's sign of life."""
 
-    def __init__(self, worker: Worker, engine: RestingEngine) -> None:
+    def __init__(self, worker: Worker, engine: PausableEngine) -> None:
         self._worker = worker
         self._engine = engine
         self._missing_since: dict[str, float] = {}

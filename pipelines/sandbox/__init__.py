@@ -27,7 +27,7 @@ _TEXTS_AT_ONCE = 2000
 """Chunks whose terms one process makes: 8 MB of them."""
 _logger = logging.getLogger(__name__)
 
-_WORK = "pipelines.sandbox.reading:read_in_frames"
+_WORK = "pipelines.sandbox.reader_process:read_in_frames"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from helix.domain.records import (
     Section,
 )
 from helix.language.sentences import Span
-from pipelines.splitters.filling import chunks_of
+from pipelines.splitters.chunk_bounds import chunks_of
 from pipelines.splitters.pieces import pieces_of
 
 TITLE = "title"

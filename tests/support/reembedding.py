@@ -17,8 +17,8 @@ from helix.providers.base import Embedder
 from helix.retrieval.embedding_cache import cache_key
 from helix.store import ChunkStore
 from pipelines.reembedding import column
+from pipelines.reembedding.backfill import embedded_text
 from pipelines.reembedding.change import change_embedder
-from pipelines.reembedding.filling import embedded_text
 from tests.support.fake_embedder import WordEmbedding, nodes_of, opened, record, rows, word_embedder
 from tests.support.wire.gemini import word_vector
 

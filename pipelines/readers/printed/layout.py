@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pipelines.readers.printed.columns import Hole, in_order
 from pipelines.readers.printed.headings import Heading, heading_of
-from pipelines.readers.printed.landings import words_of_grid
 from pipelines.readers.printed.lines import Line, merged, rows, runs
 from pipelines.readers.printed.paragraphs import Block, BlockKind, Edges, blocks_of
+from pipelines.readers.printed.table_word_spans import words_of_grid
 from pipelines.readers.printed.tables import FoundTable
 from pipelines.readers.printed.words import PageWords, Word, WordColumns, numbers_of
 

@@ -15,11 +15,11 @@ from pipelines.readers.printed.frame import Boxes, Frame, no_boxes
 from pipelines.readers.printed.furniture import Furniture
 from pipelines.readers.printed.headings import Path
 from pipelines.readers.printed.hyphens import Vocabulary
-from pipelines.readers.printed.landings import landed_words, words_of_grid, words_of_rows
 from pipelines.readers.printed.layout import Item, Placed, may_go_on
 from pipelines.readers.printed.lines import Line
 from pipelines.readers.printed.paragraphs import Block, BlockKind
 from pipelines.readers.printed.passages import Passage, Spans
+from pipelines.readers.printed.table_word_spans import word_spans, words_of_grid, words_of_rows
 from pipelines.readers.printed.tables import FoundTable, rows_below
 from pipelines.readers.printed.words import PageWords, Word, WordColumns
 
@@ -220,7 +220,7 @@ class DocumentWriter:
         and the footnote marks beside them."""
         landed = self.draft.landed
         start = min((landing.start for landing in landed), default=self.draft.length)
-        pages, written = landed_words(landed, self.draft.tail(start), start)
+        pages, written = word_spans(landed, self.draft.tail(start), start)
         for number, found in pages.items():
             spans, boxes = found.arrays()
             page = self._pages[number - 1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pipelines.readers.grids import NO_ENTRY, Entry, Grid, GridHead, GridRow, Path, texts_of
+from pipelines.readers.printed.ruled_tables import ruled_tables
 from pipelines.readers.printed.rules import Rule
 from pipelines.readers.printed.table_blocks import levels_of
 from pipelines.readers.printed.table_body import label_side, rows_of, with_text_columns
@@ -16,7 +17,6 @@ from pipelines.readers.printed.table_lines import Line, Piece, lines_of
 from pipelines.readers.printed.table_matrix import Matrix, Row, together
 from pipelines.readers.printed.table_paths import column_paths, row_paths
 from pipelines.readers.printed.table_regions import Region, regions_of
-from pipelines.readers.printed.table_ruled import ruled_tables
 from pipelines.readers.printed.table_rules import Drawn, drawn_of
 from pipelines.readers.printed.table_spans import spans_of
 from pipelines.readers.printed.table_texts import Found, introduction

@@ -15,7 +15,7 @@ from typing import Any, AnyStr, NamedTuple, overload
 from helix.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
 from pipelines.readers.printed.frame import Boxes, Column, Frame
-from pipelines.readers.printed.placing import placed
+from pipelines.readers.printed.word_boxes import placed
 
 CUT_MARKS = "\x02\ufffe\xad"
 """pdfium's marks for a hyphen at a line's end, and the soft hyphen."""

@@ -14,7 +14,7 @@ from psycopg import AsyncConnection
 from db.migrate import check_schema
 from helix.storage.indexes import vector_index
 from pipelines.reembedding import column
-from pipelines.reembedding.filling import embedded_text
+from pipelines.reembedding.backfill import embedded_text
 from tests.support.fake_embedder import opened, rows
 from tests.support.reembedding import (
     NEXT,

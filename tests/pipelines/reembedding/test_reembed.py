@@ -18,8 +18,8 @@ from helix.retrieval.vector_space import Space, current_embedder, spaces
 from helix.services import open_services
 from helix.settings import load_settings
 from pipelines.reembedding import state
+from pipelines.reembedding.backfill import embedded_text
 from pipelines.reembedding.change import abandon
-from pipelines.reembedding.filling import embedded_text
 from tests.support.fake_embedder import IDENTITY, opened, rows, word_embedder
 from tests.support.reembedding import (
     NEXT,

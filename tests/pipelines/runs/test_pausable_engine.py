@@ -18,7 +18,7 @@ from helix.errors import StoreUnavailable
 from helix.library.uploads import Upload, store_uploads
 from helix.settings import Settings, load_settings
 from pipelines.runs import worker_loop
-from pipelines.runs.resting_engine import RestingEngine
+from pipelines.runs.pausable_engine import PausableEngine
 from pipelines.runs.run_steps import Worker
 from pipelines.runs.worker import open_worker
 from tests.support.fake_embedder import rows
@@ -40,7 +40,7 @@ async def test_it_is_opened_once_each_time_it_is_woken() -> None:
         yield
         done.append("closed")
 
-    async with RestingEngine(engine) as resting:
+    async with PausableEngine(engine) as resting:
         await resting.wake()
         assert (done, resting.is_awake) == (["opened"], True)
         await resting.rest()
@@ -57,7 +57,7 @@ async def test_one_that_cannot_be_opened_stays_at_rest() -> None:
         raise StoreUnavailable("the database is away")
         yield
 
-    resting = RestingEngine(engine)
+    resting = PausableEngine(engine)
     with pytest.raises(StoreUnavailable):
         await resting.wake()
     assert not resting.is_awake

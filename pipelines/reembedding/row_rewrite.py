@@ -10,7 +10,7 @@ from psycopg.errors import DeadlockDetected
 
 from helix.domain.records import EMBEDDING_KEY
 from helix.retrieval.embedding_cache import cache_key
-from pipelines.reembedding.filling import embedded_text
+from pipelines.reembedding.backfill import embedded_text
 from pipelines.reembedding.state import Connected, EmbedderChange
 
 _BATCH = 200

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.readers.printed.frame import Boxes
-from pipelines.readers.printed.landings import Landed
-from pipelines.readers.printed.placing import Placed, placed
+from pipelines.readers.printed.table_word_spans import WordSpans
+from pipelines.readers.printed.word_boxes import Placed, placed
 from tests.support.printed_pages import HEIGHT, WIDTH, drawn, opened, put
 
 Box = tuple[float, float, float, float]
@@ -89,5 +89,5 @@ def test_boxes_are_chosen_by_number_whether_they_follow_each_other_or_not(
 
 
 def test_a_table_none_of_whose_words_are_in_its_text_has_no_boxes() -> None:
-    spans, boxes = Landed().arrays()
+    spans, boxes = WordSpans().arrays()
     assert (len(spans), len(boxes)) == (0, 0)

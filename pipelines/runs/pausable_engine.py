@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 
-class RestingEngine:
+class PausableEngine:
     """Opens ``engine`` when the block starts and whenever it is woken; closed with the block."""
 
     def __init__(self, engine: Callable[[], AbstractAsyncContextManager[None]]) -> None:

@@ -18,7 +18,7 @@ _MARK = re.compile(r"[(\[]?\w{1,2}[)\]]?|\W+")  # of a footnote, which a table k
 
 
 @dataclass(slots=True)
-class Landed:
+class WordSpans:
     """The words of a table that are in the text, by page: their spans and boxes."""
 
     spans: list[tuple[int, int]] = field(default_factory=list)
@@ -32,18 +32,18 @@ class Landed:
         return Spans(starts, ends), Boxes(*(array("f", c) for c in zip(*self.boxes, strict=True)))
 
 
-def landed_words(
+def word_spans(
     landings: Iterable[Landing], text: str, start: int
-) -> tuple[Mapping[int, Landed], set[Word]]:
+) -> tuple[Mapping[int, WordSpans], set[Word]]:
     """The words of the entries that landed in ``text``, which begins at ``start``, by page; and
     which words those are, with the marks of footnotes beside them."""
-    pages: dict[int, Landed] = {}
+    pages: dict[int, WordSpans] = {}
     whole: set[Word] = set()
     for landing in landings:
         origin = landing.origin
         if not isinstance(origin, Origin):
             continue
-        page = pages.setdefault(origin.page, Landed())
+        page = pages.setdefault(origin.page, WordSpans())
         at, end = landing.start - start, landing.end - start
         for word in origin.words:
             first, last = _place(word.text, text, at, end)
