@@ -13,7 +13,7 @@ import psycopg
 from llama_index.vector_stores.postgres import PGVectorStore
 from psycopg import sql
 
-from db.embedded import DATABASE, acquire, wait_until_stopped
+from db.embedded_postgres import DATABASE, acquire, wait_until_stopped
 from db.migrate import migrate
 from helix.contract import EMBEDDING_DIMENSIONS
 

@@ -25,7 +25,7 @@ import psutil
 import psycopg
 
 from benchmarks.harness import Options, Report, main
-from db.embedded import acquire
+from db.embedded_postgres import acquire
 
 QUESTION = "Within how many days are refunds accepted?"
 OWN = {

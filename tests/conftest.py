@@ -20,7 +20,7 @@ import pytest
 from hypothesis import settings
 from psycopg import sql
 
-from db.embedded import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
+from db.embedded_postgres import DATABASE, EmbeddedPostgres, acquire, wait_until_stopped
 from db.migrate import migrate
 from tests.support.server_folders import new_folder
 from tests.support.wire.gemini import GeminiWire, gemini_wire
@@ -47,7 +47,7 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "wire" / "
 
 # A file is one process's: those that take longest begin first, or one is waited for at the end.
 _LONG = (
-    "test_kill.py", "test_detached.py", "test_embedded.py", "test_contract.py",
+    "test_kill.py", "test_detached.py", "test_embedded_postgres.py", "test_contract.py",
     "test_served_uploads.py", "test_crawl_end_to_end.py", "test_ingest.py",
     "test_interrupted.py", "test_run_faults.py", "test_ingest_faults.py",
     "test_rewriting.py", "test_tenants.py", "test_every_format.py", "test_cli.py",

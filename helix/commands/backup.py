@@ -40,7 +40,7 @@ def backup(
     import psycopg
 
     from db.backup.archive import checked
-    from db.backup.saving import save
+    from db.backup.dump import save
     from db.migrate import migrate
     from db.url import is_embedded
     from helix.library.audit import NOBODY
@@ -74,7 +74,7 @@ def restore(
     """
     import psycopg
 
-    from db.backup.restoring import restore as put_back
+    from db.backup.restore import restore as put_back
     from db.url import redact
     from helix.library.audit import NOBODY, record_command
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from db.embedded import (
+from db.embedded_postgres import (
     embedded_directory,
     make_folder,
     open_lock,

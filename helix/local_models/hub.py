@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from db.embedded import try_lock
+from db.embedded_postgres import try_lock
 from helix.errors import BadRequest, HelixError, NotFound, SettingsError, Unavailable
 from helix.local_models.folder import SUFFIX, Origin, note_origin, origin_of
 

@@ -12,7 +12,8 @@ Its folder has two lock files, both flocks, which the kernel drops on any death:
     ``{"error": line}`` where it cannot be.
 
 ``supervisor.py`` is the other side. It starts llama.cpp, starts it again when it dies, and takes it
-along when it is killed itself. The protocol is that of the bundled Postgres (db/embedded.py).
+along when it is killed itself. The protocol is that of the bundled Postgres
+(db/embedded_postgres.py).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from db.embedded import open_lock, read_report, try_lock, write_report
+from db.embedded_postgres import open_lock, read_report, try_lock, write_report
 from helix.errors import SettingsError, UpstreamError
 
 POLL_SECONDS = 0.03

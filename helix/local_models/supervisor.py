@@ -19,7 +19,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from db.embedded import last_line, open_lock, try_lock, write_report
+from db.embedded_postgres import last_line, open_lock, try_lock, write_report
 from helix.local_models.shared_server import Layout
 
 USERS_SECONDS = 0.5

@@ -16,7 +16,7 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from psycopg import sql
 
-from db.embedded import DATABASE, EmbeddedPostgres
+from db.embedded_postgres import DATABASE, EmbeddedPostgres
 from helix.app import create_app
 from helix.library.keys import create_key
 from helix.providers.base import LanguageModel

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from db.embedded import acquire
+from db.embedded_postgres import acquire
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.uploads import Upload, store_uploads
 from helix.receipts.replay import replay

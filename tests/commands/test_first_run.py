@@ -14,7 +14,7 @@ import psycopg
 import pytest
 import typer
 
-from db.embedded import default_directory
+from db.embedded_postgres import default_directory
 from helix.commands.first_run import prepared, settings_of_first_run, what_runs
 from helix.errors import SettingsError
 from helix.providers import local_servers

@@ -13,8 +13,8 @@ import pytest
 
 from db import migrate as migration
 from db.backup.archive import MANIFEST, Contents, Writer, checked
-from db.backup.restoring import restore
-from db.backup.saving import save
+from db.backup.dump import save
+from db.backup.restore import restore
 from db.backup.tables import Names
 from db.errors import DatabaseError
 from db.migrate import NEWEST_VERSION, UPGRADES, migrate
@@ -78,10 +78,10 @@ def test_rows_of_after_the_beginning_are_not_in_it(
     filled: str, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One snapshot: a document that is written while the tables are read is in none of them."""
-    from db.backup import saving
+    from db.backup import dump
 
     copied: list[str] = []
-    copy_out = saving._copy_out
+    copy_out = dump._copy_out
 
     def write_first(
         connection: psycopg.Connection, writer: Writer, table: str, columns: list[str]
@@ -92,7 +92,7 @@ def test_rows_of_after_the_beginning_are_not_in_it(
         copied.append(table)
         return copy_out(connection, writer, table, columns)
 
-    monkeypatch.setattr(saving, "_copy_out", write_first)
+    monkeypatch.setattr(dump, "_copy_out", write_first)
     before = all_rows(filled)
     save(filled, tmp_path / "b", MADE_BY)
     restore(database_url, tmp_path / "b")

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy
 
 from db import supervisor
-from db.embedded import Layout, acquire, embedded_directory
+from db.embedded_postgres import Layout, acquire, embedded_directory
 from db.errors import DatabaseError
 from tests.support.embedded_servers import (
     a_place,

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from db.embedded import EmbeddedPostgres
+from db.embedded_postgres import EmbeddedPostgres
 from db.errors import DatabaseError
 from db.migrate import (
     check_schema,

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from db.embedded import default_directory
+from db.embedded_postgres import default_directory
 from evals import from_feedback
 from evals.cases import load_cases, located
 from evals.database import ingest, settings_of_run, stored

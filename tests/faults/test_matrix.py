@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from db import embedded
-from db.embedded import acquire
+from db import embedded_postgres
+from db.embedded_postgres import acquire
 from tests.support.deployment import BOUND_SECONDS, Deployment, Told, deployed
 from tests.support.embedded_servers import a_place
 from tests.support.faults import FAULTS, Fault, disk_full, model_down
@@ -161,7 +161,8 @@ def test_names_that_nobody_knows_many_times(tmp_path: Path, answering: Answering
 def _with_clock(clock: Clock) -> Iterator[None]:
     """Start embedded servers with it: they take only known variables from who starts them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embedded, "INHERITED", (*embedded.INHERITED, *clock.variables))
+        inherited = (*embedded_postgres.INHERITED, *clock.variables)
+        patch.setattr(embedded_postgres, "INHERITED", inherited)
         for name, value in clock.variables.items():
             patch.setenv(name, value)
         yield

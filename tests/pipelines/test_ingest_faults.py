@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql
 from typer.testing import Result
 
-from db.embedded import EmbeddedPostgres, Layout
+from db.embedded_postgres import EmbeddedPostgres, Layout
 from tests.support.fake_embedder import documents, embedded, rows
 from tests.support.ingest_command import ingest
 from tests.support.repository import ROOT

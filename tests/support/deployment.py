@@ -17,7 +17,7 @@ import psutil
 import psycopg
 import pytest
 
-from db.embedded import Layout, read_report
+from db.embedded_postgres import Layout, read_report
 from tests.support.service_process import environment, eventually
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from db.embedded import EmbeddedPostgres
+from db.embedded_postgres import EmbeddedPostgres
 from tests.support.repository import ROOT
 from tests.support.server_folders import new_folder
 
@@ -25,7 +25,7 @@ CLIENT = """
 import os, sys
 from pathlib import Path
 import psycopg
-from db.embedded import acquire
+from db.embedded_postgres import acquire
 
 with acquire(Path(sys.argv[1])) as postgres:
     with psycopg.connect(postgres.url) as connection:

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 
-from db.embedded import default_directory
+from db.embedded_postgres import default_directory
 from helix.privacy.report import privacy_report
 from helix.services import Services
 from helix.serving.admission import Admission

@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from db.embedded import acquire, wait_until_stopped
+from db.embedded_postgres import acquire, wait_until_stopped
 from db.migrate import migrate
 from helix.library.runs import create_run
 from helix.retrieval.embedding_cache import cache_key

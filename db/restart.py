@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from db.embedded import START_SECONDS, Layout, ensure_running, open_lock, read_report
+from db.embedded_postgres import START_SECONDS, Layout, ensure_running, open_lock, read_report
 from db.errors import DatabaseError
 
 try:
@@ -17,10 +17,10 @@ except ImportError:  # Windows, where there is no embedded Postgres
     fcntl = None  # type: ignore[assignment]
 
 PAUSE_SECONDS = 1.0
-"""Between the ends of two supervisors that a reviver starts; one that cannot start ends at once."""
+"""The pause after a start, so that a supervisor that fails at once is not started in a loop."""
 
 
-class Reviver:
+class Restarter:
     """Starts the supervisor of ``directory`` again, for as long as ``stop`` was not called.
 
     A thread waits for the lock that a supervisor holds, which costs nothing, and gets it when the
@@ -30,11 +30,11 @@ class Reviver:
     def __init__(self, directory: Path) -> None:
         self._layout = Layout(directory)
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="helix-revival", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="helix-restart", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Revive no more; the thread goes with the supervisor."""
+        """Start no more supervisors; the thread ends with the present one."""
         self._stopped.set()
 
     def _watch(self) -> None:
