@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from evals.calibration import generate
+from evals.calibration import question_generator
 from evals.calibration.curves import UNCOVERED_SHARE
 from evals.calibration.plot import calibration_page
+from evals.calibration.public_sets import NEIGHBOURS, search_sets
 from evals.calibration.questions import COVERED, GateQuestion, read_questions
 from evals.calibration.searches import SearchedQuestion, search_questions, searched
 from evals.calibration.sweep import (
@@ -30,7 +31,6 @@ from evals.calibration.sweep import (
     fit_of,
     report,
 )
-from evals.calibration.world import NEIGHBOURS, search_sets
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.domain.search_space import Fusion
 from helix.errors import BadRequest, HelixError
@@ -79,10 +79,14 @@ async def generated_questions(store: ChunkStore, count: int, seed: int) -> list[
     """``count`` covered questions of the store's tenant, as many left out, and foreign ones."""
     values = {"tenant": store.tenant, "seed": str(seed), "most": _MOST_PASSAGES}
     rows = await store.fetch(_PASSAGES, values)
-    passages = [generate.Passage(row["document_id"], row["content"]) for row in rows]
-    own = generate.covered(passages, count, seed)
+    passages = [question_generator.Passage(row["document_id"], row["content"]) for row in rows]
+    own = question_generator.covered(passages, count, seed)
     several = len({passage.document_id for passage in passages}) > 1
-    return [*own, *(generate.left_out(own) if several else ()), *generate.foreign()]
+    return [
+        *own,
+        *(question_generator.left_out(own) if several else ()),
+        *question_generator.foreign(),
+    ]
 
 
 async def _calibrate_database(arguments: argparse.Namespace, target: float) -> int:

@@ -13,8 +13,8 @@ from pathlib import Path
 from evals.agent.answers import Expected, ask, faults, is_proved, states_number
 from evals.database import ingest
 from evals.datasets.tatqa import load_tatqa
-from evals.documents.asking import Shelf
 from evals.documents.parts import FORMATS, Part, printed
+from evals.documents.question_outcomes import Shelf
 from evals.suites import Suite
 from helix.answering.gatherer import Mode
 from helix.domain.arithmetic import NotArithmetic, evaluate, is_percentage, parse

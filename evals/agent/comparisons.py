@@ -13,8 +13,8 @@ from evals.agent.answers import ask, faults
 from evals.agent.arithmetic import MODES
 from evals.database import ingest
 from evals.datasets.sec10q import report_files
-from evals.documents.asking import Shelf
 from evals.documents.parts import Part
+from evals.documents.question_outcomes import Shelf
 from evals.documents.values import Number, numbers
 from evals.suites import Suite
 from helix.answering.answer import Answer

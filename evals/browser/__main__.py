@@ -17,7 +17,7 @@ from pathlib import Path
 
 from httpx import HTTPError
 
-from evals.browser.judging import Result, judged
+from evals.browser.outcomes import Result, judged
 from evals.browser.report import markdown, to_json
 from evals.browser.server import served
 from evals.browser.visit import chromium, visit

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from evals.browser.judging import Result
-from evals.documents.asking import Place
+from evals.browser.outcomes import Result
+from evals.documents.question_outcomes import Place
 
 _LONGEST = 300  # characters of an answer in the table
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from evals.conversations.report import tables
 from evals.conversations.searches import Found, search_turns, store_pool
-from evals.conversations.served import Served, serve_turns
+from evals.conversations.served_turns import Served, serve_turns
 from evals.conversations.suite import bring_in_samples, outcomes, report
 from evals.database import settings_of_run, temporary_databases
 from evals.datasets.mtrag import ConversationTurn, load_mtrag

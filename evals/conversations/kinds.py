@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from evals.conversations.searches import SERVED, Found, ways_of
-from evals.conversations.served import Served
+from evals.conversations.served_turns import Served
 from evals.datasets.mtrag import ConversationTurn
 from evals.metrics.statistics import share
 from helix.retrieval.calibration.fits import PACKAGED

@@ -10,7 +10,7 @@ import numpy as np
 
 from evals.conversations.kinds import gate_table, served_table
 from evals.conversations.searches import LAST, SERVED, Found
-from evals.conversations.served import Served
+from evals.conversations.served_turns import Served
 from evals.datasets.mtrag import HUMAN, UN, ConversationTurn
 from evals.metrics.statistics import mean
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from evals.documents.printing import PrintedDocument
+from evals.documents.printed_files import PrintedDocument
 from evals.documents.true_tables import matrix_table
 
 COUNT = 12

@@ -13,7 +13,7 @@ from evals.documents import furniture
 from evals.documents.boxes import drawn, quotes
 from evals.documents.drawn_pages import drawn_pdfs
 from evals.documents.drawn_tables import drawn_tables
-from evals.documents.printing import PrintedDocument, docx, pdf
+from evals.documents.printed_files import PrintedDocument, docx, pdf
 from evals.documents.read_cells import CellScore, read_cells, score
 from evals.documents.true_tables import TrueTable, labelled_tables, matrix_table
 from evals.metrics.statistics import Estimate, wilson

@@ -12,8 +12,8 @@ from evals.database import ingest
 from evals.datasets.sec10q import load_report_values
 from evals.datasets.tatqa import load_tatqa
 from evals.datasets.value_questions import ValueQuestion, near_misses, value_questions
-from evals.documents.asking import FIRST, Asked, Judged, Shelf
 from evals.documents.parts import FORMATS, Part, printed
+from evals.documents.question_outcomes import FIRST, Asked, Judged, Shelf
 from evals.documents.values import Expected, expected_of, numbers
 from evals.suites import Suite
 from helix.services import open_services

@@ -18,10 +18,10 @@ from pathlib import Path
 from evals.cases import CaseError
 from evals.database import ingest
 from evals.real.answers import Answers
-from evals.real.asking import OFFLINE, SCHEMA, TEXT, Answerer, ask_missing, open_answerer
-from evals.real.judging import JudgedAnswer
+from evals.real.judged_answer import JudgedAnswer
 from evals.real.llama import serving
 from evals.real.models import LARGER, MODELS, ModelError, fetch, model_file
+from evals.real.question_run import OFFLINE, SCHEMA, TEXT, Answerer, ask_missing, open_answerer
 from evals.real.questions import RealQuestion, RealSuite, load_suites, shuffled
 from evals.real.report import speed, table
 from evals.suites import ROOT

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evals.metrics.statistics import share
 from evals.real.answers import KeptAnswer
-from evals.real.judging import JudgedAnswer, is_marked, is_proved, is_proved_as_marked
+from evals.real.judged_answer import JudgedAnswer, is_marked, is_proved, is_proved_as_marked
 from helix.answering.proof import Statement
 
 Row = Sequence[JudgedAnswer | None]

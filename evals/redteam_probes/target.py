@@ -16,7 +16,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.llms import MockLLM
 from llama_index.core.schema import Document, NodeRelationship, TextNode
 
-from evals.redteam_probes.caller import ObedientCaller
+from evals.redteam_probes.obedient_model import ObedientCaller
 from helix.app import create_app
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.providers import build_embedder

@@ -12,8 +12,8 @@ import typer
 
 from evals.study.rubric import CONTROLS, GUESSES, guessed, judged, noticed
 from evals.study.scopes import CORPORA, Scope, scopes_of
-from evals.study.scripted import ScriptedMaker
-from evals.study.seeded import KINDS, examined
+from evals.study.scripted_maker import ScriptedMaker
+from evals.study.seeded_faults import KINDS, examined
 from helix.study.examination import MALFORMED, Examiner, spans_of
 from helix.study.items import Choice, Difficulty, Kind, Proven
 from helix.study.maker import Maker, OfflineMaker, Order

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from evals.browser.judging import judged
+from evals.browser.outcomes import judged
 from evals.browser.visit import visit
 from evals.datasets.value_questions import ValueQuestion
 from tests.browser.conftest import ask, screenshots, serving, watched

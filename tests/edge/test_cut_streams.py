@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.support.answer_endings import PROTOCOLS
 from tests.support.edge_worker import edge_worker
 from tests.support.scripted_server import Reply, scripted
-from tests.support.told_endings import PROTOCOLS
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.calibration import generate
+from evals.calibration import question_generator
 from evals.calibration.curves import Curve, risk_of
 from evals.calibration.gates import distance_scores, model_scores
 from evals.calibration.plot import calibration_page
@@ -213,13 +213,13 @@ def test_made_questions_are_in_words_of_their_own_sentence_and_the_same_each_tim
         "Customers may return purchased batteries within thirty days unless the sealed package was"
         " opened before delivery."
     )
-    passages = [generate.Passage(7, text)]
-    asked = generate.covered(passages, 5)
-    assert asked and asked == generate.covered(passages, 5)
+    passages = [question_generator.Passage(7, text)]
+    asked = question_generator.covered(passages, 5)
+    assert asked and asked == question_generator.covered(passages, 5)
     shared = [len(set(question_words(q.text)) & set(question_words(text))) for q in asked]
     assert min(shared) >= 4
     assert {q.document for q in asked} == {7}
-    (left, *_) = generate.left_out(asked)
+    (left, *_) = question_generator.left_out(asked)
     assert left.without == (7,)
-    assert generate.covered([generate.Passage(1, "Too short.")], 5) == []
-    assert len(generate.foreign()) >= 60
+    assert question_generator.covered([question_generator.Passage(1, "Too short.")], 5) == []
+    assert len(question_generator.foreign()) >= 60

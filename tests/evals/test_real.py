@@ -14,8 +14,8 @@ import pytest
 from evals.cases import Case
 from evals.database import ingest
 from evals.real.answers import Answers, KeptAnswer, Key
-from evals.real.asking import OFFLINE, SCHEMA, TEXT, Answerer, ask_missing
-from evals.real.judging import is_proved_as_marked
+from evals.real.judged_answer import is_proved_as_marked
+from evals.real.question_run import OFFLINE, SCHEMA, TEXT, Answerer, ask_missing
 from evals.real.questions import RealQuestion, load_suites, shuffled
 from evals.real.report import speed, table, tokens_a_second
 from helix.contract import REFUSAL

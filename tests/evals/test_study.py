@@ -9,8 +9,8 @@ import pytest
 from evals.study.__main__ import Figures, _items
 from evals.study.rubric import CONTROLS, judged, noticed
 from evals.study.scopes import Scope
-from evals.study.scripted import ScriptedMaker
-from evals.study.seeded import KINDS, examined
+from evals.study.scripted_maker import ScriptedMaker
+from evals.study.seeded_faults import KINDS, examined
 from helix.study.items import Choice, Proven, Rejected
 from helix.study.maker import OfflineMaker
 from tests.support.study_texts import BRIDGE, FERRY

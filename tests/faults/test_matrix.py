@@ -17,7 +17,7 @@ from db.embedded_postgres import acquire
 from tests.support.deployment import BOUND_SECONDS, Deployment, Told, deployed
 from tests.support.embedded_servers import a_place
 from tests.support.faults import FAULTS, Fault, disk_full, model_down
-from tests.support.own_machine import Answering, Clock, NameServer
+from tests.support.name_server_and_clock import Answering, Clock, NameServer
 from tests.support.service_process import eventually
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 

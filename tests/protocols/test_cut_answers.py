@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from helix.store import ChunkStore
+from tests.support.answer_endings import PROTOCOLS, Protocol
 from tests.support.query_service import REFUNDS, store_text
-from tests.support.told_endings import PROTOCOLS, Protocol
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Reply, daily_quota, refused_key
 

@@ -31,7 +31,7 @@ CHANGED = 0.5
 def packaged_fits() -> dict[str, GateModel]:
     """The fits that Helix brings, by ``Embedder.identity``.
 
-    Written by ``python -m evals.calibration.world --write`` (evals/CALIBRATION.md); another
+    Written by ``python -m evals.calibration.public_sets --write`` (evals/CALIBRATION.md); another
     embedder needs a fit of its own (docs/calibration.md).
     """
     text = files("helix.retrieval.calibration").joinpath("packaged.json").read_text("utf-8")

@@ -12,7 +12,7 @@ from evals.documents.drawn_pages import TURNS, drawn_pdf, drawn_pdfs, sentence
 from evals.documents.drawn_tables import COUNT, drawn_tables
 from evals.documents.furniture import LabelledPage
 from evals.documents.furniture import score as furniture_score
-from evals.documents.printing import docx, pdf
+from evals.documents.printed_files import docx, pdf
 from evals.documents.read_cells import read_cells, score
 from evals.documents.true_tables import TrueCell
 from helix.domain.pages import PrintedPage, WordBox, pack_words

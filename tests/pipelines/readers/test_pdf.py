@@ -19,7 +19,7 @@ from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from evals.documents.drawn_tables import drawn_tables
-from evals.documents.printing import pdf as printed_pdf
+from evals.documents.printed_files import pdf as printed_pdf
 from helix.domain.pages import unpack_words
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.pdf import _Paths

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.real.answers import Answers, KeptAnswer, Key
-from evals.real.judging import JudgedAnswer
+from evals.real.judged_answer import JudgedAnswer
 from evals.real.llama import LlamaServer
 from evals.real.questions import RealQuestion
 from helix.answering.answer import Question, answer_of

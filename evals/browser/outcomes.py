@@ -10,7 +10,7 @@ import httpx
 
 from evals.browser.visit import Shown
 from evals.datasets.value_questions import ValueQuestion
-from evals.documents.asking import Asked, Outcome, Place, outcome_of_statements
+from evals.documents.question_outcomes import Asked, Outcome, Place, outcome_of_statements
 from evals.documents.values import Expected
 
 

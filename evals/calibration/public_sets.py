@@ -1,4 +1,4 @@
-"""Gates over the public sets: ``python -m evals.calibration.world --data DIR``.
+"""Gates over the public sets: ``python -m evals.calibration.public_sets --data DIR``.
 
 Each set is in turn the corpus, in a database of its own, searched as served. Prints the Markdown of
 evals/CALIBRATION.md: the plain and the calibrated gate, fitted to the other corpora, to other

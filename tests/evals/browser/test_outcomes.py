@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evals.browser import __main__ as command
-from evals.browser.judging import Result, outcome
+from evals.browser.outcomes import Result, outcome
 from evals.browser.report import markdown, to_json
 from evals.datasets.value_questions import natural_questions, value_questions
 
