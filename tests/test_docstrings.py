@@ -12,7 +12,6 @@ from tests.support.repository import ROOT
 PACKAGES = ("helix", "pipelines", "db", "evals", "benchmarks", "scripts", "tests")
 QUESTION_WORDS = frozenset("as how those what when where whether which who whom whose why".split())
 """A summary that opens with one names its subject at its end, so it has to be read twice."""
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 UNFINISHED = (
     "evals/evidence/",
     "helix/answering/proof/",
@@ -24,11 +23,12 @@ UNFINISHED = (
 """Folders and files, by the beginning of their path, whose summaries are still to be rewritten."""
 
 
-def summaries(file: Path) -> Iterator[tuple[int, str]]:
-    """The line and the text of each docstring of a module, its classes and its functions."""
+def docstrings(file: Path) -> Iterator[tuple[int, str]]:
+    """The line and the text of each docstring, those below attributes and constants too."""
     for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
-            yield node.body[0].lineno, text
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text
 
 
 def opens_with_question_word(summary: str) -> bool:
@@ -39,11 +39,11 @@ def opens_with_question_word(summary: str) -> bool:
 
 def test_summaries_open_with_a_noun_phrase_or_a_verb() -> None:
     bad = [
-        f"{path}:{line}: {text.splitlines()[0]}"
+        f"{path}:{line}: {text.strip().splitlines()[0]}"
         for package in PACKAGES
         for file in sorted((ROOT / package).rglob("*.py"))
         if not (path := file.relative_to(ROOT).as_posix()).startswith(UNFINISHED)
-        for line, text in summaries(file)
+        for line, text in docstrings(file)
         if opens_with_question_word(text)
     ]
     assert not bad, "name the subject first:\n" + "\n".join(bad)

@@ -116,7 +116,7 @@ class Answer:
         turn: the question's place in its conversation; None outside of one.
         prompts: the prompts of the answer, with a record of those used.
         llm: the model that was chosen to answer; None where the pipeline was not asked.
-        usages: what each call of it took, those of a gathering first.
+        usages: the usage of each call of the model, those of a gathering first.
         names: the names in the code of an answer of mode ``write``; None of any other.
         marked: whether the text has markers of Helix's own (``AnswerRequest.marks``).
     """

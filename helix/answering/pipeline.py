@@ -80,10 +80,10 @@ class AnswerPipeline:
         guards: the guards that are on, of helix.settings.values.Guard.
         withhold: whether an answer that the judge does not call grounded is replaced by the
             refusal, in responses of one JSON.
-        receipts: where receipts are stored; None stores none.
+        receipts: the store of receipts; None stores none.
         observers: called with each finished answer, in order.
-        metrics: where answers are counted.
-        prompts: where a tenant's own prompts are; None: the shipped ones.
+        metrics: the metrics that count answers.
+        prompts: the tenants' own prompts; None: the shipped ones.
         agent: gathers the sources of questions whose mode is ``agent``; None: one search does.
         answerers: the models that a question may choose; None: the engine's alone.
     """
@@ -145,7 +145,7 @@ class AnswerRequest:
         extra: further keys for the JSON, given back as they are.
         recorded: False for an answer that leaves no receipt and is not counted, such as a replay.
         started: the ``time.perf_counter()`` at which the question came.
-        prompts: those to answer with; None: the tenant's, as they are when the answer begins.
+        prompts: the prompts to answer with; None: the tenant's, as they are when the answer begins.
         gatherer: gathers the sources in place of the pipeline's agent, such as a replay.
         cites_by_proof: whether a statement without a marker is cited to the source that bears it
             out, where one does.

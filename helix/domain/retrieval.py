@@ -20,7 +20,7 @@ from helix.telemetry.tracing import span
 Reason = Literal[
     "no_documents", "below_gate", "filtered_empty", "model_refused", "ungrounded", "underspecified"
 ]
-"""Why nothing was answered: nothing is stored, nothing near enough, the filters leave nothing, the
+"""The reason for a refusal: nothing is stored, nothing near enough, the filters leave nothing, the
 model found no answer in what it was given, its answer was withheld (HELIX_WITHHOLD), or a
 turn of a conversation speaks of something that nothing before it names."""
 

@@ -26,7 +26,7 @@ class Visitor:
 
     Args:
         base: the server's address, in front of links; empty where none is known.
-        scopes: those of its key.
+        scopes: the scopes of its key.
         admit: begins an answer when there is a place for it.
     """
 

@@ -20,7 +20,7 @@ Status = Literal["holds", "source changed", "source deleted"]
 _WORST_LAST: tuple[Status, ...] = ("holds", "source changed", "source deleted")
 
 PromptLoss = Literal["no prompt", "source deleted", "source changed", "rules changed"]
-"""Why there is no prompt: retrieval refused; a document is gone; its text is another; or this
+"""The reason for a lost prompt: retrieval refused; a document is gone; its text is another; or this
 release makes another prompt of the same sources."""
 
 _VERIFIED = ("n", "chunk_id", "document_id", "start", "end", "quote")

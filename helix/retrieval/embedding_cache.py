@@ -47,7 +47,7 @@ class CachedEmbedding(BaseEmbedding):
 
     Args:
         embedder: makes the vectors that are not there, at most ``max_batch`` in a request.
-        rows: where they are kept.
+        rows: the rows of the cache in the database.
         limit: bytes to keep at most, about; past it the least recently used go.
 
     Raises what the embedder does, and StoreUnavailable where the cache of documents cannot be read.

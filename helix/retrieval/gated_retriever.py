@@ -44,11 +44,11 @@ class GatedRetriever(BaseRetriever):
     Any LlamaIndex engine can use it; ``retrieve`` blocks on what ``aretrieve`` does.
 
     Args:
-        store: where the chunks are.
-        space: what questions are asked in: the embedder of the identity that filled the store,
-            the gate's ceiling, and how BM25 joins the distances.
+        store: the store of the chunks.
+        space: the space that questions are asked in: the embedder of the identity that filled the
+            store, the gate's ceiling, and how BM25 joins the distances.
         top_k: chunks at most.
-        following: what to ask in once the database's embedder was changed (pipelines.reembed).
+        following: the space to ask in once pipelines.reembed changed the database's embedder.
         rewriter: makes terms that are searched beside the question.
         reranking: reorders what was found.
         calibration: judges what was found in the distance's place (HELIX_GATE=calibrated).

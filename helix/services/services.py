@@ -27,7 +27,7 @@ class Services:
 
     Args:
         answering: the pipeline that every question goes through.
-        receipts: where receipts are stored; None where none are (HELIX_RECEIPT_DAYS=0).
+        receipts: the store of receipts; None where none are kept (HELIX_RECEIPT_DAYS=0).
         configuration: the models and settings that answers are made with.
         llm: the model of HELIX_LLM.
         choices: the models that a question may choose, by name; ``llm`` first.

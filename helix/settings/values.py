@@ -17,7 +17,7 @@ AnswerForm = Literal["auto", "text", "schema"]
 Withhold = Literal["off", "answer", "sentence"]
 """The part that is withheld of answers that their sources do not bear out."""
 Who = Literal["key", "tenant", "address"]
-"""Whom limits are for."""
+"""The subject of a limit."""
 Public = Literal["metrics", "docs", "privacy", "evals"]
 """Parts that strangers may see where API keys are asked for (helix/serving/key_scopes.py)."""
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]

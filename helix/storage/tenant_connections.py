@@ -13,7 +13,7 @@ class TenantConnections:
 
     Args:
         connections: of one database; whoever made them closes them.
-        tenant: whose rows are read and changed.
+        tenant: the tenant whose rows are read and changed.
     """
 
     def __init__(self, connections: Connections, tenant: str) -> None:

@@ -29,7 +29,7 @@ from helix.study.sentences import sentences_of
 MALFORMED, WRONG_KEY, UNANSWERABLE = "malformed", "wrong key", "unanswerable"
 TRUE_DISTRACTOR, GIVEN_AWAY, DUPLICATE = "true distractor", "given away", "duplicate"
 UNSUPPORTED, NOT_FALSE = "unsupported", "not false"
-"""Why an item is dropped."""
+"""Reasons to drop an item."""
 
 Near = Callable[[str], Awaitable[Sequence[Source]]]
 """Gives the passages of the whole scope that share most words with a text."""

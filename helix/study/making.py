@@ -29,7 +29,7 @@ from helix.study.storing import count_items, keep_plan, keep_step, read_set
 GoingOn = Callable[[str], Awaitable[bool]]
 """Is called with the current stage; returns False where making is to stop."""
 _ROUNDS = 2
-"""How often items are made of a passage; the second time for items still missing."""
+"""Rounds that make items of a passage; the second one is for items still missing."""
 _MOST_READ = 60
 _FAILURES = 3
 FAILED = "model failed"

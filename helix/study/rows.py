@@ -9,7 +9,7 @@ from psycopg.rows import dict_row
 from helix.library.access import Connected, Row, compose
 
 IS_STALE = "(d.content_hash, d.recipe) <> (s.content_hash, s.recipe)"
-"""Whether the document ``d`` of a source ``s`` is another version now than the item was made of."""
+"""SQL: true if the document ``d`` of a source ``s`` has changed since the item was made of it."""
 
 ITEM_COLUMNS = compose(
     """

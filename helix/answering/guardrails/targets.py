@@ -43,7 +43,7 @@ class Targets:
     """The targets that the sources of one answer allow.
 
     Args:
-        sources: what the answer was made from; their texts are read when they are first needed.
+        sources: the sources of the answer; their texts are read when they are first needed.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:

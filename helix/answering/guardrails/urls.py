@@ -43,8 +43,8 @@ class BareUrl:
     """A bare URL, or what might become one.
 
     Args:
-        before: what was let through, its last 40 characters at least.
-        text: what follows, from a character of ``STARTS`` on.
+        before: the text that was let through, its last 40 characters at least.
+        text: the text that follows, from a match of ``STARTS`` on.
     """
 
     def __init__(self, before: str, text: str) -> None:

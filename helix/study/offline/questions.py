@@ -10,7 +10,7 @@ from helix.study.offline.values import Value, invented_amounts, rivals, values_o
 from helix.study.sentences import Sentence
 
 IsFalse = Callable[[str], Awaitable[bool]]
-"""Whether no passage of the scope states a text."""
+"""Returns True if no passage of the scope states a text."""
 
 _TRIED = 9  # rivals of a value that are looked at
 _ASKED = {
