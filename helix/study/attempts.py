@@ -11,10 +11,10 @@ from psycopg.types.json import Jsonb
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row, compose
 from helix.library.errors import Conflict, NotFound
+from helix.study.item_storage import read_set
 from helix.study.items import Choice, TrueFalse, item_of
 from helix.study.rows import item_row, items_of, one
 from helix.study.sets import no_set
-from helix.study.storing import read_set
 
 _COLUMNS = """
 id, set_id, answers, right_count AS "right", asked_count AS "of", to_json(started_at) AS started_at,

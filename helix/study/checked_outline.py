@@ -1,4 +1,4 @@
-"""Checking a model's outline: a part that is unreadable or has no span in a passage is dropped."""
+"""Checks of a model's outline: a part that is unreadable or has no span in a passage is dropped."""
 
 from __future__ import annotations
 

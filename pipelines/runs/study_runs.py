@@ -22,8 +22,8 @@ async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) ->
     """
     use_folder(settings.prompts_folder)
     from helix.providers import build_llm  # here, for most runs ask no model
+    from helix.study.generation import make
     from helix.study.makers import build_maker
-    from helix.study.making import make
 
     llm = await asyncio.to_thread(build_llm, settings)
 

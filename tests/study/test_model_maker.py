@@ -12,9 +12,9 @@ from helix.library.access import Row
 from helix.providers import build_llm
 from helix.settings import load_settings
 from helix.store import ChunkStore
+from helix.study.generation import NothingMade
 from helix.study.maker import Maker
 from helix.study.makers import build_maker
-from helix.study.making import NothingMade
 from helix.study.model_maker import ModelMaker
 from tests.study.conftest import MakeSet
 from tests.support.query_service import store_text

@@ -18,8 +18,8 @@ from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.query_request import checked_request, json_body
 from helix.serving.sse import TextJson
 from helix.study.attempts import mark_done
+from helix.study.card_import import cards_in, import_cards
 from helix.study.formats import Format, exported
-from helix.study.importing import cards_in, import_cards
 from helix.study.lessons import open_lesson
 from helix.study.makers import build_maker
 from helix.study.maps import arrange

@@ -10,8 +10,8 @@ from helix.domain.scope import DEFAULT_TENANT
 from helix.evidence.vectors import IDENTITY
 from helix.library.runs import begin_run, cancel_run
 from helix.settings import load_settings
+from helix.study.item_storage import keep_plan
 from helix.study.sets import NewSet, order_set
-from helix.study.storing import keep_plan
 from pipelines.runs.worker import open_worker
 from tests.support.fake_embedder import rows
 from tests.support.query_service import a_store, store_text

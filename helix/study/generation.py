@@ -1,4 +1,4 @@
-"""Making a set passage by passage; each step is stored with the progress, so it can be resumed."""
+"""Generation of a set passage by passage; each step and its progress are stored to resume from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from helix.domain.context import Source
 from helix.errors import HelixError, UpstreamError
 from helix.library.access import Library, Row
 from helix.study.examination import DUPLICATE, MALFORMED, Examiner
+from helix.study.item_storage import count_items, keep_plan, keep_step, read_set
 from helix.study.items import CheckedItems, Rejected, item_of
 from helix.study.maker import Maker, Order
-from helix.study.outlining import make_map, make_workshop
+from helix.study.outlines import make_map, make_workshop
 from helix.study.passages import (
     MOST_PASSAGES,
     evenly_spread,
@@ -24,7 +25,6 @@ from helix.study.passages import (
     without_repeats,
 )
 from helix.study.rows import items_of
-from helix.study.storing import count_items, keep_plan, keep_step, read_set
 
 GoingOn = Callable[[str], Awaitable[bool]]
 """Is called with the current stage; returns False where making is to stop."""

@@ -11,10 +11,10 @@ from helix.library.access import Connected, Library
 from helix.study.examination import spans_of
 from helix.study.formats.anki import notes_of
 from helix.study.formats.tables import cards_of_csv
+from helix.study.item_storage import add_items, add_unproven, count_items
 from helix.study.items import Card, CheckedItems, Proven
 from helix.study.passages import passages_near
 from helix.study.sets import NewSet, add_set
-from helix.study.storing import add_items, add_unproven, count_items
 
 MOST_CARDS = 1000
 _LONGEST = 4000

@@ -9,10 +9,10 @@ from helix.domain.context import Source
 from helix.library.access import Connected, Library, Row
 from helix.study.checked_outline import Outline, checked_lessons, checked_nodes
 from helix.study.heading_outline import lessons_by_heading, nodes_by_heading
+from helix.study.item_storage import add_items, change_body, keep_plan, keep_step
 from helix.study.items import CheckedItems
 from helix.study.maker import Maker, OfflineMaker, Part
 from helix.study.passages import Place, evenly_spread, places_of, read_passages, without_repeats
-from helix.study.storing import add_items, change_body, keep_plan, keep_step
 
 _SHOWN = 30  # passages that a model outlines
 _TRIES = 2

@@ -1,4 +1,4 @@
-"""Storing items; each span is compared with the document's text in the same transaction."""
+"""Storage of items; each span is compared with the document's text in the same transaction."""
 
 from __future__ import annotations
 
