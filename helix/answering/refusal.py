@@ -73,7 +73,7 @@ def reason_text(question: str, retrieval: Retrieval, reason: Reason | None) -> s
 def closest_passages(
     question: str, retrieval: Retrieval, reason: Reason | None
 ) -> list[Passage] | None:
-    """The passages that the model was given, in that order, or that were found; None of an answer.
+    """The passages given to the model, in that order, or else the ones found; None of an answer.
 
     At most five; none of an answer that was withheld, of which nothing is told. Those of a refusal
     of WEIGHED are weighed, so that none that answers is taken for one that only came close.

@@ -100,7 +100,7 @@ def cancel(
 
 
 async def _find(library: LibraryService, name: str | None) -> Row:
-    """The run of that number, else the newest that brings in what is called so.
+    """The run of that number, else the newest run with a source of that name.
 
     Raises:
         HelixError: there is none.

@@ -298,7 +298,7 @@ def _join(better: Source, other: Source) -> Source:
 
 
 def _fresh(offered: Source, joining: Sequence[Source]) -> Iterator[str]:
-    """The parts of what is offered that are in none of the sources that it joins."""
+    """The parts of the offered source that no source it joins has."""
     text, start = offered.content, offered.start_char or 0
     position = start
     for start_of, end_of in sorted((s.start_char or 0, s.end_char or 0) for s in joining):

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 PAGES, DEPTH = 200, 5
-"""Pages that are asked for, and links that are followed from the start, where nobody says."""
+"""Pages to fetch and links to follow from the start, where a request names no limit."""
 MOST_PAGES, MOST_DEPTH = 10_000, 50

@@ -40,7 +40,10 @@ _REPLY = re.compile(
 
 
 def depends(question: str) -> bool:
-    """True if it points back, opens with a connective, or has at most FEW_WORDS content words."""
+    """True if ``question`` points back, opens with a connective, or has few content words.
+
+    Few are at most FEW_WORDS.
+    """
     if points_back(question):
         return True
     return len({word for word in words(question) if word not in STOP_WORDS}) <= FEW_WORDS
@@ -67,7 +70,7 @@ def in_full(question: str, asked: Sequence[str]) -> str:
 
 
 def in_reply(question: str, history: History) -> str | None:
-    """The question before with what ``question`` names in place of what that did not name.
+    """The question before, with the thing that ``question`` names put in for the one it left open.
 
     Only where that was refused: `James Dean` answers `Which actor do you mean?`.
     """

@@ -65,7 +65,7 @@ class NounPhrase:
         return head in many or head.removesuffix("s") in many
 
     def is_known(self, known: set[str]) -> bool:
-        """True if its thing is among the words ``known``, or comes earlier in the question."""
+        """True if the thing is among the words ``known``, or comes earlier in the question."""
         return not known.union(terms(self.before)).isdisjoint(terms(self.words[-1]))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 _BLANK = re.compile(r"\n[^\S\n]*\n\s*")
 _ASKS = ("?", "？", "؟", ":", "：")
-"""The marks that end what is asked or announced, in the scripts that have one of their own."""
+"""Marks at the end of a question or an announcement, in scripts with marks of their own."""
 _SHARE = 4
 """A question has this part of the longest question at most: 1,000 characters of 4,000."""
 

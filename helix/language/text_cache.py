@@ -1,4 +1,4 @@
-"""A cache of what was read of texts, for those that are read again; bounded by its size."""
+"""A cache of results that are read from texts, for texts read again; bounded by its size."""
 
 from __future__ import annotations
 

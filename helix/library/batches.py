@@ -76,7 +76,7 @@ async def rename_documents(library: Library, titles: Mapping[int, str]) -> Repor
 
 
 async def reread_documents(library: Library, ids: Sequence[int], web_imports: bool) -> Report:
-    """Start a run that reads those whose bytes are kept, and one that fetches pages of the web."""
+    """Start one run for documents with kept bytes, and one for those fetched from the web."""
     rereading = await library.change(
         lambda connection: reread_all(connection, ids, library.tenant, web_imports)
     )

@@ -90,7 +90,7 @@ def _put(request: httpx.Request, address: Address) -> httpx.Request:
 
 
 def _threads() -> int:
-    """The processors that this process may use, without those that share a core."""
+    """The number of processors that this process may use, one a core."""
     import psutil
 
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0

@@ -24,8 +24,8 @@ TRANSIENT_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 """HTTP statuses that another attempt may mend."""
 
 Judge = Callable[[Exception], float | None]
-"""Of a failed attempt, the seconds that the other side asks to be left alone (0 where it does not
-say), or None where another attempt mends nothing."""
+"""The seconds to wait after a failed attempt, as the other side asks (0 where it does not say), or
+None where another attempt mends nothing."""
 
 _logger = logging.getLogger(__name__)
 

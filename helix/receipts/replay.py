@@ -246,7 +246,7 @@ def _changed_history(then: Mapping[str, Any], now: Json) -> list[Cause]:
 
 
 def _changed_sources(then: Mapping[str, Any], now: Json, states: Mapping[int, str]) -> list[str]:
-    """The sources that changed, that are new, and that are none any more, a line each."""
+    """The sources that changed, are new, or are gone, a line each."""
     before, after = then["index"]["sources"], now["index"]["sources"]
     lines = [
         f"{_label(source)} was {states[source['n']].removeprefix('source ')}"

@@ -19,7 +19,7 @@ _ID = re.compile(r"[0-9]{1,19}|[0-9a-f]{32}")
 
 
 class AuditTrail:
-    """Record each request that changed something, and each that was refused for who sent it.
+    """Record each request that changed something, and each refused because of its sender.
 
     A route says itself what it changed (``state.changed``), or that it changed nothing; of one that
     says neither, its method and the scope that it needs do. The event tells that, the route, the

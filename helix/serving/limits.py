@@ -192,7 +192,7 @@ def _drawn(settings: Settings, name: str) -> Iterator[tuple[Who, str, int]]:
 
 
 def asker(request: Request, who: Asking | None = None) -> Asker:
-    """The asker that counts for what ``who`` asks; None: only the address is known yet."""
+    """The asker that pays for a request of ``who``; None: only the address is known yet."""
     limits: Limits = request.state.limits
     if not any(limits.drawn.values()):
         return Asker(limits, {})

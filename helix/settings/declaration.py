@@ -169,8 +169,8 @@ class Settings(ClientSettings, ModelFolder):
     """The most tokens of one answer; None: 4096, or a quarter of a smaller context, and what their
     services allow of OpenAI and Anthropic. Gemini's models have limits of their own."""
     offline_risk: float = Field(0.45, gt=0, lt=1, alias="HELIX_OFFLINE_RISK")
-    """The share of wrong answers, of questions like those that it was calibrated on, up to which
-    the offline answerer quotes: the lower, the more it refuses."""
+    """The share of wrong answers up to which the offline answerer quotes, measured on questions
+    like those of its calibration: the lower, the more it refuses."""
     local_threads: int | None = Field(None, ge=1, le=512, alias="HELIX_LOCAL_THREADS")
     """Threads that a model file computes with; None: as many as there are cores."""
     local_slots: int = Field(1, ge=1, le=64, alias="HELIX_LOCAL_SLOTS")

@@ -44,7 +44,7 @@ class BlockingRunner:
 
     @property
     def started(self) -> bool:
-        """True if there was a call."""
+        """True if ``run`` has been called."""
         return self._portal is not None
 
     def is_current(self) -> bool:

@@ -1,4 +1,4 @@
-"""The tables of a tenant that an export has, and those that it leaves out, with the reasons."""
+"""The tables of a tenant: those that an export has, and those left out, with the reasons."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def import_tenant(
 
 
 def _claim(connection: Connected, folder: Path, exported: str, embedder: str) -> None:
-    """Make sure that the database's vectors are those of ``embedder``, or that it has none."""
+    """Make sure that ``embedder`` made the database's vectors, or that there are none."""
     try:
         claim_embedder(connection, embedder)
     except EmbedderMismatch:

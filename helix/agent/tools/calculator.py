@@ -138,7 +138,7 @@ def _value(text: str) -> Decimal | None:
 
 
 def _with_names(argument: OperandArgument, candidates: list[Figure]) -> list[Figure]:
-    """The figures whose row and column have these names, else those that share most words."""
+    """The figures with these names of row and column, else those with the most words of them."""
     exact = [one for one in candidates if one.row == argument.row and one.column == argument.column]
     if exact:
         return exact

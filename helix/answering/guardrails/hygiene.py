@@ -106,7 +106,7 @@ class Hygiene:
         return step.given
 
     def _skip(self, ends: re.Pattern[str]) -> bool:
-        """Drop what is held up to where the target that is too long ends; whether it ended."""
+        """Drop the held text up to the end of an overlong target; true if it ended."""
         end = ends.search(self._held)
         self._held = self._held[end.start() :] if end else ""
         self._skipping = None if end else ends

@@ -245,7 +245,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._refuse(408, "the head of the request did not come in time")
 
     def _look_at_body(self) -> None:
-        """Cut a body that does not get on, where it is the client that is waited for."""
+        """Cut a body that does not get on while the server waits for its client."""
         if not self.flow.read_paused and self._arrived < BODY_BYTES:
             self._refuse(408, "the body of the request came too slowly")
             return

@@ -113,6 +113,6 @@ async def text_of_place(
     right: Annotated[float | None, Query(allow_inf_nan=False, description="`left`")] = None,
     bottom: Annotated[float | None, Query(allow_inf_nan=False, description="`top`")] = None,
 ) -> JSONResponse:
-    """The spans whose words are in the rectangle, or at the point where only that is given."""
+    """The spans with words in the rectangle, or at the point if only a point is given."""
     box = Box(left, top, left if right is None else right, top if bottom is None else bottom)
     return JSONResponse(await text_in_box(caller.library, document_id, number, box))

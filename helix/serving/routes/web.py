@@ -95,7 +95,7 @@ async def closed_openapi(request: Request) -> Response:
 
 
 async def closed_api_docs(request: Request) -> Response:
-    """The page of the API's description, which asks for that with the key that the browser has.
+    """The page of the API's description, which it fetches with the browser's key.
 
     A browser shows no key when it follows a link. So a stranger gets the page too, with the status
     of a refusal: it holds nothing but the drawing of what ``closed_openapi`` gives to a key alone.
