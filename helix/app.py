@@ -58,7 +58,7 @@ from helix.serving.routes import (
 )
 from helix.settings import Settings, load_settings
 from helix.storage.garbage_collection import settle
-from helix.telemetry.build import build_tracing
+from helix.telemetry.build_info import build_tracing
 from helix.telemetry.logs import configure_logging, silence_access_log
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import Tracing

@@ -12,12 +12,12 @@ from helix.answering.gatherer import Mode, NeedsModel
 from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.conversations.answer_events import AnswerEvents
 from helix.conversations.attachments import attached_space
 from helix.conversations.conversation_rows import create, hold
 from helix.conversations.history import history_of
 from helix.conversations.images import describe_images, images_of
 from helix.conversations.liveness import MessageRow
-from helix.conversations.production import Production
 from helix.conversations.tree import (
     AddedMessage,
     NewMessage,
@@ -216,7 +216,7 @@ class Conversing:
         ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
         if asking.with_ids:
             ids |= {"message_id": added.message_id, "parent_id": added.parent_id}
-        production = Production(AnswerRequest(
+        events = AnswerEvents(AnswerRequest(
             self.answering, question, debug=asking.debug, verdict=asking.verdict, extra=ids
         ))  # fmt: skip
         row = MessageRow(library, asking.conversation_id, added.message_id, self.turns.owner)
@@ -231,9 +231,9 @@ class Conversing:
         first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}
         return Turn(
             row,
-            production.streamed if asking.stream else production.whole,
+            events.streamed if asking.stream else events.whole,
             ("message", first | {"question": question.text}),
-            lambda: production.documents,
+            lambda: events.documents,
             after=sum_up,
             leave=leave,
         )

@@ -27,7 +27,7 @@ from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.pipelined_connections import ReadingConnection
 from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection
-from helix.storage.pool_upkeep import given_back, go_on_connecting
+from helix.storage.pool_callbacks import given_back, go_on_connecting
 from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
 from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool

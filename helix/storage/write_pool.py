@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool
 
 from helix.storage.pipelined_connections import Row, Statement, WritingConnection
-from helix.storage.pool_upkeep import go_on_connecting_blocking
+from helix.storage.pool_callbacks import go_on_connecting_blocking
 
 Connected = Connection[TupleRow]
 """A blocking connection whose rows are tuples."""

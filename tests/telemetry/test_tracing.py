@@ -14,7 +14,7 @@ from helix.errors import SettingsError
 from helix.providers import build_embedder
 from helix.settings import load_settings
 from helix.store import ChunkStore
-from helix.telemetry.build import build_tracing
+from helix.telemetry.build_info import build_tracing
 from helix.telemetry.tracing import (
     current_tracer,
     request_span,

@@ -1,4 +1,4 @@
-"""Making the answer of a turn by the one answering path, streamed or in one piece."""
+"""Events of the answer of a turn by the one answering path, streamed or in one piece."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from helix.answering.suggested_scope import suggested_scope
 from helix.domain.retrieval import Retrieval
 
 
-class Production:
+class AnswerEvents:
     """The answer to ``request`` as events; ``documents`` are those whose words it may have so far.
 
     ``streamed`` and ``whole`` differ as the stream and the JSON of POST /v1/query do: a whole
