@@ -75,6 +75,7 @@ class Statement:
     """A statement of the answer, ``answer[start:end]``, with the spans that support it.
 
     ``by`` is "helix" where it has no marker, and ``numbers`` is the source that was found for it.
+    ``probability`` is how likely what is cited bears it out; None where that is exact or unknown.
     """
 
     start: int
@@ -87,6 +88,7 @@ class Statement:
     reason: str | None = None
     by: str = "model"
     status: str | None = None
+    probability: float | None = None
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]
 
 
 def _statement(program: str, collection: str | None) -> sql.Composed:
-    chunks = sql.SQL(_CHUNKS[program])  # type: ignore[arg-type]  # of the table above
+    chunks = sql.SQL(_CHUNKS[program])  # of the table above
     if program != "llamaindex":
         return chunks + sql.SQL(_ORDERED)
     *schema, name = (collection or "llamaindex").lower().split(".")

@@ -68,7 +68,8 @@ class Statement:
     does, or nobody asked. ``by_proof``: the model cites nothing here, and ``numbers`` is the source
     that was found to bear it out. ``calculation`` is the one that proves it, whose operands stand
     in the supports; None of a statement that its sources say. ``is_copy``: the spans have its very
-    words.
+    words. ``probability`` is how likely what is cited bears it out, 0 to 1; None where that is
+    exact: of a quote, a value or a calculation, and of what cites nothing.
     """
 
     start: int
@@ -80,6 +81,7 @@ class Statement:
     calculation: Calculation | None = None
     by_proof: bool = False
     is_copy: bool = False
+    probability: float | None = None
 
     @property
     def status(self) -> str:
@@ -101,6 +103,7 @@ class Statement:
             "numbers": list(self.numbers),
             "problem": self.problem,
             "status": self.status,
+            "probability": None if self.probability is None else round(self.probability, 4),
             "relevant": relevant and self.irrelevance is None,
             "reason": self.irrelevance,
             "spans": [support.to_json() for support in self.supports],

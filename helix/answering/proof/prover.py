@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from helix.answering.proof.calculated import CalculatedProof, calculated
@@ -10,39 +10,32 @@ from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import (
     NO_MARKER,
     NO_SOURCE,
-    UNPLACED,
     WORDS,
     Proof,
     Statement,
     Support,
 )
 from helix.answering.proof.passages import Passage, is_placed
-from helix.answering.proof.presence import same_numbers
+from helix.answering.proof.reading import read
 from helix.answering.proof.results import result_problem, support_of_result
-from helix.answering.proof.rules import RULES, Candidate, Rule
+from helix.answering.proof.rules import RULES, Rule
+from helix.answering.proof.spans import Outcome, outcome_of, together
 from helix.answering.proof.statements import CitedPart, CitedSentence, statements_of
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
 from helix.language.folding import copy_words
-from helix.language.sentences import Span
 
-ENOUGH = (0.65, 0.8, 0.8)
-"""Least share of a claim's content words in a span of one, two and three sentences
-(evals/PROOF.md). A wider span has more words by chance."""
-_TOGETHER = 0.75  # of several sources' spans
-_PART = 0.25  # and each one's own share
-_TRIED = 3  # spans of each length that are looked at in full
-_MOST_WORDS = 400  # of a claim that is no copy; no reader would call it one
+_LONGEST_READ = 2000  # characters of a claim that is read
+_LOOKED_UP = 2  # sources in which a statement without a marker is read
 _MOST_JOINED = 4  # sentences of an answer that are tried as one quote
 
 
-class _Outcome(NamedTuple):
-    """The spans found, or what was wrong with the closest, which has ``share`` of the words."""
+class _Verdict(NamedTuple):
+    """The spans of a part of a statement, or its problem; ``probability`` of what was read."""
 
-    supports: tuple[Support, ...]
+    supports: Sequence[Support]
     problem: str | None
-    closest: tuple[Passage, Span, Candidate] | None
-    share: float
+    probability: float | None = None
 
 
 def prove(
@@ -97,7 +90,7 @@ class _Prover:
         self._calculations = calculations
         self._rules = rules
         self._passages: dict[int, list[Passage]] = {}
-        self._judged: dict[tuple[str, tuple[int, ...]], tuple[list[Support], str | None]] = {}
+        self._judged: dict[tuple[str, tuple[int, ...]], _Verdict] = {}
 
     def prove(self, answer: str) -> Proof:
         sentences = self._quotes_joined(statements_of(answer))
@@ -157,25 +150,40 @@ class _Prover:
             return Statement(
                 start, end, numbers, tuple(found), None, calculation=computed.calculation
             )
+        read: list[float] = []
         for part in sentence.parts:
             of_tools = any(self._sources[n - 1].hit.tool for n in part.numbers)
-            found, problem = self._of_tools(part, sentence) if of_tools else self._part(part)
-            if problem:
-                problem = computed.problem if computed else problem
-                return Statement(start, end, numbers, (), problem)
-            supports |= dict.fromkeys(found)
-        return Statement(start, end, numbers, tuple(supports), None)
+            one = self._of_tools(part, sentence) if of_tools else self._part(part)
+            read += [] if one.probability is None else [one.probability]
+            if one.problem:
+                problem = computed.problem if computed else one.problem
+                return Statement(start, end, numbers, (), problem, probability=one.probability)
+            supports |= dict.fromkeys(one.supports)
+        least = min(read, default=None)
+        return Statement(start, end, numbers, tuple(supports), None, probability=least)
 
     def _looked_up(self, sentence: CitedSentence) -> Statement:
         """A sentence that cites nothing, by the first source that bears it out."""
         start, end = sentence.start, sentence.end
-        for n in range(1, len(self._sources) + 1 if self._looks_up else 1):
+        for n in self._nearest(sentence.text) if self._looks_up else ():
             part = CitedPart(sentence.text, (n,))
             of_tool = self._sources[n - 1].hit.tool
-            found, problem = self._of_tools(part, sentence) if of_tool else self._part(part)
-            if problem is None:
-                return Statement(start, end, (n,), tuple(found), None, by_proof=True)
+            one = self._of_tools(part, sentence) if of_tool else self._part(part)
+            if one.problem is None:
+                found = tuple(one.supports)
+                return Statement(
+                    start, end, (n,), found, None, by_proof=True, probability=one.probability
+                )
         return Statement(start, end, (), (), NO_MARKER)
+
+    def _nearest(self, text: str) -> Sequence[int]:
+        """The tools' results, and of the other sources those with most of the words of ``text``."""
+        claim = Facts(text)
+        numbers = range(1, len(self._sources) + 1)
+        tools = [n for n in numbers if self._sources[n - 1].hit.tool]
+        near = {n: self._outcome(claim, n) for n in numbers if n not in tools}
+        ranked = sorted(near, key=lambda n: (not near[n].supports, -near[n].share))
+        return tools + ranked[:_LOOKED_UP]
 
     def _computed(self, sentence: CitedSentence) -> CalculatedProof | None:
         """What the calculations say of a sentence; None where it writes out none."""
@@ -184,9 +192,7 @@ class _Prover:
         cited = [passage for n in sentence.numbers for passage in self._passages_of(n)]
         return calculated(sentence.text, self._calculations, cited)
 
-    def _of_tools(
-        self, part: CitedPart, sentence: CitedSentence
-    ) -> tuple[list[Support], str | None]:
+    def _of_tools(self, part: CitedPart, sentence: CitedSentence) -> _Verdict:
         """The result that bears a part out, or its problem; a passage cited beside does not."""
         beside = " ".join(
             other.text
@@ -200,148 +206,32 @@ class _Prover:
                 continue
             problem = result_problem(part.text, hit.tool, self._question, beside)
             if problem is None:
-                return [support_of_result(n, hit)], None
-        return [], problem
+                return _Verdict([support_of_result(n, hit)], None)
+        return _Verdict((), problem)
 
-    def _part(self, part: CitedPart) -> tuple[list[Support], str | None]:
+    def _part(self, part: CitedPart) -> _Verdict:
         """The spans of a part, or its problem; a text that an answer repeats is judged once."""
         key = part.text, part.numbers
         if key not in self._judged:
-            claim = Facts(part.text)
-            outcomes = [self._in_source(claim, n) for n in part.numbers]
-            found = [support for outcome in outcomes for support in outcome.supports]
-            found = found or self._together(claim, outcomes)
-            closest = max(outcomes, key=lambda outcome: outcome.share)
-            self._judged[key] = found, None if found else closest.problem
+            self._judged[key] = self._judge(Facts(part.text), part.numbers)
         return self._judged[key]
 
-    def _in_source(self, claim: Facts, n: int) -> _Outcome:
-        passages = self._passages_of(n)
-        words = copy_words(claim.text)
-        line = " ".join(["", *words, ""])
-        for passage in passages:
-            if span := _copied(claim, passage, line, len(words)):
-                return _Outcome((passage.support(span),), None, None, 1.0)
-        closest = _Outcome((), UNPLACED if not passages else WORDS, None, -1.0)
-        for passage in passages:
-            outcome = _of_cell(claim, passage)
-            if outcome and outcome.supports:
-                return outcome
-            closest = max(closest, outcome or closest, key=lambda one: one.share)
-        if len(words) > _MOST_WORDS:
-            return closest
-        for passage in passages:
-            outcome = self._in_passage(claim, passage)
-            if outcome.supports:
-                return outcome
-            closest = max(closest, outcome, key=lambda one: one.share)
-        return closest
+    def _judge(self, claim: Facts, numbers: Sequence[int]) -> _Verdict:
+        """By the very words, else by words and rules and by reading together."""
+        outcomes = [self._outcome(claim, n) for n in numbers]
+        if exact := [one for one in outcomes if one.is_exact and one.supports]:
+            return _Verdict([support for one in exact for support in one.supports], None)
+        found = [support for outcome in outcomes for support in outcome.supports]
+        found = found or together(claim, outcomes, self._rules)
+        closest = max(outcomes, key=lambda outcome: outcome.share)
+        problem = None if found else closest.problem
+        passages = [passage for n in numbers for passage in self._passages_of(n)]
+        if not passages or closest.is_exact or len(claim.text) > _LONGEST_READ:
+            return _Verdict(found, problem)
+        reading = read(claim, passages, problem)
+        if reading.is_enough and not reading.problem:
+            return _Verdict(found or reading.supports(claim), None, reading.probability)
+        return _Verdict((), problem or reading.problem or WORDS, reading.probability)
 
-    def _in_passage(self, claim: Facts, passage: Passage) -> _Outcome:
-        """The best of the spans of one to three sentences: the shortest, then the fullest."""
-        wanted = claim.content
-        best = _Outcome((), WORDS, None, 0.0)
-        masks: dict[int, int] = {}
-        for bit, stem in enumerate((*wanted, *(claim.keys - wanted))):
-            for place in passage.places_of.get(stem, ()):
-                masks[place] = masks.get(place, 0) | 1 << bit
-        for length, enough in enumerate(ENOUGH, 1):
-            for share, units in _fullest(masks, length, len(wanted)):
-                span = passage.units[units.start][0], passage.units[units.stop - 1][1]
-                facts = tuple(passage.facts[units.start : units.stop])
-                candidate = Candidate(facts, (passage,))
-                about = length > 1 or _same_subject(claim, candidate, passage)
-                problem, final = self._problem(claim, candidate, enough=about and share >= enough)
-                if problem is None:
-                    return _Outcome((passage.support(span),), None, None, share)
-                if share > best.share:
-                    best = _Outcome((), problem, (passage, span, candidate), share)
-                if final:
-                    return _Outcome((), problem, None, share)
-        return best
-
-    def _problem(
-        self, claim: Facts, candidate: Candidate, *, enough: bool
-    ) -> tuple[str | None, bool]:
-        """The first condition that fails, and whether that is the last word on the passage."""
-        problems = (rule.problem(claim, candidate) for rule in self._rules if rule.of_presence)
-        problem = next(filter(None, problems), None)
-        if problem is None and not enough:
-            return WORDS, False
-        for rule in self._rules:
-            if rule.of_presence or (problem and not rule.final):
-                continue
-            if found := rule.problem(claim, candidate):
-                return found, rule.final
-        return problem, False
-
-    def _together(self, claim: Facts, outcomes: Sequence[_Outcome]) -> list[Support]:
-        """The closest spans of several sources, where they say the claim only together."""
-        parts = [one.closest for one in outcomes if one.closest and one.share >= _PART]
-        if len(parts) < 2:
-            return []
-        facts = tuple(each for _, _, candidate in parts for each in candidate.facts)
-        passages = tuple(passage for passage, _, _ in parts)
-        covered = claim.content & frozenset[str]().union(*(each.keys for each in facts))
-        if len(covered) < _TOGETHER * len(claim.content):
-            return []
-        whole = Candidate(facts, passages)
-        each_alone = [Candidate((one,), passages) for one in facts]
-        for rule in self._rules:
-            tried = [whole] if rule.of_presence else each_alone if rule.final else []
-            if any(rule.problem(claim, candidate) for candidate in tried):
-                return []
-        return [passage.support(span) for passage, span, _ in parts]
-
-
-def _copied(claim: Facts, passage: Passage, line: str, count: int) -> Span | None:
-    """The span that the claim copies word for word: whole sentences, or more than three."""
-    for place in passage.copies(line, count):
-        span, whole = passage.widened(place)
-        if not whole or not claim.says:
-            continue
-        copy = passage.text[slice(*span)]
-        if copy == claim.text.strip() or same_numbers(claim, Facts(copy)):
-            return span
-    return None
-
-
-def _of_cell(claim: Facts, passage: Passage) -> _Outcome | None:
-    """What the rows of a passage say of the claim; None where none of its numbers is a value."""
-    if not passage.rows or not (proof := passage.rows.prove(claim.text)):
-        return None
-    return _Outcome(tuple(map(passage.support, proof.spans)), proof.problem, None, 1.0)
-
-
-def _same_subject(claim: Facts, candidate: Candidate, passage: Passage) -> bool:
-    """Whether a sentence has the claim's first content word, where the passage has it at all."""
-    first = claim.first_key
-    return first not in passage.places_of or first in candidate.facts[0].keys
-
-
-def _fullest(masks: dict[int, int], length: int, count: int) -> Iterator[tuple[float, range]]:
-    """The spans of so many units that have most of the words, at most a few: share and units.
-
-    The first ``count`` bits of a mask are content words, the others numbers, which only decide
-    between equals. Of several units the first and the last have words that the others have not:
-    one that only brings in a number may belong to something else.
-    """
-    scored: list[tuple[int, int, int]] = []
-    words = (1 << count) - 1
-    for start in masks:
-        parts = [masks.get(place, 0) for place in range(start, start + length)]
-        whole = 0
-        for part in parts:
-            whole |= part
-        if length == 1 or _all_add(parts, words):
-            scored.append(((whole & words).bit_count(), (whole & ~words).bit_count(), -start))
-    scored.sort(reverse=True)
-    for matched, _, start in scored[:_TRIED] if count else ():
-        yield matched / count, range(-start, -start + length)
-
-
-def _all_add(parts: list[int], words: int) -> bool:
-    """Whether the first and the last part have words that no other has; the middle need not."""
-    first, *middle, last = (part & words for part in parts)
-    between = middle[0] if middle else 0
-    return bool(first & ~(last | between)) and bool(last & ~(first | between))
+    def _outcome(self, claim: Facts, n: int) -> Outcome:
+        return outcome_of(claim, self._passages_of(n), self._rules)
