@@ -88,4 +88,4 @@ def refusal_lines(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _title(passage: Mapping[str, Any]) -> str:
-    return "This may answer it all the same:" if passage.get("likely") else "Closest:"
+    return "This may still answer it:" if passage.get("likely") else "Closest:"

@@ -147,7 +147,7 @@ async function failure(response, sent) {
   }
   const { key } = session.get();
   if (response.status === 401 && key === sent) {
-    session.set({ keyWanted: key ? "This key opens nothing here, or was revoked." : "asked" });
+    session.set({ keyWanted: key ? "This key is not valid on this server, or was revoked." : "asked" });
   }
   const after = Number(response.headers.get("Retry-After")) || 0;
   return new ApiError(response.status, explained(response.status, message, after));

@@ -73,9 +73,9 @@ function View({ route }) {
     return () => { here = false; };
   }, [drawn]);
   useEffect(() => { if (loaded?.component) begin(); }, [loaded]);
-  if (!view) return html`<div class="page"><${Notice} kind="error" title="There is no such page."><a href=${address("ask")}>To the start</a></></div>`;
+  if (!view) return html`<div class="page"><${Notice} kind="error" title="Page not found."><a href=${address("ask")}>Go to the start page</a></></div>`;
   if (!loaded) return html`<div class="page"><${Spinner} label="Loading" /></div>`;
-  if (loaded.failed) return html`<div class="page"><${Notice} kind="error" title="This part of the page did not load."><p>The server may have stopped, or was updated since this page was opened.</p><${Button} onClick=${() => location.reload()}>Load again</></></div>`;
+  if (loaded.failed) return html`<div class="page"><${Notice} kind="error" title="This part of the page did not load."><p>The server may have stopped, or was updated since this page was opened.</p><${Button} onClick=${() => location.reload()}>Reload</></></div>`;
   return html`<${loaded.component} route=${route} />`;
 }
 

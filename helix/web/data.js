@@ -5,7 +5,7 @@
 import { Notice } from "./components.js";
 import { html, useEffect, useState } from "./html.js";
 
-export const Failure = ({ error }) => html`<${Notice} kind="error" title=${error.status === 404 ? "This is not there any more." : "The server did not tell."}><p>${error.message}</p></>`;
+export const Failure = ({ error }) => html`<${Notice} kind="error" title=${error.status === 404 ? "This no longer exists." : "The server returned an error."}><p>${error.message}</p></>`;
 
 export function useData(load, values) {
   const [state, setState] = useState({ data: null, error: null, asked: 0 });

@@ -335,7 +335,7 @@ export class Prose {
       const known = one.status === "documented";
       for (const block of this.#drawn.filter((block) => block.start < end && start < block.end)) {
         for (const element of wrap(block, this.#text, start, end, `code-name ${one.status}`, known ? "button" : "span")) {
-          element.title = known ? `${one.name}: where the documents have it` : `${one.name}: not in the documents`;
+          element.title = known ? `${one.name}: show it in the documents` : `${one.name}: not in the documents`;
           if (known) Object.assign(element, { type: "button", onclick: () => this.#handlers.onName?.(one, element) });
         }
       }
@@ -411,12 +411,12 @@ function flag({ problem, beside }) {
   outer.className = "flag-outer";
   button.type = "button";
   button.className = "flag";
-  button.textContent = beside ? "beside the question" : "unsupported";
+  button.textContent = beside ? "off topic" : "unsupported";
   button.setAttribute("aria-expanded", "false");
-  button.setAttribute("aria-label", beside ? "Sentence beside the question: why?" : "Unsupported sentence: why?");
+  button.setAttribute("aria-label", beside ? "Off-topic sentence: why?" : "Unsupported sentence: why?");
   why.className = "flag-why";
   why.hidden = true;
-  why.textContent = problem || (beside ? "Quoted, but not about what was asked." : "No source has a passage that bears this sentence out.");
+  why.textContent = problem || (beside ? "Quoted, but not about what was asked." : "No source has a passage that supports this sentence.");
   button.addEventListener("click", () => {
     why.hidden = !why.hidden;
     button.setAttribute("aria-expanded", String(!why.hidden));

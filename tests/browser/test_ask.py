@@ -19,7 +19,7 @@ def test_an_answer_streams_and_its_citation_opens_the_stored_span(page: Page, si
     expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
     page.locator(".chip:enabled").first.click()
     expect(page.locator("mark")).to_have_count(1)
-    link = page.get_by_label("Open the source on its own").get_attribute("href") or ""
+    link = page.get_by_label("Open on a page of its own").get_attribute("href") or ""
     identifier, _, search = link.removeprefix("#/source/").partition("?")
     span = dict(part.split("=") for part in search.split("&"))
     text = httpx.get(f"{site}/v1/documents/{identifier}").json()["text"]
@@ -45,14 +45,14 @@ def test_the_next_source_and_back(page: Page) -> None:
     closest = page.locator(".closest button")
     closest.first.click()
     expect(page.locator(".among")).to_contain_text("1 of 3")
-    link = page.get_by_label("Open the source on its own")
+    link = page.get_by_label("Open on a page of its own")
     first = link.get_attribute("href") or ""
     page.get_by_label("Next source").click()
     expect(page.locator(".among")).to_contain_text("2 of 3")
-    expect(page.get_by_label("Open the source on its own")).not_to_have_attribute("href", first)
+    expect(page.get_by_label("Open on a page of its own")).not_to_have_attribute("href", first)
     expect(page.locator("mark.quote").first).to_be_visible()
     page.locator(".source-body").press("[")
-    expect(page.get_by_label("Open the source on its own")).to_have_attribute("href", first)
+    expect(page.get_by_label("Open on a page of its own")).to_have_attribute("href", first)
     expect(page.get_by_label("Previous source")).to_be_disabled()
     page.keyboard.press("Escape")
     expect(page.locator(".panel")).to_have_count(0)
@@ -65,8 +65,8 @@ def test_a_refusal_offers_the_closest_and_says_why(page: Page) -> None:
     closest = page.locator(".closest")
     expect(closest).to_contain_text("Closest, but not an answer")
     page.get_by_text("Why this answer").click()
-    expect(page.locator(".checks")).to_contain_text("Close enough: no")
-    page.get_by_text("The numbers behind it").click()
+    expect(page.locator(".checks")).to_contain_text("Passage close enough: no")
+    page.get_by_text("Scores and timings").click()
     expect(page.locator(".gate svg")).to_have_attribute("aria-label", _GATE)
     expect(page.locator(".why .table .text-button").first).to_be_visible()
     page.screenshot(path=screenshots() / "why.png")
@@ -112,7 +112,7 @@ def test_a_model_that_breaks_off_and_a_connection_that_does(page: Page) -> None:
     )
     ask(page, REFUND)
     cut = page.locator(".turn").nth(1)
-    expect(cut).to_contain_text("The connection broke off")
+    expect(cut).to_contain_text("The connection was lost")
     expect(cut).to_contain_text("Half an")
     page.unroute("**/messages")
     cut.get_by_text("Ask again").click()
@@ -160,7 +160,7 @@ def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> 
 
 
 def _elsewhere(page: Page, way: str) -> str:
-    page.get_by_role("button", name="Use this answer elsewhere").click()
+    page.get_by_role("button", name="Export this answer").click()
     page.get_by_role("button", name=way).click()
     expect(page.locator("#announced")).to_contain_text("copied")
     return str(page.evaluate("navigator.clipboard.readText()"))
@@ -183,7 +183,7 @@ def test_an_answer_is_used_elsewhere(page: Page, context: BrowserContext, site: 
     assert "Refund Policy. (n.d.). [" in _elsewhere(page, "Copy sources in APA style")
     entry = _elsewhere(page, "Copy sources as BibTeX")
     assert entry.startswith("@misc{helix") and "title = {{Refund Policy}}" in entry
-    page.get_by_role("button", name="Use this answer elsewhere").click()
+    page.get_by_role("button", name="Export this answer").click()
     assert serious(page) == []
     page.keyboard.press("Escape")
     page.emulate_media(media="print", color_scheme="dark")
@@ -272,7 +272,7 @@ def test_nothing_serious_is_found_by_axe(page: Page) -> None:
     assert serious(page) == []
     ask(page, "What is the capital of Mongolia?")
     page.locator(".turn").nth(1).get_by_text("Why this answer").click()
-    page.get_by_text("The numbers behind it").click()
+    page.get_by_text("Scores and timings").click()
     expect(page.locator(".table")).to_be_visible()
     assert serious(page) == []
     page.keyboard.press("Escape")

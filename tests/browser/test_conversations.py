@@ -70,7 +70,7 @@ def test_a_conversation_is_listed_found_renamed_and_deleted_with_undo(
     side.get_by_label("Find a conversation").fill("daily limit for m")  # by a question of it
     expect(side.locator(".row", has_text="Eating out")).to_be_visible()
     side.get_by_label("Find a conversation").fill("no such thing at all")
-    expect(side).to_contain_text("No conversation has that in its name or in a question.")
+    expect(side).to_contain_text("No conversation has that in its name or its questions.")
     side.get_by_label("Find a conversation").fill("")
     expect(own).to_be_visible()
     assert serious(page) == []
@@ -78,7 +78,7 @@ def test_a_conversation_is_listed_found_renamed_and_deleted_with_undo(
     page.keyboard.press("Delete")
     expect(page.locator(".turn")).to_have_count(0)
     expect(side.get_by_role("link", name="Eating out")).to_have_count(0)
-    expect(page.get_by_role("status").filter(has_text="is deleted")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="was deleted")).to_be_visible()
     expect(side.get_by_role("button", name="Undo")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator(".turn .actions")).to_be_visible()
@@ -90,7 +90,7 @@ def test_a_conversation_is_listed_found_renamed_and_deleted_with_undo(
     expect(page.locator(".welcome h1")).to_be_visible()
     expect(side.get_by_role("link", name="Eating out")).to_have_count(0)
     page.goto(f"{site}/#/c/{conversation}")
-    expect(page.get_by_text("This conversation is not there.")).to_be_visible()
+    expect(page.get_by_text("Conversation not found.")).to_be_visible()
 
 
 def test_a_new_one_and_back_and_the_way_through_other_views(page: Page) -> None:
@@ -140,7 +140,7 @@ def test_a_link_leads_to_a_message_wherever_it_is(page: Page, site: str) -> None
     tree = httpx.get(f"{site}/v1/conversations/{made}", params={"view": "tree"}).json()["tree"]
     page.goto(f"{site}/#/c/{made}")
     expect(page.locator(".turn")).to_have_count(10)
-    page.get_by_role("button", name="Show what was asked before").click()
+    page.get_by_role("button", name="Show earlier messages").click()
     expect(page.locator(".turn")).to_have_count(30)
     page.goto(f"{site}/#/ask")
     expect(page.locator(".welcome h1")).to_be_visible()
@@ -159,7 +159,7 @@ def test_a_link_leads_to_a_message_wherever_it_is(page: Page, site: str) -> None
     expect(linked).to_contain_text("within 30 days")
     expect(linked.locator(".siblings")).to_contain_text("2 of 2")
     page.goto(f"{site}/#/c/{made}/999999999")
-    expect(page.locator("#announced")).to_have_text("This message is not there any more.")
+    expect(page.locator("#announced")).to_have_text("This message no longer exists.")
 
 
 def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the_library(
@@ -173,7 +173,7 @@ def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the
             "buffer": drawn(lambda canvas: put(canvas, 60, 80, kept)),
         }  # fmt: skip
         page.get_by_label("Documents for this conversation").set_input_files(file)
-        own = page.get_by_role("list", name="Documents of this conversation alone")
+        own = page.get_by_role("list", name="Documents attached to this conversation")
         add = own.get_by_role("button", name="Add Oil to the library")
         expect(add).to_be_visible(timeout=60_000)
         assert serious(page) == []
@@ -192,7 +192,7 @@ def test_a_document_put_to_a_conversation_is_cited_there_and_may_be_added_to_the
         page.locator(".row-link").nth(1).click()
         add.click()
         expect(own).to_have_count(0)
-        tray = page.get_by_role("complementary", name="Being brought in")
+        tray = page.get_by_role("complementary", name="Imports")
         expect(tray).to_contain_text("1 file read", timeout=60_000)
         assert httpx.get(f"{url}/v1/documents", params={"q": "oil"}).json()["total"] == 1
 
@@ -233,7 +233,7 @@ def test_another_tenant_does_not_see_them(page: Page) -> None:
     side = page.get_by_role("navigation", name="Conversations")
     expect(side.locator(".row.open")).to_be_visible()
     page.evaluate("import('/web/store.js').then((store) => store.chooseTenant('other'))")
-    expect(page.get_by_text("This conversation is not there.")).to_be_visible()
+    expect(page.get_by_text("Conversation not found.")).to_be_visible()
     expect(side.locator(".row")).to_have_count(0)
 
 

@@ -120,7 +120,7 @@ def test_asking_again_and_editing_keep_the_image(page: Page, site: str) -> None:
     turn.get_by_label("Answer again").click()
     expect(turn.locator(".siblings")).to_contain_text("2 of 2")
     expect(turn.locator(".prose")).to_contain_text("bytes of red")
-    turn.get_by_label("Change the question").click()
+    turn.get_by_label("Edit the question").click()
     page.get_by_label("The question", exact=True).fill("And the date?")
     page.keyboard.press("Enter")
     expect(turn.locator(".siblings")).to_contain_text("3 of 3")
@@ -128,7 +128,7 @@ def test_asking_again_and_editing_keep_the_image(page: Page, site: str) -> None:
     _shown(page, ".turn")
     (row,) = read(site, id_of(page))["path"]
     assert (row["question"], len(row["attachments"])) == ("And the date?", 1)
-    turn.get_by_label("The one before").click()
+    turn.get_by_label("Previous version").click()
     expect(turn.locator(".question")).to_have_text("What was bought?")
     _shown(page, ".turn")
 
@@ -137,12 +137,12 @@ def test_images_are_pasted_dropped_and_taken_away(page: Page) -> None:
     carry(page, "paste", "pasted.png")
     chosen = page.locator(".composer .picture")
     expect(chosen).to_contain_text("pasted.png")
-    page.get_by_label("Take pasted.png away").press("Enter")
+    page.get_by_label("Remove pasted.png").press("Enter")
     expect(chosen).to_have_count(0)
     expect(page.locator("#question")).to_be_focused()
     carry(page, "drop", "dropped.png")
     _shown(page, ".composer")
-    page.get_by_label("Take dropped.png away").click()
+    page.get_by_label("Remove dropped.png").click()
     ask(page, "How long do I have to request a refund?")
     expect(page.locator(".prose")).to_contain_text("within 30 days")
 
@@ -153,7 +153,7 @@ def test_a_question_is_about_five_images_at_most(page: Page) -> None:
     chosen = page.locator(".composer .picture")
     expect(chosen).to_have_count(5)
     carry(page, "paste", "one more.png", more=9)
-    expect(page.get_by_role("alert")).to_contain_text("One question takes 5 images.")
+    expect(page.get_by_role("alert")).to_contain_text("A question can have at most 5 images.")
     expect(chosen).to_have_count(5)
     assert serious(page) == []
     assert fits(page)
@@ -177,11 +177,11 @@ def test_what_is_no_image_or_too_large_is_refused_and_the_question_stays(
     alert = page.get_by_role("alert")
     choose(page, b"<svg onload=\"window.ran='svg'\"></svg>", "drawing.png")
     ask(page, "What is this?")
-    expect(alert).to_contain_text("That file is no image that can be looked at.")
+    expect(alert).to_contain_text("This file is not a supported image.")
     expect(page.locator("#question")).to_have_value("What is this?")
     expect(page.locator(".turn")).to_have_count(0)
     assert serious(page) == []
-    page.get_by_label("Take drawing.png away").click()
+    page.get_by_label("Remove drawing.png").click()
     expect(alert).to_have_count(0)
     carry(page, "paste", "large.png", more=10 * 2**20)
     expect(alert).to_contain_text("10 MB is the most")
@@ -209,7 +209,7 @@ def test_a_model_that_cannot_see_says_so_and_nothing_is_lost(
     choose(page)
     _answered(page)
     conversation = id_of(page)
-    blind = "cannot look at images"
+    blind = "cannot read images"
     with (
         serving(library_url) as url,
         context.expect_event("response", lambda found: found.url == f"{url}/v1/about"),
@@ -222,11 +222,11 @@ def test_a_model_that_cannot_see_says_so_and_nothing_is_lost(
         expect(other.get_by_role("alert")).to_contain_text(blind)
         expect(other.locator(".composer .picture")).to_have_count(0)
         expect(other.locator("#question")).to_have_value("And what is this?")
-        other.get_by_role("button", name="Put away").click()
+        other.get_by_role("button", name="Dismiss").click()
         other.get_by_label("Answer again").click()
         expect(other.get_by_role("alert")).to_contain_text(blind)
         _shown(other, ".turn")
-        other.get_by_label("The one before").click()
+        other.get_by_label("Previous version").click()
         expect(other.locator(".prose")).to_contain_text("bytes of red")
     # one that was started with another model since the page was opened
     refused = json.dumps({"error": f"the offline model {blind}: set HELIX_LLM"})
@@ -263,7 +263,7 @@ def test_any_other_file_is_put_to_the_conversation(
         expect(page.get_by_text("The library is empty.")).to_be_visible()
         expect(page.get_by_label("Ask about an image")).to_be_visible()
         page.fill("#question", "What about")
-        own = page.get_by_role("list", name="Documents of this conversation alone")
+        own = page.get_by_role("list", name="Documents attached to this conversation")
         for event, name, beside, title, document in (
             ("drop", "", "plan.pdf", "Plan", drawn(lambda at: put(at, 60, 80, "The plan."))),
             ("drop", "dropped.png", "rates.txt", "Rates", b""),
@@ -275,21 +275,23 @@ def test_any_other_file_is_put_to_the_conversation(
             expect(own.locator(".attached", has_text=title)).to_be_visible()
             expect(page.locator(".composer .picture")).to_have_count(1 if name else 0)
             if name:
-                page.get_by_label("Take dropped.png away").click()
+                page.get_by_label("Remove dropped.png").click()
         expect(page.locator("#question")).to_have_value("What about")
         assert serious(page) == []
-        own.get_by_label("Take Note from the conversation").click()
+        own.get_by_label("Remove Note from the conversation").click()
         expect(own.locator(".attached")).to_have_count(2)
         page.reload()
         expect(own.locator(".attached")).to_have_count(2)
         page.evaluate(HELD, ["main"])
-        expect(page.locator(".overlay")).to_contain_text("On the question box they are put to")
+        expect(page.locator(".overlay")).to_contain_text(
+            "Over the question box, they are attached to"
+        )
         page.evaluate(HELD, ["#question"])
         expect(page.locator(".overlay")).to_have_count(0)
         assert fits(page)
         page.goto(f"{url}/#/ask")
         page.get_by_role("button", name="Add the samples").click()
-        expect(page.get_by_role("complementary", name="Being brought in")).to_be_visible()
+        expect(page.get_by_role("complementary", name="Imports")).to_be_visible()
         for width in (1600, 1280, 900, 360):
             page.set_viewport_size({"width": width, "height": 860})
             assert page.evaluate(COVERED) == 0, width

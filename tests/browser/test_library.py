@@ -52,7 +52,7 @@ def let_go(connection: psycopg.Connection, status: str) -> None:
 
 
 def test_an_empty_library_says_what_to_do(page: Page, desk: str) -> None:
-    expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
+    expect(page.get_by_text("The library is empty.")).to_be_visible()
     expect(page.locator(".filters")).to_have_count(0)
     assert serious(page) == []
     page.goto(f"{desk}/#/ask")
@@ -80,7 +80,7 @@ def test_an_upload_shows_each_stage_and_can_be_asked(
         expect(travel.locator(".file-stage")).to_contain_text("write", timeout=SLOW)
         page.screenshot(path=screenshots() / "library.png")
         assert 0 < reading < embedding < float(progress.get_attribute("value") or 0) < 1
-        expect(row(page, "Travel")).to_contain_text("Being read")
+        expect(row(page, "Travel")).to_contain_text("Processing")
         assert serious(page) == []
         let_go(gate, "added")
         expect(page.locator(".run")).to_contain_text("2 files read", timeout=SLOW)
@@ -108,19 +108,19 @@ def test_files_are_dropped_on_any_view_and_a_bad_one_keeps_no_other_out(
         page.goto(f"{desk}/#/{place}")
         expect(page.locator("h1")).to_be_visible()
         page.evaluate(DROP, ["dragenter", "dragover"])
-        expect(page.locator(".overlay")).to_contain_text("Let go to add 2 items to the library")
+        expect(page.locator(".overlay")).to_contain_text("Drop to add 2 items to the library")
         page.evaluate(DROP, ["dragleave"])
         expect(page.locator(".overlay")).to_have_count(0)
     page.goto(f"{desk}/#/privacy")
     expect(page.get_by_role("heading", name="What leaves this machine")).to_be_visible()
     page.evaluate(DROP, ["dragenter", "dragover"])
-    expect(page.locator(".overlay")).to_contain_text("Let go to add 2 items to the library")
+    expect(page.locator(".overlay")).to_contain_text("Drop to add 2 items to the library")
     page.screenshot(path=screenshots() / "drop.png")
     page.evaluate(DROP, ["drop"])
     expect(page.locator(".overlay")).to_have_count(0)
     expect(page.locator(".tray")).to_contain_text("1 file read, 1 refused", timeout=SLOW)
     assert serious(page) == []
-    page.get_by_role("link", name="See the library").click()
+    page.get_by_role("link", name="Open the library").click()
     card = page.locator(".run")
     expect(card).to_have_count(1)
     expect(card).to_contain_text("1 file read, 1 refused")
@@ -163,7 +163,7 @@ def from_web(page: Page, address: str) -> Locator:
 
 def test_a_page_of_the_web_fails_with_its_reason_and_then_comes(page: Page, web: Website) -> None:
     dialog = from_web(page, "ftp://example.com/x")
-    dialog.get_by_role("button", name="Fetch the page").click()
+    dialog.get_by_role("button", name="Import page").click()
     expect(dialog.get_by_role("alert")).to_contain_text("http:// or https://")
     dialog.get_by_label("Address").fill(f"http://{web.host}/bees")
     dialog.get_by_label("Address").press("Enter")
@@ -187,14 +187,14 @@ def test_a_site_is_crawled_from_the_page(page: Page, web: Website) -> None:
     web.routes["/docs/smoke"] = web_page("Smoke", "Smoke calms bees for ten minutes.")
     web.routes["/shop"] = web_page("Shop", "Not a part of it.")
     dialog = from_web(page, f"http://{web.host}/docs/")
-    dialog.get_by_label("those that it leads to").check()
-    dialog.get_by_label("Pages at most").fill("0")
-    dialog.get_by_role("button", name="Fetch the pages").click()
+    dialog.get_by_label("the pages it links to").check()
+    dialog.get_by_label("Maximum number of pages").fill("0")
+    dialog.get_by_role("button", name="Import pages").click()
     expect(dialog.get_by_role("alert")).to_contain_text("ages is a whole number from 1")
     assert serious(page) == []
-    dialog.get_by_label("Pages at most").fill("20")
+    dialog.get_by_label("Maximum number of pages").fill("20")
     dialog.get_by_label("Labels").fill("hive")
-    dialog.get_by_role("button", name="Fetch the pages").click()
+    dialog.get_by_role("button", name="Import pages").click()
     expect(page.locator(".run")).to_contain_text("3 pages read", timeout=SLOW)
     expect(row(page, "Smoke").locator(".label")).to_have_text(["hive"])
     expect(row(page, "Shop")).to_have_count(0)
@@ -207,7 +207,7 @@ def test_a_server_that_keeps_out_of_the_web_says_so(page: Page) -> None:
 
     page.route("**/v1/library", without_web)
     page.reload()
-    expect(page.get_by_text("takes in no pages of the web")).to_be_visible()
+    expect(page.get_by_text("does not import web pages")).to_be_visible()
     expect(page.get_by_role("button", name="From the web")).to_have_count(0)
 
 
@@ -248,7 +248,7 @@ def test_what_ended_well_folds_away_by_itself(page: Page) -> None:
     expect(page.locator(".runs > .run")).to_have_count(0)
     finished.locator("summary").press("Enter")
     expect(finished.locator(".run")).to_contain_text("added")
-    finished.get_by_role("button", name="Put all away").click()
+    finished.get_by_role("button", name="Dismiss all").click()
     expect(page.locator(".runs")).to_have_count(0)
 
 
@@ -278,12 +278,12 @@ def test_search_sort_and_labels(page: Page, desk: str) -> None:
     page.get_by_label("Kind", exact=True).select_option(label="Word (1)")
     expect(page.locator(".document")).to_have_count(1)
     expect(page).to_have_url(re.compile("format=docx"))
-    page.get_by_label("Added", exact=True).select_option("Between two days")
+    page.get_by_label("Added", exact=True).select_option("Custom range")
     page.get_by_label("To", exact=True).fill("2020-01-01")
-    expect(page.get_by_text("Nothing fits.")).to_be_visible()
+    expect(page.get_by_text("No documents match.")).to_be_visible()
     page.get_by_label("Added", exact=True).select_option("Today")
     expect(page.locator(".document")).to_have_count(1)
-    page.get_by_text("Show all", exact=True).click()
+    page.get_by_text("Clear filters", exact=True).click()
     expect(page.locator(".document").nth(5)).to_be_visible()
     assert serious(page) == []
     assert fits(page)
@@ -294,11 +294,11 @@ def test_search_sort_and_labels(page: Page, desk: str) -> None:
 def test_delete_says_what_goes_and_it_is_gone(page: Page, desk: str) -> None:
     page.get_by_label("Delete Travel").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("the uploaded file itself")
-    dialog.get_by_text("Keep it").click()
+    expect(dialog).to_contain_text("the uploaded file")
+    dialog.get_by_text("Cancel").click()
     expect(row(page, "Travel")).to_be_visible()
     page.get_by_label("Delete Beekeeping").click()
-    expect(dialog).to_contain_text("The page on the web stays where it is.")
+    expect(dialog).to_contain_text("The web page itself is not changed.")
     page.keyboard.press("Escape")
     before = httpx.get(f"{desk}/v1/documents").json()["total"]
     page.get_by_label("Delete Travel").click()

@@ -62,7 +62,7 @@ def test_a_real_model_is_chosen_asked_and_named_at_its_answer(
         expect(written_by(page)).to_contain_text("smollm2-135m-instruct", timeout=600_000)
         expect(page.locator(".turn").last.locator(".prose")).not_to_be_empty()
         page.get_by_role("button", name="Why this answer").last.click()
-        expect(page.get_by_role("heading", name="What the model read")).to_be_visible()
+        expect(page.get_by_role("heading", name="Read by the model")).to_be_visible()
         page.keyboard.press("Escape")
 
         page.reload()
@@ -78,7 +78,7 @@ def test_without_a_model_the_page_says_so(context: BrowserContext, library_url: 
         ask(page, QUESTION)
         expect(written_by(page)).to_contain_text(NO_MODEL)
         page.get_by_role("button", name="Why this answer").click()
-        expect(page.get_by_role("heading", name="What was looked at for a quote")).to_be_visible()
+        expect(page.get_by_role("heading", name="Searched for a quote")).to_be_visible()
         assert "the model" not in page.locator(".why").inner_text().lower()
         assert serious(page) == []
 
@@ -113,10 +113,10 @@ def test_another_model_than_the_one_asked_is_told(
         choose(page, "Gemini 2.5 Flash")
         ask(page, QUESTION)
         expect(written_by(page)).to_contain_text(
-            "Gemini 3.5 Flash-Lite, asked was Gemini 2.5 Flash"
+            "Gemini 3.5 Flash-Lite instead of Gemini 2.5 Flash"
         )
         page.get_by_role("button", name="Why this answer").click()
-        page.get_by_text("The numbers behind it").click()
+        page.get_by_text("Scores and timings").click()
         expect(page.locator(".why .facts")).to_contain_text("Cost in US dollars")
 
 
@@ -146,7 +146,7 @@ def test_the_first_run_offers_three_ways_and_no_field_for_a_key(
         card = page.locator(".first-run")
         expect(card.get_by_role("heading")).to_have_text("No model is set up")
         ways = card.locator("summary")
-        expect(ways).to_have_text(["Gemini, with a key", "A model on this machine", "None"])
+        expect(ways).to_have_text(["Gemini, with a key", "A model on this machine", "No model"])
         for way, line in zip(
             ways.all(), ("GEMINI_API_KEY=", "helix model pull", "HELIX_LLM=offline"), strict=True
         ):
@@ -154,7 +154,7 @@ def test_the_first_run_offers_three_ways_and_no_field_for_a_key(
             expect(card.locator("details[open]")).to_contain_text(line)
         assert card.locator("input, textarea").count() == 0
         assert serious(page) == []
-        card.get_by_role("button", name="Go on without a model").click()
+        card.get_by_role("button", name="Continue without a model").click()
         expect(card).to_have_count(0)
         page.reload()
         page.wait_for_selector(".welcome h1")
@@ -162,7 +162,7 @@ def test_the_first_run_offers_three_ways_and_no_field_for_a_key(
 
         menu(page).click()
         page.get_by_role("menuitem", name="Set up another").click()
-        expect(page.get_by_role("dialog", name="Which model answers")).to_be_visible()
+        expect(page.get_by_role("dialog", name="Set up a model")).to_be_visible()
         page.keyboard.press("Escape")
         assert fits(page)
 
@@ -176,7 +176,7 @@ def test_the_card_names_the_servers_that_answer_here(
         with serving(library_url) as url, watched(context, url) as page:
             page.locator(".first-run summary").nth(1).click()
             way = page.locator(".first-run details[open]")
-            expect(way).to_contain_text("Ollama answers on this machine already")
+            expect(way).to_contain_text("Ollama runs on this machine already")
             expect(way).to_contain_text("helix up --model ollama:qwen2.5:0.5b")
 
 

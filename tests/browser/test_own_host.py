@@ -18,7 +18,7 @@ VIEWS = {
     "#/study": ".study h1",
     "#/evals": ".plot",
     "#/privacy": ".seal",
-    "#/progress": "button:has-text('Turn it on')",
+    "#/progress": "button:has-text('Turn on')",
     "#/search": "#search",
     "#/prompts": ".prompts a",
     "#/prompts/answering_style": "textarea",

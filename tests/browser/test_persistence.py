@@ -54,7 +54,7 @@ def test_another_tenant_sees_none_of_it(page: Page) -> None:
     page.wait_for_function(f"() => {kept}.includes('A draft of mine')")
     assert "within 30 days" not in page.evaluate(kept)  # the server has it
     page.evaluate("import('/web/store.js').then((store) => store.chooseTenant('other'))")
-    expect(page.get_by_text("This conversation is not there.")).to_be_visible()
+    expect(page.get_by_text("Conversation not found.")).to_be_visible()
     expect(page.locator(".turn")).to_have_count(0)
     page.evaluate("import('/web/store.js').then((store) => store.chooseTenant(''))")
     expect(page.locator(".turn .prose")).to_contain_text("within 30 days")
@@ -112,7 +112,7 @@ def test_a_question_that_was_cut_is_asked_again_in_its_place(page: Page) -> None
         "**/messages", lambda route: route.fulfill(body=broken, content_type="text/event-stream")
     )
     ask(page, REFUND)
-    expect(page.locator(".turn").nth(0)).to_contain_text("The connection broke off")
+    expect(page.locator(".turn").nth(0)).to_contain_text("The connection was lost")
     page.unroute("**/messages")
     page.route(
         "**/messages",

@@ -181,7 +181,7 @@ def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
     page.wait_for_function("document.querySelectorAll('.sheet').length < 12")
     page.get_by_label("Back to the marked passage").click()
     expect(page.locator(".box.quote").first).to_be_in_viewport()
-    page.get_by_label("Larger").click()
+    page.get_by_label("Zoom in").click()
     expect(page.locator(".zoom-value")).to_have_text("125%")
     expect(page.locator(".box.quote").first).to_be_in_viewport()
     assert fits(page)

@@ -71,7 +71,7 @@ def test_a_quote_that_is_beside_the_question_says_so(page: Page, policy: dict[st
     ask(page, QUESTION)
     expect(page.locator(".unsupported.beside").first).to_contain_text("Refunds are accepted")
     expect(page.locator(".support-note")).to_contain_text("not about what was asked")
-    page.get_by_role("button", name="Sentence beside the question: why?").click()
+    page.get_by_role("button", name="Off-topic sentence: why?").click()
     expect(page.locator(".flag-why")).to_have_text("quoted, but not about Helix's employees")
     expect(page.locator(".sources")).to_contain_text("page 12 (printed 9)")
     assert serious(page) == []
@@ -115,7 +115,7 @@ def test_a_passage_that_may_answer_is_not_called_no_answer(
     ]
     tell(page, REFUSED, abstained=True, reason="model_refused", closest=passages)
     ask(page, QUESTION)
-    expect(page.get_by_label("This may answer it all the same")).to_contain_text(SENTENCE)
+    expect(page.get_by_label("This may still answer it")).to_contain_text(SENTENCE)
     others = page.get_by_label("Closest, but not an answer")
     expect(others).to_contain_text("Only close.")
     expect(others).not_to_contain_text(SENTENCE)
@@ -171,5 +171,5 @@ def test_how_likely_an_answer_is_what_was_asked(
     expect(page.locator(".unsupported")).to_have_count(0)
     page.get_by_role("button", name="Why this answer").click()
     checks = page.locator(".checks")
-    expect(checks).to_contain_text(f"Answers what was asked: {told}")
+    expect(checks).to_contain_text(f"Answers the question: {told}")
     expect(checks).to_contain_text(f"of 100 such answers about {round(probability * 100)} do")

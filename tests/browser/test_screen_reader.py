@@ -15,17 +15,17 @@ _THREAD = """
   - heading "Questions and answers" [level=1]
   - 'article "Question: How long do I have to request a refund?"':
     - heading "How long do I have to request a refund?" [level=2]
-    - button "Change the question"
-    - group "Asked in this place":
-      - button "The one before"
+    - button "Edit the question"
+    - group "Versions of this question":
+      - button "Previous version"
       - text: 2 of 2
-      - button "The one after" [disabled]
+      - button "Next version" [disabled]
     - paragraph: /Refunds are accepted within 30 days of purchase\\./
     - region "Sources of the answer":
       - heading "Sources" [level=3]
     - group "This answer":
       - button "Copy the answer with its sources"
-      - button "Use this answer elsewhere"
+      - button "Export this answer"
       - button "Copy a link to this answer"
       - button "Good answer"
       - button "Bad answer"
@@ -34,7 +34,7 @@ _THREAD = """
   - 'article "Question: And for gift cards?"'
   - meter "Memory of the conversation"
   - textbox "Your question"
-  - button "Put documents to this conversation"
+  - button "Attach documents to this conversation"
   - button "Ask about an image"
 """
 _LIST = """
@@ -85,9 +85,9 @@ def test_an_image_and_what_is_refused_are_read_out(page: Page) -> None:
     choose(page)
     chosen = page.get_by_role("group", name="Image of the question")
     expect(chosen.get_by_role("img", name="The image receipt.png")).to_be_visible()
-    expect(chosen.get_by_role("button", name="Take receipt.png away")).to_be_visible()
+    expect(chosen.get_by_role("button", name="Remove receipt.png")).to_be_visible()
     choose(page, b"GIF89a", "moving.gif")
-    expect(page.get_by_role("alert")).to_contain_text("PNG, JPEG, WebP, HEIC and HEIF can.")
+    expect(page.get_by_role("alert")).to_contain_text("Use PNG, JPEG, WebP, HEIC or HEIF.")
     answered(page, REFUND)
     article = page.get_by_role("article", name=f"Question: {REFUND}")
     expect(article.get_by_role("img", name="The image receipt.png")).to_be_visible()

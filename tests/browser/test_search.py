@@ -35,7 +35,7 @@ def test_the_palette_finds_conversations_and_study_sets(page: Page) -> None:
 
 def test_a_search_page_with_filters(page: Page) -> None:
     page.get_by_role("link", name="Search", exact=True).click()
-    field = page.get_by_role("searchbox", name="Words to look for")
+    field = page.get_by_role("searchbox", name="Search for")
     expect(field).to_be_focused()
     page.keyboard.type("refunds 30 days")
     first = page.locator(".found li").first

@@ -13,12 +13,12 @@ def test_a_key_is_asked_for_and_opens_its_tenant_only(
     context: BrowserContext, guarded: str, keys: dict[str, str]
 ) -> None:
     with watched(context, guarded, "#/library") as page:
-        dialog = page.get_by_role("dialog", name="An API key is needed")
+        dialog = page.get_by_role("dialog", name="API key required")
         expect(dialog).to_be_visible()
         assert serious(page) == []
         dialog.get_by_label("API key").fill("hx_" + "a" * 43)
         dialog.get_by_role("button", name="Continue").click()
-        expect(dialog.get_by_role("alert")).to_contain_text("opens nothing here")
+        expect(dialog.get_by_role("alert")).to_contain_text("is not valid on this server")
         dialog.get_by_label("API key").fill(keys["acme"])
         dialog.get_by_role("button", name="Continue").click()
         expect(dialog).to_be_hidden()
@@ -47,13 +47,15 @@ def test_without_keys_the_tenant_is_chosen(
         serving(module_database_url) as url,
         watched(context, url, "#/library") as page,
     ):
-        expect(page.get_by_text("Nothing is here yet.")).to_be_visible()
+        expect(page.get_by_text("The library is empty.")).to_be_visible()
         choose(page, "Settings")
         page.get_by_label("Tenant").fill("acme")
         page.get_by_role("button", name="Save").click()
         expect(page.locator(".document")).to_contain_text("Acme Rules")
         page.get_by_label("Delete Acme Rules").click()
-        expect(page.get_by_role("dialog")).to_contain_text("The file it was read from stays")
+        expect(page.get_by_role("dialog")).to_contain_text(
+            "The file it was read from is not changed"
+        )
         page.keyboard.press("Escape")
         page.reload()
         expect(page.locator(".document")).to_contain_text("Acme Rules")
@@ -61,13 +63,13 @@ def test_without_keys_the_tenant_is_chosen(
 
 def test_every_answer_is_judged_where_that_is_wanted(page: Page) -> None:
     choose(page, "Settings")
-    page.get_by_label("Have every answer judged").check()
+    page.get_by_label("Judge every answer").check()
     page.get_by_role("button", name="Save").click()
     ask(page, "How long do I have to request a refund?")
     expect(page.locator(".actions")).to_be_visible()
     page.get_by_text("Why this answer").click()
     expect(page.locator(".why")).to_contain_text("Verdict")
-    expect(page.locator(".why")).to_contain_text("The sources bear the answer out.")
+    expect(page.locator(".why")).to_contain_text("The sources support the answer.")
     assert serious(page) == []
 
 
@@ -75,7 +77,7 @@ def test_a_vote_and_its_note_are_stored_with_the_answer(page: Page, site: str) -
     with page.expect_response("**/messages") as answer:
         ask(page, "How long do I have to request a refund?")
     page.get_by_label("Bad answer").click()
-    note = page.get_by_role("dialog", name="Anything to add?")
+    note = page.get_by_role("dialog", name="Add a note")
     expect(note.get_by_label("Note")).to_be_focused()
     page.keyboard.type("It is 31 days.")
     assert serious(page) == []

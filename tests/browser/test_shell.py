@@ -145,7 +145,7 @@ def test_every_shortcut_stands_in_a_sheet(page: Page) -> None:
     page.locator("h1").click()
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
-    for group in ("Everywhere", "Asking", "The reader", "Dialogs and menus"):
+    for group in ("Everywhere", "Asking", "Reader", "Dialogs and menus"):
         expect(sheet.get_by_role("region", name=group, exact=True)).to_be_visible()
     assert _documented_keys() <= set(sheet.locator("kbd").all_text_contents())
     assert serious(page) == []
@@ -185,7 +185,7 @@ def test_a_key_is_known_in_other_tabs_until_signed_out(
     context: BrowserContext, guarded: str, keys: dict[str, str]
 ) -> None:
     with watched(context, guarded, "#/library") as first:
-        wanted = first.get_by_role("dialog", name="An API key is needed")
+        wanted = first.get_by_role("dialog", name="API key required")
         field = wanted.get_by_label("API key")
         expect(field).to_be_focused()
         field.fill(keys["acme"])
@@ -195,7 +195,7 @@ def test_a_key_is_known_in_other_tabs_until_signed_out(
             expect(second.locator(".document")).to_contain_text("Acme Rules")
             assert "hx_" not in second.evaluate("JSON.stringify(localStorage)")
             choose(second, "Sign out")
-            expect(second.get_by_role("dialog", name="An API key is needed")).to_be_visible()
+            expect(second.get_by_role("dialog", name="API key required")).to_be_visible()
             expect(wanted).to_be_visible()
             assert "hx_" not in first.evaluate("JSON.stringify(sessionStorage)")
 
@@ -204,16 +204,16 @@ def test_a_key_kept_on_the_device_stays_until_signed_out(
     context: BrowserContext, guarded: str, keys: dict[str, str]
 ) -> None:
     with watched(context, guarded, "#/library") as page:
-        wanted = page.get_by_role("dialog", name="An API key is needed")
+        wanted = page.get_by_role("dialog", name="API key required")
         wanted.get_by_label("API key").fill(keys["umbra"])
-        wanted.get_by_label("Keep on this device").check()
+        wanted.get_by_label("Remember on this device").check()
         wanted.get_by_role("button", name="Continue").click()
         expect(page.locator(".document")).to_contain_text("Umbra Rules")
     page.close()
     with watched(context, guarded, "#/library") as page:
         expect(page.locator(".document")).to_contain_text("Umbra Rules")
         choose(page, "Sign out")
-        expect(page.get_by_role("dialog", name="An API key is needed")).to_be_visible()
+        expect(page.get_by_role("dialog", name="API key required")).to_be_visible()
         assert "hx_" not in page.evaluate("JSON.stringify([localStorage, sessionStorage])")
 
 
@@ -221,8 +221,8 @@ def test_a_key_kept_on_the_device_stays_until_signed_out(
     ("status", "told", "shown"),
     [
         (503, "the database does not answer", "The database does not answer. Try again in 7 sec"),
-        (429, None, "Too much was asked at once. Try again in 7 seconds."),
-        (413, None, "This is larger than the server takes. Send less at once"),
+        (429, None, "Too many requests at once. Try again in 7 seconds."),
+        (413, None, "This is larger than the server accepts. Send less at once"),
         (500, "boom", "Boom. Try again; the server’s log says more."),
     ],
 )
@@ -254,7 +254,7 @@ def test_typing_searches_in_the_scope_picker_and_enter_takes(page: Page) -> None
     expect(search).to_have_value("")
     assert serious(page) == []
     page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog", name="What to ask")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Choose documents to ask")).to_be_hidden()
 
 
 def test_a_wide_screen_has_answer_and_reader_side_by_side(page: Page) -> None:

@@ -34,7 +34,7 @@ def study(context: BrowserContext, school: str) -> Iterator[Page]:
 def made(page: Page, kind: str, count: int) -> None:
     page.get_by_role("radio", name=kind).check()
     page.get_by_label("How many").fill(str(count))
-    page.get_by_role("button", name="Make", exact=True).click()
+    page.get_by_role("button", name="Create", exact=True).click()
     expect(page.locator(".set-head h1")).to_be_visible()
     expect(page.locator(".making")).to_have_count(0)
 
@@ -51,12 +51,12 @@ def test_a_quiz_is_made_and_taken_by_keyboard_with_the_source_beside_a_mistake(
         expect(study.locator(".option input").first).to_be_focused()
         study.keyboard.press("1")
         study.keyboard.press("Enter")
-        expect(study.locator(".reply")).to_contain_text(re.compile(r"^(Right|Not right)\."))
+        expect(study.locator(".reply")).to_contain_text(re.compile(r"^(Right|Wrong)\."))
         expect(study.locator(".reply .passage").first).to_be_visible()
         if n == 2:
             assert serious(study) == []
             study.reload()  # what was answered is kept, and the next question is the third
-            study.get_by_role("button", name="Go on").click()
+            study.get_by_role("button", name="Continue").click()
             continue
         study.keyboard.press("Enter")
     expect(study.locator(".seal-title")).to_have_text(re.compile(r"^[0-5] of 5 right$"))
@@ -75,8 +75,8 @@ def test_a_quiz_is_made_and_taken_by_keyboard_with_the_source_beside_a_mistake(
 
 def test_cards_are_turned_rated_and_taken_back_by_keyboard(study: Page, school: str) -> None:
     made(study, "Cards", 4)
-    study.get_by_role("link", name="Go through what is due").click()
-    expect(study.locator(".due-line")).to_contain_text("to go")
+    study.get_by_role("link", name="Review due cards").click()
+    expect(study.locator(".due-line")).to_contain_text("left")
     first = study.locator(".flashcard .question").text_content() or ""
     study.keyboard.press("Space")
     expect(study.locator(".back")).to_be_visible()
@@ -93,14 +93,14 @@ def test_cards_are_turned_rated_and_taken_back_by_keyboard(study: Page, school: 
         expect(study.locator(".back")).to_be_visible()
         study.keyboard.press("4")
         expect(study.locator(".back")).to_have_count(0)
-    expect(study.get_by_text("That was all for now.")).to_be_visible()
+    expect(study.get_by_text("All due cards are reviewed.")).to_be_visible()
 
 
 def test_a_deck_is_brought_in_and_a_card_of_the_library_gets_its_passage(study: Page) -> None:
     known = BRIDGE.split("\n\n")[1]
     table = f'front,back\nWhat is a caisson?,"{known}"\nWhat is my own?,A card of mine.\n'
     file = FilePayload(name="River words.csv", mimeType="text/csv", buffer=table.encode())
-    study.get_by_label("A file of cards").set_input_files(file)
+    study.get_by_label("Card file").set_input_files(file)
     study.get_by_role("link", name="River words").click()
     expect(study.locator(".set-head h1")).to_have_text(re.compile("River words"))
     study.get_by_text("What is my own?").click()
@@ -112,7 +112,7 @@ def test_a_deck_is_brought_in_and_a_card_of_the_library_gets_its_passage(study: 
     study.get_by_label("Close the source").click()
     study.get_by_role("link", name="Study").last.click()
     bad = FilePayload(name="empty.csv", mimeType="text/csv", buffer=b"\n")
-    study.get_by_label("A file of cards").set_input_files(bad)
+    study.get_by_label("Card file").set_input_files(bad)
     expect(study.locator("#announced")).to_contain_text("has no card")  # the toast goes in 2.4 s
     assert serious(study) == []
 
@@ -147,8 +147,8 @@ def test_a_workshop_is_written_as_it_is_opened_and_its_lessons_are_ticked(study:
     study.get_by_role("button", name="Try the exercise").click()
     study.locator(".option").first.click()
     study.get_by_role("button", name="Answer").click()
-    expect(study.locator(".reply")).to_contain_text(re.compile(r"^(Right|Not right)\."))
-    study.get_by_role("button", name="Put away").click()
+    expect(study.locator(".reply")).to_contain_text(re.compile(r"^(Right|Wrong)\."))
+    study.get_by_role("button", name="Close", exact=True).click()
     study.get_by_role("button", name=re.compile("^Done")).click()
     expect(study.locator("article .eyebrow")).to_contain_text("Lesson 2 of")
     study.get_by_role("button", name="All lessons").click()
@@ -170,14 +170,14 @@ def test_a_map_is_gone_through_folded_and_arranged_and_taken_along(study: Page) 
     study.keyboard.press("Alt+ArrowUp")
     expect(branch).not_to_have_attribute("transform", before)
     after = branch.get_attribute("transform") or ""
-    study.get_by_role("button", name="Fold all").click()
+    study.get_by_role("button", name="Collapse all").click()
     expect(nodes).not_to_have_count(count)
     study.reload()
     moved = study.get_by_role("treeitem", name=name or "", exact=False).first
     expect(moved).to_have_attribute("transform", after)  # both are kept
-    study.get_by_role("button", name="Unfold all").click()
+    study.get_by_role("button", name="Expand all").click()
     expect(nodes).to_have_count(count)
-    study.get_by_role("button", name="Put back").click()
+    study.get_by_role("button", name="Reset positions").click()
     expect(moved).to_have_attribute("transform", before)
     for kind, first in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("PDF", b"%PDF")):
         with study.expect_download() as saving:

@@ -18,12 +18,12 @@ def test_a_question_is_changed_in_place_and_both_stay(page: Page, site: str) -> 
     answered(page)
     answered(page, "And for gift cards?")
     first = page.locator(".turn").first
-    first.get_by_label("Change the question").click()
+    first.get_by_label("Edit the question").click()
     field = page.get_by_label("The question", exact=True)
     expect(field).to_be_focused()
     expect(field).to_have_value(REFUND)
     field.press("Escape")
-    expect(first.get_by_label("Change the question")).to_be_focused()
+    expect(first.get_by_label("Edit the question")).to_be_focused()
     page.keyboard.press("Enter")
     assert serious(page) == []
     field.fill(ZEBRA)
@@ -32,7 +32,7 @@ def test_a_question_is_changed_in_place_and_both_stay(page: Page, site: str) -> 
     expect(first.locator(".prose")).to_contain_text("77 days")
     expect(first.locator(".siblings")).to_contain_text("2 of 2")
     assert serious(page) == []
-    first.get_by_label("The one before").press("Enter")
+    first.get_by_label("Previous version").press("Enter")
     expect(page.locator(".turn")).to_have_count(2)  # what came after it is there again
     expect(first.locator(".question")).to_have_text(REFUND)
     expect(first.locator(".prose")).to_contain_text("within 30 days")
@@ -51,7 +51,7 @@ def test_an_answer_is_made_again_beside_the_first(page: Page) -> None:
     expect(turn.locator(".prose")).to_contain_text("within 30 days")
     turn.get_by_label("Answer again").click()
     expect(turn.locator(".siblings")).to_contain_text("3 of 3")
-    turn.get_by_label("The one before").click()
+    turn.get_by_label("Previous version").click()
     expect(turn.locator(".siblings")).to_contain_text("2 of 3")
     expect(turn.locator(".chip:enabled").first).to_be_visible()
 
@@ -167,7 +167,7 @@ def test_an_answer_whose_document_has_changed_is_marked_and_asked_again(
             page.goto(f"{site}/#/c/{conversation}")
             stale = page.locator(".stale")
             expect(stale).to_contain_text("This answer may be out of date.")
-            expect(stale).to_contain_text("what was quoted still stands in it")
+            expect(stale).to_contain_text("the quotes are still in it")
             assert serious(page) == []
             stale.get_by_role("button", name="Ask again").click()
             expect(page.locator(".siblings")).to_contain_text("2 of 2")
@@ -190,6 +190,8 @@ def test_an_answer_whose_document_is_gone_keeps_its_question(
             expect(page.locator(".prose")).to_contain_text("12 tonnes")
             assert httpx.delete(f"{url}/v1/documents/{document}").status_code == 204
             page.reload()
-            expect(page.locator(".stale")).to_contain_text("This answer went with a document.")
+            expect(page.locator(".stale")).to_contain_text(
+                "This answer was deleted with a document."
+            )
             expect(page.locator(".question")).to_contain_text("windmill of Damme")
             assert "12 tonnes" not in page.content()

@@ -85,7 +85,7 @@ def test_the_same_on_a_phone(browser: Browser, tour: str) -> None:
         answered(page, "And in France?")
         expect(page.locator(".turn").last.locator(".prose")).to_contain_text("53 euros a full day")
         last = page.locator(".turn").last
-        last.get_by_label("Change the question").tap()
+        last.get_by_label("Edit the question").tap()
         page.get_by_label("The question", exact=True).fill("And in Germany?")
         page.get_by_role("button", name="Ask", exact=True).first.tap()
         expect(last.locator(".siblings")).to_contain_text("2 of 2")

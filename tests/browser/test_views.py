@@ -41,20 +41,20 @@ def test_the_last_report_with_its_plots_and_cases(
     context: BrowserContext, site: str, report: dict[str, list[dict[str, object]]]
 ) -> None:
     with watched(context, site, "#/evals") as page:
-        expect(page.locator("h1")).to_have_text("How often it is right")
+        expect(page.locator("h1")).to_have_text("How often Helix is right")
         assert missing(report, endpoints()["GET /v1/evals/last"]["reads"]) == []
         measures, cases = report["totals"], report["cases"]
         expect(page.locator(".plot").first.locator(".good")).to_have_count(len(measures))
-        page.get_by_text("As a table").click()
+        page.get_by_text("Show as a table").click()
         expect(page.locator("tbody tr")).to_have_count(len(measures))
         distances = [case for case in cases if case["distance"] is not None]
         dots = page.locator(".plot").last.locator(".good, .bad")
         expect(dots).to_have_count(len(distances))
         expect(page.locator(".case")).to_have_count(len(cases))
-        page.get_by_label("Only those with a fault").check()
+        page.get_by_label("Only questions with a fault").check()
         expect(page.locator(".case")).to_have_count(len([c for c in cases if c["faults"]]))
-        page.get_by_label("Only those with a fault").uncheck()
-        page.get_by_text("As a table").click()
+        page.get_by_label("Only questions with a fault").uncheck()
+        page.get_by_text("Show as a table").click()
         page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=screenshots() / "evals.png")
         assert serious(page) == []
@@ -74,7 +74,7 @@ def test_without_a_report_the_packaged_one_shows_and_how_to_make_ones_own(
         expect(page.locator(".case")).to_have_count(len(packaged["cases"]))
         expect(page.locator(".measured")).to_contain_text("refund-policy.txt")
         expect(page.locator(".measured")).to_contain_text("7 of 7 are in this library.")
-        page.get_by_text("Make your own").click()
+        page.get_by_text("Measure your own documents").click()
         expect(page.locator("code", has_text="python -m evals.run").first).to_be_visible()
         assert serious(page) == []
         assert fits(page)
@@ -117,7 +117,7 @@ def test_a_host_outside_is_named(context: BrowserContext, library_url: str) -> N
             }
         ]  # fmt: skip
         page.route("**/v1/privacy", lambda route: route.fulfill(json=body))
-        page.get_by_text("Count again").click()
+        page.get_by_text("Refresh").click()
         expect(page.locator(".seal")).to_contain_text("has talked to hosts outside")
         expect(page.locator("tr.outside")).to_contain_text("models.example")
         assert serious(page) == []

@@ -30,8 +30,8 @@ class Hears(Says):
 
 def _speaks(page: Page) -> None:
     """Press, wait for a second of sound, and press again."""
-    page.get_by_label("Speak your question").click()
-    stop = page.get_by_label("Stop and write it down")
+    page.get_by_label("Dictate your question").click()
+    stop = page.get_by_label("Stop and transcribe")
     expect(stop).to_have_attribute("aria-pressed", "true")
     page.wait_for_timeout(1200)  # of the recording: there is nothing else to wait for
     stop.click()
@@ -59,7 +59,7 @@ def test_a_question_is_spoken_and_an_answer_read_aloud(
 
 def test_where_nothing_hears_no_microphone_is_offered(page: Page) -> None:
     expect(page.get_by_label("Your question")).to_be_visible()
-    expect(page.get_by_label("Speak your question")).to_have_count(0)
+    expect(page.get_by_label("Dictate your question")).to_have_count(0)
 
 
 def test_a_microphone_that_is_not_allowed_is_told_in_words(
@@ -68,5 +68,5 @@ def test_a_microphone_that_is_not_allowed_is_told_in_words(
     llm = replace(saying("x"), hears=True)
     with serving(library_url, llm, judge="offline") as url, watched(context, url) as page:
         page.evaluate("() => { navigator.mediaDevices.getUserMedia = () => Promise.reject(1); }")
-        page.get_by_label("Speak your question").click()
+        page.get_by_label("Dictate your question").click()
         expect(page.locator("#announced")).to_contain_text("allow it for this page")

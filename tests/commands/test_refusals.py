@@ -21,6 +21,6 @@ def test_a_passage_that_may_answer_stands_ahead_under_its_own_heading() -> None:
         "suggested_scope": None, "closest": closest,
     }  # fmt: skip
     assert refusal_lines(answer) == [
-        "This may answer it all the same:", "  B", "    B says it.",
+        "This may still answer it:", "  B", "    B says it.",
         "Closest:", "  A", "    A says it.", "  C", "    C says it.",
     ]  # fmt: skip

@@ -39,7 +39,7 @@ export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, c
     ${turn.isEmptied ? null : done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${`${turn.local} ${turn.state === "waiting" ? "none" : "some"}`} turn=${turn} onOpen=${onOpen} />`}
     ${turn.away && html`<${Spinner} label=${AWAY} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
-    ${done && turn.leftOut > 0 && !turn.abstained && html`<p class="support-note"><${Icon} name="warn" /><span>${turn.leftOut} ${turn.leftOut === 1 ? "sentence was" : "sentences were"} left out: no source bears ${turn.leftOut === 1 ? "it" : "them"} out.</span></p>`}
+    ${done && turn.leftOut > 0 && !turn.abstained && html`<p class="support-note"><${Icon} name="warn" /><span>${turn.leftOut} ${turn.leftOut === 1 ? "sentence was" : "sentences were"} left out: no source supports ${turn.leftOut === 1 ? "it" : "them"}.</span></p>`}
     ${done && html`<${FromHistory} turn=${turn} />`}
     ${turn.state === "done" && html`<${Stale} turn=${turn} onRetry=${onRetry} />`}
     ${done && html`<${Calculated} turn=${turn} onOpen=${onOpen} />`}
@@ -127,9 +127,9 @@ function Trouble({ turn, onRetry }) {
   const open = unsupported(turn.support).length;
   const aside = beside(turn.support).length;
   const all = turn.support?.statements.length;
-  if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${all} ${all === 1 ? "sentence is" : "sentences"} not borne out by a source, and marked above.</span></p>`;
+  if (open) return html`<p class="support-note"><${Icon} name="warn" /><span>${open} of ${all} ${all === 1 ? "sentence is" : "sentences"} not supported by a source, and marked above.</span></p>`;
   if (aside) return html`<p class="support-note"><${Icon} name="warn" /><span>${aside} of ${all} ${all === 1 ? "sentence is" : "sentences"} quoted, but not about what was asked, and marked above.</span></p>`;
-  if (turn.support?.answers?.probability < 0.5) return html`<p class="support-note"><${Icon} name="warn" /><span>True to the documents, but it may not be what you asked: open the passage and see.</span></p>`;
+  if (turn.support?.answers?.probability < 0.5) return html`<p class="support-note"><${Icon} name="warn" /><span>Supported by the documents, but it may not answer your question: open the passage to check.</span></p>`;
   return null;
 }
 
@@ -155,7 +155,7 @@ function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
   };
   return html`<div class="actions" role="group" aria-label="This answer">
     <${IconButton} icon="copy" label=${seen ? "Copy the answer" : "Copy the answer with its sources"} onClick=${copy} />
-    ${turn.text && html`<${IconButton} icon="open" label="Use this answer elsewhere" onClick=${() => setElsewhere(true)} /><${Elsewhere} turn=${turn} open=${elsewhere} onClose=${() => setElsewhere(false)} />`}
+    ${turn.text && html`<${IconButton} icon="open" label="Export this answer" onClick=${() => setElsewhere(true)} /><${Elsewhere} turn=${turn} open=${elsewhere} onClose=${() => setElsewhere(false)} />`}
     <${ReadAloud} text=${textOf(turn)} />
     ${turn.answerId && html`<${IconButton} icon="link" label="Copy a link to this answer" onClick=${share} />
       <${IconButton} icon="up" label="Good answer" pressed=${turn.rating === "up"} onClick=${() => rate("up")} />
@@ -170,7 +170,7 @@ function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
 
 // Where the model's service had another answer than the one that was asked, both are told.
 function WrittenBy({ model: { asked, routed, title } }) {
-  return html`<span class="written-by"><span class="unseen">Answered by </span>${title}${routed ? `, asked was ${titleOf(asked)}` : ""}</span>`;
+  return html`<span class="written-by"><span class="unseen">Answered by </span>${title}${routed ? ` instead of ${titleOf(asked)}` : ""}</span>`;
 }
 
 function Note({ open, onClose, onSend }) {
@@ -180,8 +180,8 @@ function Note({ open, onClose, onSend }) {
     if (note) onSend(note);
     onClose();
   };
-  return html`<${Dialog} title="Anything to add?" open=${open} onClose=${onClose}><form class="form" onSubmit=${send}>
-    <label class="field">Note (optional)<textarea name="note" rows="3" maxlength="2000"></textarea></label>
-    <p class="hint">It is stored with the receipt of this answer, on this server.</p>
-    <div class="form-end"><${Button} onClick=${onClose}>No note</><button class="button main"><span>Send</span></button></div></form></${Dialog}>`;
+  return html`<${Dialog} title="Add a note" open=${open} onClose=${onClose}><form class="form" onSubmit=${send}>
+    <label class="field">Note<textarea name="note" rows="3" maxlength="2000"></textarea></label>
+    <p class="hint">The note is stored with the receipt of this answer, on this server.</p>
+    <div class="form-end"><${Button} onClick=${onClose}>Skip</><button class="button main"><span>Send</span></button></div></form></${Dialog}>`;
 }

@@ -103,7 +103,7 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
       aria-describedby="keys" onInput=${(event) => type(event.target.value)} onKeyDown=${onKeyDown}
       onPaste=${onPaste}></textarea>
     <div class="composer-tools"><${AttachButton} onPick=${put} />${sees && html`<${PicturePicker} onPick=${put} />`}<${Microphone} onText=${(said) => { type(`${text} ${said}`.trim()); box.current.focus(); }} /><${Mode} />
-      <span class="hint keys" id="keys">${running ? "Esc stops" : "Enter sends, Shift+Enter breaks the line"}</span>
+      <span class="hint keys" id="keys">${running ? "Esc to stop" : "Enter to send, Shift+Enter for a new line"}</span>
       ${running && html`<button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick=${onStop}><${Icon} name="stop" /></button>`}
       <button class="round send" aria-label="Ask" title="Ask (Enter)" disabled=${!text.trim()}><${Icon} name="send" /></button>
     </div>

@@ -29,7 +29,7 @@ export function Elsewhere({ turn, open, onClose }) {
     ] : []),
     ["Print, or save as PDF", "down-file", () => { onClose(); requestAnimationFrame(() => print()); }],
   ];
-  return html`<${Dialog} title="Use this answer elsewhere" open=${open} onClose=${onClose}>
+  return html`<${Dialog} title="Export this answer" open=${open} onClose=${onClose}>
     <ul class="ways-out">${ways.map(([name, icon, run]) => html`<li key=${name}><${Button} icon=${icon} onClick=${run}>${name}</></li>`)}</ul></${Dialog}>`;
 }
 

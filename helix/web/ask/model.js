@@ -28,8 +28,8 @@ export function ModelChoice() {
   if (!now) return null;
   const choose = (name) => setModel(name).catch((problem) => toast(problem.message));
   const items = models.map((one) => ({ name: one.title, icon: one === now ? "check" : "", checked: one === now, run: () => choose(one.name) }));
-  return html`<div class="model"><${Menu} label=${now.title} about="Model" items=${[...items, null, { name: "Set up another…", icon: "settings", run: () => setOpen(true) }]} />
-    <${Dialog} title="Which model answers" open=${open} onClose=${() => setOpen(false)}><${Ways} /></></div>`;
+  return html`<div class="model"><${Menu} label=${now.title} about="Model" items=${[...items, null, { name: "Set up another model…", icon: "settings", run: () => setOpen(true) }]} />
+    <${Dialog} title="Set up a model" open=${open} onClose=${() => setOpen(false)}><${Ways} /></></div>`;
 }
 
 export function FirstRun() {
@@ -42,20 +42,20 @@ export function FirstRun() {
   };
   return html`<section class="first-run" aria-labelledby="first-run"><h2 id="first-run">No model is set up</h2>
     <p class="hint">Answers are quoted from your documents by rules. A language model understands more questions, and writes in its own words.</p>
-    <${Ways}><${Button} onClick=${goOn}>Go on without a model</></></section>`;
+    <${Ways}><${Button} onClick=${goOn}>Continue without a model</></></section>`;
 }
 
 // Keys are entered on the server alone: the page says where, and has no field for one.
 function Ways({ children }) {
-  return html`<p>Three ways, each set on the server: in <code>.env</code> beside it, or in the file that <code>helix up</code> names. Then start it again.</p>
+  return html`<p>There are three ways. Each is set on the server: in its <code>.env</code>, or in the file that <code>helix up</code> names. Restart the server afterwards.</p>
     <${Way} title="Gemini, with a key"><p>A key is free at aistudio.google.com/apikey. Your questions and the passages that answer them go to Google.</p>
       <pre>GEMINI_API_KEY=your key${"\n"}HELIX_LLM=gemini</pre></>
     <${Way} title="A model on this machine"><${Found} />
       <p>Any model as a GGUF file, by llama.cpp. Nothing leaves the machine.</p>
       <pre>pip install 'helix-answers[local]'${"\n"}helix model pull REPO${"\n"}HELIX_LLM=local:FILE.gguf</pre>
       <p>Or one that Ollama serves: <code>HELIX_LLM=ollama:MODEL</code>; any other server: <code>HELIX_LLM=server:MODEL</code>.</p></>
-    <${Way} title="None"><p>Answers are quotes, without a key and without a model.</p><pre>HELIX_LLM=offline</pre>${children}</>
-    <p class="hint">What is named in <code>HELIX_MODELS</code> beside, with commas between, may be chosen here for each conversation.</p>`;
+    <${Way} title="No model"><p>Answers are quotes, without a key and without a model.</p><pre>HELIX_LLM=offline</pre>${children}</>
+    <p class="hint">Models listed in <code>HELIX_MODELS</code>, separated by commas, can be chosen here for each conversation.</p>`;
 }
 
 function Way({ title, children }) {
@@ -69,6 +69,6 @@ function Found() {
   useEffect(() => {
     call("GET /v1/local-servers").then((found) => setServers(found.servers), () => {});
   }, []);
-  return servers.map(({ title, models }) => html`<div key=${title}><p>${title} answers on this machine already. Start this server by one of its models:</p>
+  return servers.map(({ title, models }) => html`<div key=${title}><p>${title} runs on this machine already. Start this server with one of its models:</p>
     <pre>${models.slice(0, SHOWN).map((model) => `helix up --model ${model}`).join("\n")}</pre></div>`);
 }

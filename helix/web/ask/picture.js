@@ -43,6 +43,6 @@ function Picture({ image, conversation, onRemove }) {
   return html`<figure class="picture" ref=${element}>
     ${!url ? html`<span class="unshown"><${Icon} name="image" /></span>` : onRemove ? shown : html`<a href=${url} target="_blank" rel="noopener" title="Open the image">${shown}</a>`}
     <figcaption><span class="picture-name" title=${name}>${name}</span>${fault && html`<span class="hint">${fault}</span>`}</figcaption>
-    ${onRemove && html`<${IconButton} icon="close" label=${`Take ${name} away`} onClick=${() => onRemove(image)} />`}
+    ${onRemove && html`<${IconButton} icon="close" label=${`Remove ${name}`} onClick=${() => onRemove(image)} />`}
   </figure>`;
 }

@@ -84,8 +84,8 @@ export function Preview({ onOpen }) {
       onPointerEnter=${() => clearTimeout(timer)} onPointerLeave=${({ pointerType }) => pointerType !== "touch" && later(hidePreview, HIDES)}>
     <p class="preview-title"><span>${title}</span>${where && html` <span class="hint">${where}</span>`}</p>
     ${quote ? html`<blockquote>${shortened(quote, LONGEST)}</blockquote>`
-      : html`<p class="hint">No sentence of this passage was found to bear the statement out.</p>`}
-    ${touched && !isOfTool(passage) && html`<button type="button" class="text-button" onClick=${() => { hidePreview(); onOpen(passage, chip); }}><${Icon} name="document" /><span>Open it there</span></button>`}
+      : html`<p class="hint">No sentence of this passage was found to support the statement.</p>`}
+    ${touched && !isOfTool(passage) && html`<button type="button" class="text-button" onClick=${() => { hidePreview(); onOpen(passage, chip); }}><${Icon} name="document" /><span>Open in the document</span></button>`}
   </div>`;
 }
 

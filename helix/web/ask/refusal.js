@@ -13,15 +13,15 @@ import { useChunks } from "./passages.js";
 
 const REASONS = {
   no_documents: "The library is empty: there is nothing to answer from.",
-  filtered_empty: "No document fits what you chose to ask. Ask all documents, or choose others.",
-  underspecified: "The question speaks of something that the conversation has not named.",
+  filtered_empty: "No document matches your selection. Ask all documents, or select others.",
+  underspecified: "The question refers to something that the conversation has not named.",
   below_gate: "Nothing in the documents is near enough to this question to answer from.",
   model_refused: "Passages were found, but none of them contains the answer.",
 };
 const OUTSIDE = { below_gate: "This is outside the documents", model_refused: "The documents do not say" };
 const CLOSEST = 3;
 const NO_ANSWER = "Closest, but not an answer";
-const LIKELY = "This may answer it all the same";
+const LIKELY = "This may still answer it";
 
 export function Refusal({ turn, onOpen, onAsk }) {
   return html`<div class="refusal" role="group" aria-label="No answer">

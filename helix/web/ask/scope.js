@@ -55,7 +55,7 @@ export function ScopeBar({ scope, onChange }) {
   const title = useTitles(scope.documents.slice(0, 6));
   const all = !scope.documents.length && !scope.tags.length;
   const without = (name, one) => onChange({ ...scope, [name]: scope[name].filter((other) => other !== one) });
-  return html`<div class="scope" role="group" aria-label="What is asked">
+  return html`<div class="scope" role="group" aria-label="Documents to ask">
     <button type="button" class="scope-open" onClick=${() => setOpen(true)} aria-haspopup="dialog">
       <${Icon} name="scope" /><span>${all ? "All documents" : "Asking only"}</span>
     </button>
@@ -63,7 +63,7 @@ export function ScopeBar({ scope, onChange }) {
     ${scope.documents.length > 6 && html`<span class="scope-more">and ${scope.documents.length - 6} more</span>`}
     ${scope.tags.map((tag) => html`<${Chosen} key=${`#${tag}`} label=${tag} tag onRemove=${() => without("tags", tag)} />`)}
     ${!all && html`<button type="button" class="text-button" onClick=${() => onChange({ documents: [], tags: [] })}>Ask all</button>`}
-    <${Dialog} title="What to ask" open=${open} onClose=${() => setOpen(false)}>
+    <${Dialog} title="Choose documents to ask" open=${open} onClose=${() => setOpen(false)}>
       <${Picker} scope=${scope} onChange=${onChange} onDone=${() => setOpen(false)} />
     </${Dialog}>
   </div>`;
@@ -71,7 +71,7 @@ export function ScopeBar({ scope, onChange }) {
 
 function Chosen({ label, tag, onRemove }) {
   return html`<span class="chosen">${tag && html`<span class="hash" aria-hidden="true">#</span>`}<span class="chosen-name">${label}</span>
-    <button type="button" aria-label=${`Leave out ${label}`} onClick=${onRemove}><${Icon} name="close" /></button></span>`;
+    <button type="button" aria-label=${`Remove ${label}`} onClick=${onRemove}><${Icon} name="close" /></button></span>`;
 }
 
 // Typing searches wherever the focus is; Enter in the search takes the first that was found, an
@@ -86,7 +86,7 @@ function Picker({ scope, onChange, onDone }) {
   };
   const taking = useTaking(search, found, (document) => {
     toggle("documents", document.id);
-    announce(`${document.title} is ${scope.documents.includes(document.id) ? "left out" : "chosen"}.`);
+    announce(`${document.title} is ${scope.documents.includes(document.id) ? "removed" : "selected"}.`);
     setSearch("");
   });
   const onKeyDown = (event) => {
@@ -101,8 +101,8 @@ function Picker({ scope, onChange, onDone }) {
   const tags = [...new Set([...scope.tags, ...found.documents.flatMap((document) => document.tags)])].sort();
   return html`<div class="picker" ref=${element} onKeyDown=${onKeyDown}>
     <label class="field">Search documents<input type="search" value=${search} aria-describedby="picker-keys" autocomplete="off" onInput=${(event) => setSearch(event.target.value)} /></label>
-    <p class="hint" id="picker-keys">Type to search; Enter takes the first, Enter again is done.</p>
-    ${tags.length > 0 && html`<fieldset class="tags"><legend>Labels <span class="hint">documents that have all of them</span></legend>
+    <p class="hint" id="picker-keys">Type to search. Enter selects the first result; Enter again closes.</p>
+    ${tags.length > 0 && html`<fieldset class="tags"><legend>Labels <span class="hint">documents with all of them</span></legend>
       ${tags.slice(0, 60).map((tag) => html`<label class="tag" key=${tag}><input type="checkbox" checked=${scope.tags.includes(tag)} onChange=${() => toggle("tags", tag)} /><span>${tag}</span></label>`)}</fieldset>`}
     <${Found} found=${found} chosen=${scope.documents} onToggle=${(id) => toggle("documents", id)} />
     <div class="form-end"><${Button} onClick=${() => onChange({ documents: [], tags: [] })}>All documents</><${Button} kind="main" onClick=${onDone}>Done</></div>
@@ -113,7 +113,7 @@ function Found({ found, chosen, onToggle }) {
   return html`<fieldset class="picks"><legend>Documents ${found.total !== null && html`<span class="hint">${found.total.toLocaleString("en")} found</span>`}</legend>
     ${found.error && html`<${Notice} kind="error">${found.error}</>`}
     ${found.loading && html`<${Spinner} label="Searching" />`}
-    ${!found.loading && !found.error && !found.documents.length && html`<p class="hint">No document of that name.</p>`}
+    ${!found.loading && !found.error && !found.documents.length && html`<p class="hint">No document found.</p>`}
     ${found.documents.map((document) => html`<label class="pick" key=${document.id}>
       <input type="checkbox" checked=${chosen.includes(document.id)} onChange=${() => onToggle(document.id)} />
       <span class="pick-name">${document.title}</span><span class="hint">${document.tags.join(", ")}</span></label>`)}

@@ -11,9 +11,9 @@ import { panelOf, passageOf } from "./cited.js";
 const NONE = { thinking: "", calls: [], sources: [] };
 
 const DOING = {
-  search_library: "Searching", read_document: "Reading", list_documents: "Listing the documents", outline: "Looking at the outline",
-  analyze_document: "Studying", compare_documents: "Comparing", query_table: "Looking into a table", calculator: "Calculating",
-  current_time: "Looking at the clock", fetch_page: "Fetching",
+  search_library: "Searching", read_document: "Reading", list_documents: "Listing the documents", outline: "Reading the outline",
+  analyze_document: "Analyzing", compare_documents: "Comparing", query_table: "Querying a table", calculator: "Calculating",
+  current_time: "Checking the time", fetch_page: "Fetching",
 };
 
 export function stepped(steps, event, data) {

@@ -32,7 +32,7 @@ export function Microphone({ onText }) {
       recorder.current.start();
       setState("recording");
     } catch {
-      toast("The browser gives no microphone: allow it for this page.");
+      toast("No access to the microphone: allow it for this page.");
     }
   };
   const end = () => recorder.current.state === "recording" && recorder.current.stop();
@@ -49,7 +49,7 @@ export function Microphone({ onText }) {
     }
     setState("idle");
   };
-  const label = { idle: "Speak your question", recording: "Stop and write it down", writing: "Writing it down…" }[state];
+  const label = { idle: "Dictate your question", recording: "Stop and transcribe", writing: "Transcribing…" }[state];
   return html`<${IconButton} icon=${state === "recording" ? "stop" : "microphone"} label=${label} pressed=${state === "recording"}
     disabled=${state === "writing"} onClick=${state === "recording" ? end : begin} />`;
 }

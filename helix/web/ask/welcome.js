@@ -16,9 +16,9 @@ export function Welcome({ scope, onAsk }) {
   const { total, questions, error } = useLibrary(scope);
   return html`<div class="welcome">
     <h1>Ask your documents</h1>
-    <p class="lead">Each sentence of an answer carries the passage it rests on. Where the documents have no answer, you are told so.</p>
-    ${error && html`<${Notice} kind="error" title="The library could not be read."><p>${error}</p></>`}
-    ${total === 0 && html`<${Notice} title="The library is empty."><p><a href=${address("library")}>Add documents</a>, or drop a file here, to ask them. Or begin with those that come with Helix.</p>
+    <p class="lead">Each sentence of an answer cites the passage it rests on. If the documents have no answer, Helix says so.</p>
+    ${error && html`<${Notice} kind="error" title="The library could not be loaded."><p>${error}</p></>`}
+    ${total === 0 && html`<${Notice} title="The library is empty."><p><a href=${address("library")}>Add documents</a>, or drop a file here. Or start with the samples that come with Helix.</p>
       <${Button} onClick=${() => addSamples().catch((problem) => toast(problem.message))}>Add the samples</></>`}
     ${questions.length > 0 && html`<section aria-labelledby="examples"><h2 id="examples" class="eyebrow">For example</h2>
       <ul class="examples">${questions.map((question) => html`<li key=${question}><button type="button" onClick=${() => onAsk(question)}><span>${question}</span><${Icon} name="after" /></button></li>`)}</ul></section>`}

@@ -6,12 +6,12 @@ import { placeOf, shortened } from "../text.js";
 import { useChunks } from "./passages.js";
 
 const STAGES = [["rewrite", "Rewriting"], ["embed", "Embedding"], ["search", "Searching"], ["rerank", "Reranking"], ["model", "Writing"]];
-const COUNTED = { input_tokens: "Tokens in, by the model's count", output_tokens: "Tokens out", cost_usd: "Cost in US dollars" };
+const COUNTED = { input_tokens: "Input tokens, counted by the model", output_tokens: "Output tokens", cost_usd: "Cost in US dollars" };
 const SHOWN = 8;
 const OPENING = 60; // characters of a passage that has no place to be known by
 
 export function Numbers({ turn, debug, receipt, onOpen }) {
-  return html`<details class="numbers"><summary>The numbers behind it</summary>
+  return html`<details class="numbers"><summary>Scores and timings</summary>
     <${Gate} gate=${debug.gate} near=${debug.candidates.near} />
     <${Candidates} debug=${debug} onOpen=${onOpen} />
     <${Timings} seconds=${debug.seconds} />
@@ -25,10 +25,10 @@ function Gate({ gate, near }) {
   const largest = Math.max(ceiling * 1.35, best ?? 0, ...distances.slice(0, 20), 0.1);
   const x = (distance) => 16 + (Math.min(distance, largest) / largest) * 328;
   const passed = best !== null && best <= ceiling;
-  const otherwise = byEvidence ? "what is attached probably answers" : byName ? "a name in the question matches exactly" : "";
+  const otherwise = byEvidence ? "an attached document probably answers" : byName ? "a name in the question matches exactly" : "";
   const label = best === null
     ? "Nothing was found to compare the question with."
-    : `The nearest passage is ${best.toFixed(3)} away; the gate lets through up to ${ceiling.toFixed(3)}.${!passed && otherwise ? ` It passed all the same: ${otherwise}.` : ""}`;
+    : `The nearest passage is ${best.toFixed(3)} away; the gate lets through up to ${ceiling.toFixed(3)}.${!passed && otherwise ? ` It passed nevertheless: ${otherwise}.` : ""}`;
   return html`<figure class="gate">
     <svg viewBox="0 0 360 84" role="img" aria-label=${label}>
       <rect class="gate-inside" x="16" y="38" width=${x(ceiling) - 16} height="8" rx="4" />
@@ -57,7 +57,7 @@ function Candidates({ debug, onOpen }) {
   const rows = all ? fused : fused.slice(0, SHOWN);
   if (!fused.length) return null;
   return html`<h3>Candidates</h3><div class="table-scroll" tabindex="0" role="region" aria-label="Candidates"><table class="table">
-    <thead><tr><th scope="col">#</th><th scope="col">Passage</th><th scope="col" class="number">Distance</th><th scope="col" class="number">Words</th><th scope="col" class="number">Given as</th></tr></thead>
+    <thead><tr><th scope="col">#</th><th scope="col">Passage</th><th scope="col" class="number">Distance</th><th scope="col" class="number">Word score</th><th scope="col" class="number">Source</th></tr></thead>
     <tbody>${rows.map((one) => {
       const chunk = chunks.get(one.chunk_id);
       return html`<tr key=${one.chunk_id}><td class="number">${one.rank}</td>
@@ -73,7 +73,7 @@ function Timings({ seconds }) {
   const largest = Math.max(...STAGES.map(([name]) => seconds[name] || 0), 1e-9);
   return html`<h3>Time</h3><dl class="bars">${STAGES.filter(([name]) => seconds[name] > 0).map(([name, label]) => html`<div key=${name}>
     <dt>${label}</dt><dd><span class="bar" style=${{ inlineSize: `${Math.max(1.5, (seconds[name] / largest) * 100)}%` }}></span><span class="number">${milliseconds(seconds[name])}</span></dd></div>`)}
-    <div><dt>In all</dt><dd><span class="bar none"></span><span class="number">${milliseconds(seconds.total)}</span></dd></div></dl>`;
+    <div><dt>Total</dt><dd><span class="bar none"></span><span class="number">${milliseconds(seconds.total)}</span></dd></div></dl>`;
 }
 
 function Facts({ debug, receipt, turn }) {

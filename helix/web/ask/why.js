@@ -19,8 +19,8 @@ export function Why({ turn, onClose, onOpen }) {
   return html`<section class="source why" aria-label="Why this answer">
     <header class="source-head"><div class="source-title"><p class="eyebrow">Why this answer</p><h2 tabindex="-1">${shortened(turn.question, 90)}</h2></div>
       <${IconButton} icon="close" label="Close" onClick=${onClose} /></header>
-    <div class="source-body" tabindex="0" role="region" aria-label="How the answer came about">
-      ${!debug && !error && html`<${Spinner} label="Reading the receipt" />`}
+    <div class="source-body" tabindex="0" role="region" aria-label="Origin of the answer">
+      ${!debug && !error && html`<${Spinner} label="Loading the receipt" />`}
       ${!debug && error && html`<${Notice} kind="warn" title="There is no receipt of this answer."><p>${error}</p></>`}
       ${debug && html`<${Checks} turn=${turn} debug=${debug} />
         ${turn.verdict && html`<${Verdict} verdict=${turn.verdict} />`}
@@ -54,10 +54,10 @@ function Checks({ turn, debug }) {
 }
 
 function close({ ceiling, best, by_name: byName, by_evidence: byEvidence }) {
-  const asked = "Close enough";
+  const asked = "Passage close enough";
   if (best === null) return { asked, value: "no", good: false, more: "Nothing was found to compare the question with." };
   if (best <= ceiling) return { asked, value: "yes", good: true, more: "A passage is near enough in meaning to the question to answer from." };
-  if (byEvidence) return { asked, value: "yes, by what is attached", good: true, more: "No passage is near in meaning, but one of what is attached probably answers." };
+  if (byEvidence) return { asked, value: "yes, by an attached document", good: true, more: "No passage is near in meaning, but an attached document probably answers." };
   return byName
     ? { asked, value: "yes, by name", good: true, more: "No passage is near in meaning, but a name or number in the question stands in one." }
     : { asked, value: "no", good: false, more: "No passage is near enough in meaning to the question to answer from." };
@@ -69,7 +69,7 @@ function borneOut(support) {
   const good = statements.filter((statement) => statement.supported).length;
   const all = good === statements.length;
   return {
-    asked: "Borne out by a passage", good: all,
+    asked: "Supported by a passage", good: all,
     value: all ? "yes" : `${good} of ${statements.length} ${statements.length === 1 ? "sentence" : "sentences"}`,
     more: all ? "Each sentence rests on words of a passage that it cites." : "The others are marked in the answer: no passage that they cite says so.",
   };
@@ -79,25 +79,25 @@ function toThePoint(support) {
   const known = (support?.statements || []).filter((statement) => statement.supported && typeof statement.relevant === "boolean");
   if (!known.length) return null;
   const aside = known.filter((statement) => statement.reason).length;
-  const asked = "Answers what was asked";
+  const asked = "Answers the question";
   if (aside) return {
     asked, good: false, value: `${known.length - aside} of ${known.length}`,
-    more: `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted to the letter, but about something else.`,
+    more: `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted word for word, but about something else.`,
   };
   const { probability = null, likely = true } = support.answers || {};
   const share = probability === null ? "" : `: of 100 such answers about ${Math.round(probability * 100)} do`;
   return likely
-    ? { asked, good: true, value: probability === null ? "yes" : "likely", more: `What it rests on fits the question${share}.` }
-    : { asked, good: false, value: "maybe", more: `What it rests on is true to the documents, and may still not be what was asked${share}.` };
+    ? { asked, good: true, value: probability === null ? "yes" : "likely", more: `The cited passage fits the question${share}.` }
+    : { asked, good: false, value: "maybe", more: `The answer is supported by the documents, but may not be what was asked${share}.` };
 }
 
 function Verdict({ verdict }) {
   const claims = verdict.unsupported_claims || [];
   return html`<h3>Verdict</h3><ul class="plain-list">
-    <li>${verdict.grounded ? "The sources bear the answer out." : "The sources do not bear all of the answer out."}</li>
+    <li>${verdict.grounded ? "The sources support the answer." : "The sources do not support the whole answer."}</li>
     <li>${verdict.citations_correct ? "The citations are right." : "Not every citation is right."}</li>
     <li>${verdict.relevant ? "It answers the question." : "It may not answer the question."}</li>
-    ${claims.map((claim) => html`<li class="claim" key=${claim}>Not borne out: ${shortened(claim, 200)}</li>`)}</ul>`;
+    ${claims.map((claim) => html`<li class="claim" key=${claim}>Not supported: ${shortened(claim, 200)}</li>`)}</ul>`;
 }
 
 // Without a model rules have read the passages; so it is told where neither answer nor receipt says.
@@ -117,7 +117,7 @@ function Read({ debug, hasModel: read, onOpen }) {
   const chunks = useChunks(given.map(({ id }) => id));
   const count = debug.sources.length;
   if (!count) return null;
-  return html`<h3>${read ? "What the model read" : "What was looked at for a quote"}: ${count} ${count === 1 ? "passage" : "passages"}</h3>
+  return html`<h3>${read ? "Read by the model" : "Searched for a quote"}: ${count} ${count === 1 ? "passage" : "passages"}</h3>
     <ul class="read">${byDocument(given.map(({ id }) => chunks.get(id)).filter(Boolean)).map(([id, its]) => html`<li key=${id}><p class="passage-title">${its[0].title}</p>
       <ul>${its.map((chunk) => html`<li key=${chunk.id}><button type="button" class="text-button" onClick=${() => onOpen(chunk)}><span>${shortened(chunk.content, OPENING)}</span></button>
         <span class="hint">${placeOf(chunk, chunk.title)}</span></li>`)}</ul></li>`)}</ul>

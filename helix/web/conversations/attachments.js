@@ -10,24 +10,24 @@ export function Attachments({ conversation }) {
   const { documents, sending, refused } = useAttached(conversation);
   if (!documents.length && !sending && !refused) return null;
   return html`<div class="attachments">
-    <ul aria-label="Documents of this conversation alone">${documents.map((one) => html`<${Attached} key=${one.id} one=${one} />`)}
-      ${sending > 0 && html`<li class="attached" key="sending"><span class="hint">${sending === 1 ? "A file is" : `${sending} files are`} sent…</span></li>`}</ul>
-    ${refused && html`<p class="reason" role="alert"><span>${refused}</span> <button type="button" class="text-button" onClick=${() => refuse(conversation, "")}>Put away</button></p>`}
+    <ul aria-label="Documents attached to this conversation">${documents.map((one) => html`<${Attached} key=${one.id} one=${one} />`)}
+      ${sending > 0 && html`<li class="attached" key="sending"><span class="hint">Uploading ${sending === 1 ? "a file" : `${sending} files`}…</span></li>`}</ul>
+    ${refused && html`<p class="reason" role="alert"><span>${refused}</span> <button type="button" class="text-button" onClick=${() => refuse(conversation, "")}>Dismiss</button></p>`}
   </div>`;
 }
 
-const STATES = { queued: "waiting to be read", failed: "cannot be read" };
+const STATES = { queued: "waiting", failed: "could not be read" };
 
 function Attached({ one: { id, title, status, error } }) {
   const act = (work) => () => work(id).catch((problem) => toast(problem.message));
-  const state = status === "ready" ? "" : STATES[status] ?? "being read";
+  const state = status === "ready" ? "" : STATES[status] ?? "processing";
   return html`<li class="attached"><${Icon} name="document" /><span class="attached-name" title=${error || title}>${title}</span>
     ${state && html`<span class="hint" role="status">${state}</span>`}
     ${status === "ready" && html`<${IconButton} icon="add" label=${`Add ${title} to the library`} onClick=${act(toLibrary)} />`}
-    <${IconButton} icon="close" label=${`Take ${title} from the conversation`} onClick=${act(detach)} /></li>`;
+    <${IconButton} icon="close" label=${`Remove ${title} from the conversation`} onClick=${act(detach)} /></li>`;
 }
 
 export function AttachButton({ onPick }) {
-  return html`<${FileButton} icon="clip" label="Put documents to this conversation" field="Documents for this conversation"
+  return html`<${FileButton} icon="clip" label="Attach documents to this conversation" field="Documents for this conversation"
     multiple=${true} onPick=${onPick} />`;
 }

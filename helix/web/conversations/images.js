@@ -12,10 +12,10 @@ import { draftImagesOf, setDraft, setDraftImages } from "./drafts.js";
 
 const MOST = 5; // of one question
 const LARGEST_MB = 10; // as the server has it
-const BLIND = "The model that answers here cannot look at images. Whoever runs this server can set one that does (HELIX_LLM).";
+const BLIND = "The model of this server cannot read images. Its operator can set one that can (HELIX_LLM).";
 const SAID = {
   413: `The image is too large: ${LARGEST_MB} MB is the most. Make it smaller and try again.`,
-  415: "That file is no image that can be looked at. PNG, JPEG, WebP, HEIC and HEIF can.",
+  415: "This file is not a supported image. Use PNG, JPEG, WebP, HEIC or HEIF.",
   501: BLIND,
 };
 
@@ -37,7 +37,7 @@ function faultOf(files, before) {
   if (about.get().images === false) return BLIND;
   if (!files.every(isKnown)) return SAID[415];
   if (files.some(({ size }) => size > LARGEST_MB * 2 ** 20)) return SAID[413];
-  return before + files.length > MOST ? `One question takes ${MOST} images.` : "";
+  return before + files.length > MOST ? `A question can have at most ${MOST} images.` : "";
 }
 
 export function unchoose(conversation, image) {

@@ -14,7 +14,7 @@ export function Understood({ turn }) {
 
 export function FromHistory({ turn }) {
   if (!turn.fromHistory.length) return null;
-  return html`<div class="from-history"><p><${Icon} name="retry" /><span>Said before, and not by what was found now:</span></p>
+  return html`<div class="from-history"><p><${Icon} name="retry" /><span>From an earlier answer, not from the sources found now:</span></p>
     <ul>${turn.fromHistory.map((one) => html`<li key=${one.start}>“${shortened(sliceOf(turn.text, one.start, one.end), 160)}”
       <span class="hint">${backOf(one.turns_before)}${citedBy(one)}</span></li>`)}</ul></div>`;
 }
@@ -29,12 +29,12 @@ function citedBy({ citations }) {
 export function Stale({ turn, onRetry }) {
   if (!turn.stale.length) return null;
   const gone = turn.isEmptied;
-  return html`<div class="stale"><${Notice} kind="warn" title=${gone ? "This answer went with a document." : "This answer may be out of date."}>
+  return html`<div class="stale"><${Notice} kind="warn" title=${gone ? "This answer was deleted with a document." : "This answer may be out of date."}>
     <ul>${turn.stale.map((one) => html`<li key=${one.document_id}>${saidOf(one)}</li>`)}</ul>
     <${Button} icon="retry" onClick=${onRetry}>Ask again</></></div>`;
 }
 
 function saidOf({ document_id: id, title, change, quotes_hold: hold }) {
   if (change === "deleted") return `${title || `Document ${id}`} was deleted.`;
-  return `${title || `Document ${id}`} has changed since; ${hold ? "what was quoted still stands in it." : "what was quoted does not stand in it any more."}`;
+  return `${title || `Document ${id}`} has changed since; ${hold ? "the quotes are still in it." : "the quotes are no longer in it."}`;
 }

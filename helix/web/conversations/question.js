@@ -22,17 +22,17 @@ export function Question({ turn, onEdit, onSwitch }) {
   return html`<div class="question-row">
     <h2 class="question" tabindex="-1">${turn.question}</h2>
     ${canEdit && html`<div class="question-tools" ref=${tools}>
-      <${IconButton} icon="edit" label="Change the question" onClick=${() => setEditing(true)} />
+      <${IconButton} icon="edit" label="Edit the question" onClick=${() => setEditing(true)} />
       ${onSwitch && turn.siblings.length > 1 && html`<${Siblings} turn=${turn} onSwitch=${onSwitch} />`}</div>`}</div>`;
 }
 
 function Siblings({ turn, onSwitch }) {
   const at = turn.siblings.indexOf(turn.id);
   const to = (n) => onSwitch(turn.siblings[n]);
-  return html`<span class="siblings" role="group" aria-label="Asked in this place">
-    <${IconButton} icon="before" label="The one before" disabled=${at <= 0} onClick=${() => to(at - 1)} />
+  return html`<span class="siblings" role="group" aria-label="Versions of this question">
+    <${IconButton} icon="before" label="Previous version" disabled=${at <= 0} onClick=${() => to(at - 1)} />
     <span aria-live="polite">${at + 1} of ${turn.siblings.length}</span>
-    <${IconButton} icon="after" label="The one after" disabled=${at >= turn.siblings.length - 1} onClick=${() => to(at + 1)} /></span>`;
+    <${IconButton} icon="after" label="Next version" disabled=${at >= turn.siblings.length - 1} onClick=${() => to(at + 1)} /></span>`;
 }
 
 // Enter asks, Shift+Enter breaks the line, Escape leaves the question as it was.
@@ -58,6 +58,6 @@ function Editor({ text, onSave, onLeave }) {
   return html`<form class="editor" onSubmit=${(event) => { event.preventDefault(); save(); }}>
     <label class="unseen" for="edited">The question</label>
     <textarea id="edited" ref=${field} rows="1" defaultValue=${text} maxlength=${LONGEST} aria-describedby="edited-hint" onInput=${grow} onKeyDown=${onKeyDown}></textarea>
-    <p class="hint" id="edited-hint">The question of before stays, with all that came after it.</p>
-    <div class="form-end"><${Button} onClick=${onLeave}>Leave</><button class="button main"><span>Ask</span></button></div></form>`;
+    <p class="hint" id="edited-hint">The earlier version stays, with everything that followed it.</p>
+    <div class="form-end"><${Button} onClick=${onLeave}>Cancel</><button class="button main"><span>Ask</span></button></div></form>`;
 }

@@ -11,7 +11,7 @@ import { rename } from "./list.js";
 export function Row({ one, isOpen, onRemove }) {
   const [naming, setNaming] = useState(false);
   const link = useRef(null);
-  const name = one.title || "Without a name";
+  const name = one.title || "Untitled";
   const done = () => {
     setNaming(false);
     requestAnimationFrame(() => link.current?.focus());

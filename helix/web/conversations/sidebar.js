@@ -31,8 +31,8 @@ export function Sidebar({ current, onNew }) {
       <${Button} icon="plus" onClick=${onNew}>New conversation</>
       ${(total > 0 || q) && html`<${Search} q=${q} />`}
       ${removed && html`<${Removed} one=${removed} />`}
-      ${state === "failed" && html`<${Notice} kind="error" title="The list could not be read."><p>${error}</p></>`}
-      ${state === "ready" && !shown.length && !removed && html`<p class="hint">${q ? "No conversation has that in its name or in a question." : "What you ask is kept here."}</p>`}
+      ${state === "failed" && html`<${Notice} kind="error" title="The list could not be loaded."><p>${error}</p></>`}
+      ${state === "ready" && !shown.length && !removed && html`<p class="hint">${q ? "No conversation has that in its name or its questions." : "Your conversations will appear here."}</p>`}
       <${Groups} list=${shown} current=${current} onRemove=${away} />
       ${next && html`<button type="button" class="text-button" onClick=${() => readMore().catch((problem) => toast(problem.message))}>Show more</button>`}
     </div></details></nav>`;
@@ -73,7 +73,7 @@ function Removed({ one }) {
     bringBack();
     go(address("c", [one.id]));
   };
-  return html`<p class="cleared removed" role="status"><span>“${shortened(one.title || "Without a name", 40)}” is deleted.</span> <button type="button" class="text-button" onClick=${back}>Undo</button></p>`;
+  return html`<p class="cleared removed" role="status"><span>“${shortened(one.title || "Untitled", 40)}” was deleted.</span> <button type="button" class="text-button" onClick=${back}>Undo</button></p>`;
 }
 
 // Arrows go up and down the list, wherever in a row the focus is.

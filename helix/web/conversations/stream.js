@@ -9,7 +9,7 @@ import { ApiError, isAway } from "../api.js";
 
 const LAST = new Set(["done", "error", "stopped", "interrupted"]);
 const WAITS = [300, 1000, 2000, 4000, 5000]; // ms before the connection is tried again
-const CUT = "The connection broke off before the answer had ended. What came is kept here.";
+const CUT = "The connection was lost before the answer ended. The part that arrived is kept.";
 
 export async function* unbroken(begin, again, signal, onAway) {
   let source = begin(signal);

@@ -30,8 +30,8 @@ export function Add({ tags, web, empty }) {
       <input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-label="Files to add"
         onChange=${(event) => { addFiles([...event.target.files], { tags }); event.target.value = ""; }} />
     </div>
-    ${web === false && html`<p class="hint">This server takes in no pages of the web.</p>`}
-    ${empty && html`<${Notice} title="Nothing is here yet."><p>Drop a file anywhere on this page. It is read, split and stored on this server, and can then be asked. Or begin with seven documents that come with Helix: a report with tables, policies, a manual.</p>
+    ${web === false && html`<p class="hint">This server does not import web pages.</p>`}
+    ${empty && html`<${Notice} title="The library is empty."><p>Drop a file anywhere on this page. It is read, split and stored on this server, and you can then ask it. Or start with seven documents that come with Helix: a report with tables, policies, a manual.</p>
       <${Button} kind="main" onClick=${samples}>Add the samples</></>`}
     ${error && html`<${Notice} kind="error" title="The samples could not be added."><p>${error}</p></>`}
   </section>`;

@@ -33,8 +33,8 @@ function Anywhere() {
 function Overlay({ held: { files, box }, tag, asking }) {
   if (box) return null;
   const what = files ? files > 1 ? `${files} items` : "this" : "this page";
-  return html`<div class="overlay" aria-hidden="true"><p><${Icon} name="add" /><strong>Let go to add ${what} to the library</strong>
-    <span>${files ? `They are stored on this server and read.${asking ? " On the question box they are put to the conversation alone." : ""}` : "The page is fetched by this server and read."}${tag ? ` It gets the label “${tag}”.` : ""}</span></p></div>`;
+  return html`<div class="overlay" aria-hidden="true"><p><${Icon} name="add" /><strong>Drop to add ${what} to the library</strong>
+    <span>${files ? `They are stored on this server and read.${asking ? " Over the question box, they are attached to the conversation only." : ""}` : "The page is fetched by this server and read."}${tag ? ` It gets the label “${tag}”.` : ""}</span></p></div>`;
 }
 
 const carries = (transfer, kind) => transfer?.types.includes(kind);

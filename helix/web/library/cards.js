@@ -22,11 +22,11 @@ export function Cards() {
   const open = list.filter(({ id }) => !folded.has(id));
   const away = list.filter(({ id }) => folded.has(id));
   if (!list.length) return null;
-  return html`<section class="runs" aria-labelledby="runs"><h2 class="eyebrow" id="runs">Being brought in</h2>
+  return html`<section class="runs" aria-labelledby="runs"><h2 class="eyebrow" id="runs">Imports</h2>
     ${open.map((card) => html`<${Card} key=${card.id} card=${card} onFold=${() => setFolded((now) => new Set([...now, card.id]))} />`)}
     ${away.length > 0 && html`<details class="finished"><summary>${count(away.length, "finished", "finished")}: ${away.slice(0, 3).map(summaryOf).join("; ")}</summary>
       ${away.map((card) => html`<${Card} key=${card.id} card=${card} />`)}
-      <${Button} onClick=${() => away.forEach(putAwayCard)}>Put all away</></details>`}
+      <${Button} onClick=${() => away.forEach(putAwayCard)}>Dismiss all</></details>`}
   </section>`;
 }
 
@@ -65,13 +65,13 @@ function Card({ card, onFold }) {
   const errors = [...new Set(its.map((run) => run.error).filter(Boolean))];
   return html`<article class="run" ref=${element} aria-busy=${!ended} aria-label=${summaryOf(card)}>
     <header><p role="status"><strong>${summaryOf(card)}</strong> <span class="hint">${stageOf(card)}</span></p>
-      ${ended ? html`<${IconButton} icon="close" label="Put this away" onClick=${() => putAwayCard(card)} />`
+      ${ended ? html`<${IconButton} icon="close" label="Dismiss" onClick=${() => putAwayCard(card)} />`
         : its.length > 0 && html`<button type="button" class="text-button" onClick=${stop}><span>Stop</span></button>`}
     </header>
     ${url && (!files.length || its[0].kind === "crawl") && html`<p class="hint run-url">${url}</p>`}
     ${card.known > 0 && html`<p class="hint">${card.known === 1 ? "One file is" : `${card.known} files are`} in the library already.</p>`}
     ${errors.map((error) => html`<p class="reason" key=${error}>${error}${again && html` <${Again} card=${card} what=${{ source_uri: url }} />`}</p>`)}
-    ${its.some((run) => run.cut && !ENDED.has(run.status)) && html`<p class="hint">The connection broke off; trying again. The work goes on.</p>`}
+    ${its.some((run) => run.cut && !ENDED.has(run.status)) && html`<p class="hint">The connection was lost; reconnecting. The import continues.</p>`}
     <ul>
       ${refused.map(({ name, reason }, n) => html`<li class="file failed refused" key=${`${name} ${n}`}><span class="file-name" title=${name}>${name}</span><span class="file-stage">refused</span><p class="reason">${reason}</p></li>`)}
       ${sorted.slice(0, SHOWN).map((file) => html`<${File} key=${`${file.run.id} ${file.n}`} card=${card} file=${file} />`)}
@@ -115,19 +115,19 @@ export function summaryOf(card) {
   if (!its.length) return rest.length ? some(refused.length) + " refused" : "Nothing new";
   if (card.ended) {
     if (its.every((run) => run.status === "cancelled")) return "Stopped";
-    if (!files.length && card.bad) return "It failed";
+    if (!files.length && card.bad) return "Failed";
     if (!good && failed) return [`${some(failed)} failed`, ...rest.slice(1)].join(", ");
     return [`${some(good)} read`, ...rest].join(", ");
   }
-  return files.length ? [`${good + failed} of ${some(files.length)}`, ...rest].join(", ") : "Beginning";
+  return files.length ? [`${good + failed} of ${some(files.length)}`, ...rest].join(", ") : "Starting";
 }
 
 function stageOf({ its, files, ended, sending }) {
   if (sending || ended || !its.length) return "";
   if (its.some((run) => run.status === "cancelling")) return "stopping";
   const crawling = its.find((run) => run.stage === "scan" && run.kind === "crawl");
-  if (crawling) return `looking for more pages${crawling.ignored ? `, ${crawling.ignored} passed over` : ""}`;
+  if (crawling) return `looking for more pages${crawling.ignored ? `, ${crawling.ignored} skipped` : ""}`;
   // of the stages, "files" is told by the files themselves
-  const stage = { files: "", scan: "looking what there is" }[its[0].stage] ?? its[0].stage;
+  const stage = { files: "", scan: "looking for files" }[its[0].stage] ?? its[0].stage;
   return stage || (files.length ? "" : "waiting for a worker");
 }

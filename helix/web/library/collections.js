@@ -23,11 +23,11 @@ export function CollectionHead({ tag, counts }) {
   return html`<header class="collection-head">
     <p class="eyebrow"><a href=${address("library")}>Library</a></p>
     <h1>${tag}</h1>
-    ${counts && html`<p class="hint">${count(size, "document has", "documents have")} this label. What is added here gets it.</p>`}
+    ${counts && html`<p class="hint">${count(size, "document has", "documents have")} this label. Documents added here get it too.</p>`}
     ${size > 0 && html`<div class="collection-tools"><a class="button main" href=${address("ask", [], queryOf({ documents: [], tags: [tag] }))}><${Icon} name="ask" /><span>Ask this collection</span></a>
-      <${Button} icon="edit" onClick=${() => setDoing("rename")}>Rename</><${Button} onClick=${() => setDoing("dissolve")}>Dissolve</></div>`}
+      <${Button} icon="edit" onClick=${() => setDoing("rename")}>Rename</><${Button} onClick=${() => setDoing("dissolve")}>Delete label</></div>`}
     <${Dialog} title="Rename the collection" open=${doing === "rename"} onClose=${() => setDoing("")}><${Relabel} tag=${tag} rename onDone=${() => setDoing("")} /></${Dialog}>
-    <${Dialog} title="Dissolve the collection?" open=${doing === "dissolve"} onClose=${() => setDoing("")}><${Relabel} tag=${tag} onDone=${() => setDoing("")} /></${Dialog}>
+    <${Dialog} title="Delete the label?" open=${doing === "dissolve"} onClose=${() => setDoing("")}><${Relabel} tag=${tag} onDone=${() => setDoing("")} /></${Dialog}>
   </header>`;
 }
 
@@ -47,12 +47,12 @@ function Relabel({ tag, rename, onDone }) {
     const [name, ...more] = rename ? labelsOf(next) : [""];
     if (rename && (!name || more.length)) { setError("Type one name, without commas."); return; }
     setError("");
-    send({ action: "label", remove: [tag], ...(rename && name !== tag ? { add: [name] } : {}) }, rename ? "moved" : "let go of");
+    send({ action: "label", remove: [tag], ...(rename && name !== tag ? { add: [name] } : {}) }, rename ? "relabelled" : "without the label now");
   };
   return html`<form class="form" onSubmit=${submit}>
     ${rename ? html`<label class="field">Name<input defaultValue=${tag} maxlength="100" autocomplete="off" onInput=${(event) => setNext(event.target.value.trim())} /></label>`
-      : html`<p>The label “${tag}” is taken from ${count(ids?.length ?? 0, "document", "documents")}. The documents stay.</p>`}
+      : html`<p>The label “${tag}” is removed from ${count(ids?.length ?? 0, "document", "documents")}. The documents stay.</p>`}
     ${error && html`<${Notice} kind="error">${error}</>`}${report}
-    <div class="form-end"><${Button} onClick=${onDone}>Leave</><button class="button main" disabled=${busy || !ids?.length || (rename && (!next || next === tag))}><span>${rename ? "Rename" : "Dissolve"}</span></button></div>
+    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy || !ids?.length || (rename && (!next || next === tag))}><span>${rename ? "Rename" : "Delete label"}</span></button></div>
   </form>`;
 }

@@ -27,14 +27,14 @@ export function Details({ one, onClose, onChange }) {
       setState({ busy: false, error: error.message });
     }
   };
-  return html`<${Dialog} title="What this document is" open=${one !== null} onClose=${onClose}>
+  return html`<${Dialog} title="Edit document details" open=${one !== null} onClose=${onClose}>
     ${one && html`<form class="form" onSubmit=${save}>
       <label class="field">Title<input name="title" defaultValue=${one.title} required maxlength="500" autocomplete="off" /></label>
       <label class="field">File name<input name="file_name" defaultValue=${one.file_name || ""} maxlength="500" autocomplete="off" /></label>
       <div class="fields">${Object.entries(FACTS).map(([name, label]) => html`<label class="field" key=${name}>${label}<input name=${name} defaultValue=${one.facts?.[name] || ""} maxlength="300" autocomplete="off" /></label>`)}</div>
       <p class="hint">A question that names these is answered from this document first.</p>
       ${state.error && html`<${Notice} kind="error">${state.error}</>`}
-      <div class="form-end"><${Button} onClick=${onClose}>Leave</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
+      <div class="form-end"><${Button} onClick=${onClose}>Cancel</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
     </form>`}
   </${Dialog}>`;
 }

@@ -39,23 +39,23 @@ function useSending(send, onDone) {
 
 function Text({ text, tags, onDone }) {
   const { busy, error, submit } = useSending(async (typed) => {
-    if (!typed("text")) throw new Error("There is no text yet: paste or type what is to be kept.");
+    if (!typed("text")) throw new Error("There is no text yet: paste or type it.");
     const line = typed("text").split("\n", 1)[0].replace(/^#+ /, "").slice(0, 80);
     await addText({ title: typed("title") || line, text: typed("text"), tags: labelsOf(typed("labels")) });
   }, onDone);
   return html`<form class="form" onSubmit=${submit}>
-    <label class="field">Title<input name="title" maxlength="500" autocomplete="off" placeholder="The text’s first line, where this is empty" /></label>
+    <label class="field">Title<input name="title" maxlength="500" autocomplete="off" placeholder="Default: the first line of the text" /></label>
     <label class="field">Text<textarea name="text" data-focus rows="10" defaultValue=${text}></textarea></label>
     <${LabelField} tags=${tags} />
     ${error && html`<${Notice} kind="error">${error}</>`}
-    <div class="form-end"><${Button} onClick=${onDone}>Leave</><button class="button main" disabled=${busy}><span>Add the text</span></button></div>
+    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy}><span>Add the text</span></button></div>
   </form>`;
 }
 
 function Web({ url, tags, onDone }) {
   const [site, setSite] = useState(false);
   const { busy, error, submit } = useSending(async (typed) => {
-    if (!LINK.test(typed("url"))) throw new Error("An address begins with http:// or https://");
+    if (!LINK.test(typed("url"))) throw new Error("The address must begin with http:// or https://");
     const asked = { url: typed("url"), tags: labelsOf(typed("labels")), site };
     await addWeb(site ? { ...asked, pages: Number(typed("pages")), whole: typed("whole") === "on", files: typed("files") === "on" } : asked);
   }, onDone);
@@ -63,15 +63,15 @@ function Web({ url, tags, onDone }) {
     <label class="field">Address<input name="url" type="url" inputmode="url" defaultValue=${url} placeholder="https://…" autocomplete="off" /></label>
     <fieldset class="ways"><legend class="unseen">How much</legend>
       <label class="check"><input type="radio" name="way" checked=${!site} onChange=${() => setSite(false)} /> This page</label>
-      <label class="check"><input type="radio" name="way" checked=${site} onChange=${() => setSite(true)} /> This page and those that it leads to, on the same site</label>
+      <label class="check"><input type="radio" name="way" checked=${site} onChange=${() => setSite(true)} /> This page and the pages it links to, on the same site</label>
     </fieldset>
-    ${site && html`<label class="field">Pages at most<input name="pages" type="number" min="1" max="10000" defaultValue="100" /></label>
-      <label class="check"><input type="checkbox" name="whole" /> The whole site, not only what lies below this address</label>
+    ${site && html`<label class="field">Maximum number of pages<input name="pages" type="number" min="1" max="10000" defaultValue="100" /></label>
+      <label class="check"><input type="checkbox" name="whole" /> The whole site, not only pages below this address</label>
       <label class="check"><input type="checkbox" name="files" /> PDFs and other files too</label>
-      <p class="hint">What the site asks robots to leave alone is left alone.</p>`}
+      <p class="hint">The site’s robots.txt is obeyed.</p>`}
     <${LabelField} tags=${tags} />
     ${error && html`<${Notice} kind="error">${error}</>`}
-    <div class="form-end"><${Button} onClick=${onDone}>Leave</><button class="button main" disabled=${busy}><span>${site ? "Fetch the pages" : "Fetch the page"}</span></button></div>
+    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy}><span>${site ? "Import pages" : "Import page"}</span></button></div>
   </form>`;
 }
 

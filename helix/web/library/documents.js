@@ -35,12 +35,12 @@ export function Documents({ route, changed, counts }) {
   return html`<section aria-label="Documents">
     ${(few || total !== 0) && html`<${Filters} route=${route} counts=${counts} />`}
     <p class="list-head"><span class="hint" role="status">${total ? `${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"}` : ""}</span>
-      ${total > 1 && chosen.size === 0 && html`<button type="button" class="text-button" onClick=${picked.all}><span>Choose all shown</span></button>`}</p>
+      ${total > 1 && chosen.size === 0 && html`<button type="button" class="text-button" onClick=${picked.all}><span>Select all shown</span></button>`}</p>
     <${Many} shown=${documents} total=${total ?? 0} picked=${picked} doing=${doing} setDoing=${(name) => (name !== "delete" || chosen.size) && setDoing(name)} counts=${counts} />
-    ${error && html`<${Notice} kind="error" title="The library could not be read."><p>${error}</p><${Button} icon="retry" onClick=${again}>Try again</></>`}
-    ${total === 0 && !loading && !error && few && html`<${Notice} title="Nothing fits."><p>Search for less, or show all.</p></>`}
+    ${error && html`<${Notice} kind="error" title="The library could not be loaded."><p>${error}</p><${Button} icon="retry" onClick=${again}>Try again</></>`}
+    ${total === 0 && !loading && !error && few && html`<${Notice} title="No documents match."><p>Change the search, or clear the filters.</p></>`}
     <ul class="documents">${documents.map(rowOf)}</ul>
-    ${loading && html`<p><${Spinner} label="Reading the list" /></p>`}
+    ${loading && html`<p><${Spinner} label="Loading the list" /></p>`}
     ${next && !loading && !error && html`<${Edge} onSeen=${more} />`}
     <${Deleting} one=${deleting} onClose=${() => setDeleting(null)} onGone=${(id) => { drop(id); changedHere(); }} />
     <${Details} one=${editing} onClose=${() => setEditing(null)} onChange=${(reply) => change({ ...editing, ...reply })} />
@@ -65,18 +65,18 @@ function Deleting({ one, onClose, onGone }) {
     ${one && html`<p class="deleted-title"><strong>${one.title}</strong></p>
     <p>${goes(one)}</p><p class="hint">${stays(one)}</p>
     ${state.error && html`<${Notice} kind="error">${state.error}</>`}
-    <div class="form-end"><${Button} onClick=${onClose}>Keep it</><${Button} kind="danger" disabled=${state.busy} onClick=${remove}>Delete</></div>`}
+    <div class="form-end"><${Button} onClick=${onClose}>Cancel</><${Button} kind="danger" disabled=${state.busy} onClick=${remove}>Delete</></div>`}
   </${Dialog}>`;
 }
 
 function goes({ chunks, file }) {
   const passages = chunks ? `, its ${chunks.toLocaleString("en")} ${chunks === 1 ? "passage" : "passages"} with their vectors` : "";
-  return `What goes, at once and for good: its text${passages}${file ? ", the uploaded file itself" : ""}, and what answers that were kept quote of it.`;
+  return `This permanently deletes its text${passages}${file ? ", the uploaded file" : ""}, and its quotes in saved answers.`;
 }
 
 function stays({ file, source_uri: source }) {
-  if (isWeb(source)) return "The page on the web stays where it is.";
-  return file ? "A copy of your own stays where it is." : "The file it was read from stays where it is.";
+  if (isWeb(source)) return "The web page itself is not changed.";
+  return file ? "Your own copy is not changed." : "The file it was read from is not changed.";
 }
 
 // More is read when the end of the list comes near; a button for whom it never does.

@@ -7,12 +7,12 @@ import { Icon, useDelayed } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
 
-const STATES = { ready: "Ready", processing: "Being read", failed: "Failed" };
+const STATES = { ready: "Ready", processing: "Processing", failed: "Failed" };
 const FORMATS = {
   pdf: "PDF", docx: "Word", pptx: "PowerPoint", xlsx: "Excel", csv: "CSV", markdown: "Markdown",
   html: "Web pages", epub: "EPUB", text: "Text",
 };
-export const WHENS = { today: "Today", week: "Last 7 days", month: "Last 30 days", year: "This year", between: "Between two days" };
+export const WHENS = { today: "Today", week: "Last 7 days", month: "Last 30 days", year: "This year", between: "Custom range" };
 const SORTS = {
   "": "Newest first", "updated asc": "Oldest first", title: "Title, A to Z", "title desc": "Title, Z to A",
   kind: "Kind", status: "Status", size: "Largest first", "size asc": "Smallest first",
@@ -82,7 +82,7 @@ export function Filters({ route, counts }) {
     ${query.when === "between" && html`<div class="between">
       <label class="field">From<input type="date" value=${query.from || ""} onChange=${(event) => choose({ from: event.target.value })} /></label>
       <label class="field">To<input type="date" value=${query.to || ""} onChange=${(event) => choose({ to: event.target.value })} /></label></div>`}
-    ${narrowed(route) && html`<p class="filters-end"><button type="button" class="text-button" onClick=${() => { setTyped(""); choose({ q: "", status: "", kind: "", format: "", when: "", from: "", to: "" }); }}><${Icon} name="close" /><span>Show all</span></button></p>`}
+    ${narrowed(route) && html`<p class="filters-end"><button type="button" class="text-button" onClick=${() => { setTyped(""); choose({ q: "", status: "", kind: "", format: "", when: "", from: "", to: "" }); }}><${Icon} name="close" /><span>Clear filters</span></button></p>`}
   </div>`;
 }
 

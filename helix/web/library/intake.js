@@ -39,7 +39,7 @@ export async function addFiles(files, { tags = [] } = {}) {
   patch(card, { sending: 0 });
   const done = find(card);
   const taken = files.length - done.refused.length;
-  announce(`${count(taken, "file is", "files are")} taken in${done.refused.length ? `, ${count(done.refused.length, "is", "are")} refused` : ""}.`);
+  announce(`${count(taken, "file", "files")} accepted${done.refused.length ? `, ${done.refused.length} refused` : ""}.`);
   return done;
 }
 

@@ -16,7 +16,7 @@ export function Labels({ one, onTags }) {
   }, [editing]);
   if (editing) return html`<${Editor} one=${one} onTags=${onTags} onClose=${() => setEditing(false)} />`;
   return html`<p class="labels">
-    ${one.tags.map((tag) => html`<a key=${tag} class="label" href=${address("library", [], { tag })} title=${`All that is labelled ${tag}`}>${tag}</a>`)}
+    ${one.tags.map((tag) => html`<a key=${tag} class="label" href=${address("library", [], { tag })} title=${`Documents with the label ${tag}`}>${tag}</a>`)}
     <button ref=${opener} type="button" class="label-edit" onClick=${() => setEditing(true)} aria-label=${`${one.tags.length ? "Edit labels of" : "Label"} ${one.title}`}>
       <${Icon} name="label" /><span>${one.tags.length ? "Edit" : "Label"}</span></button></p>`;
 }
@@ -43,8 +43,8 @@ function Editor({ one, onTags, onClose }) {
     onClose();
   };
   return html`<form class="label-form" onSubmit=${save}>
-    <input ref=${input} defaultValue=${one.tags.join(", ")} onKeyDown=${onKeyDown} aria-label=${`Labels of ${one.title}, with commas between`} placeholder="travel, 2026" autocomplete="off" />
-    <button class="button" disabled=${busy}><span>Save</span></button><${Button} onClick=${onClose}>Leave</></form>`;
+    <input ref=${input} defaultValue=${one.tags.join(", ")} onKeyDown=${onKeyDown} aria-label=${`Labels of ${one.title}, separated by commas`} placeholder="travel, 2026" autocomplete="off" />
+    <button class="button" disabled=${busy}><span>Save</span></button><${Button} onClick=${onClose}>Cancel</></form>`;
 }
 
 export function labelsOf(text) {

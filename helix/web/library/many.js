@@ -21,26 +21,26 @@ export function Many({ shown, total, picked, doing, setDoing, counts }) {
   const known = shown.filter((one) => chosen.has(one.id));
   const close = () => setDoing("");
   if (!ids.length && !doing) return null;
-  return html`<div class="many" role="region" aria-label="Chosen documents">
-    <p role="status"><strong>${ids.length.toLocaleString("en")} chosen</strong></p>
-    ${ids.length < total && html`<button type="button" class="text-button" onClick=${picked.matching}><span>Choose all ${total.toLocaleString("en")}</span></button>`}
+  return html`<div class="many" role="region" aria-label="Selected documents">
+    <p role="status"><strong>${ids.length.toLocaleString("en")} selected</strong></p>
+    ${ids.length < total && html`<button type="button" class="text-button" onClick=${picked.matching}><span>Select all ${total.toLocaleString("en")}</span></button>`}
     <div class="many-tools">
       ${ids.length <= ASKED && html`<a class="button" href=${address("ask", [], { docs: ids.join(",") })}><${Icon} name="ask" /><span>Ask</span></a>`}
       <${Button} icon="label" onClick=${() => setDoing("label")}>Label</>
       <${Button} icon="edit" onClick=${() => setDoing("rename")}>Rename</>
       <${Button} icon="retry" onClick=${() => setDoing("reread")}>Read again</>
       <${Button} icon="bin" kind="danger" onClick=${() => setDoing("delete")}>Delete</>
-      <${Button} onClick=${picked.none}>None</>
+      <${Button} onClick=${picked.none}>Clear selection</>
     </div>
     <${Dialog} title=${`Label ${documents(ids.length)}`} open=${doing === "label"} onClose=${close}><${Labelling} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} wide title=${`Rename ${documents(known.length)}`} open=${doing === "rename"} onClose=${close}><${Renaming} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Read ${documents(ids.length)} again?`} open=${doing === "reread"} onClose=${close}>
       <${Sure} ids=${ids} known=${known} picked=${picked} onDone=${close} body=${{ action: "reread" }} label="Read again">
-        <p>Uploads are read from the bytes that are kept, pages of the web are fetched anew. They stay as they are until then.</p></${Sure}></${Dialog}>
+        <p>Uploads are read from the stored files; web pages are fetched again. Until then the documents stay as they are.</p></${Sure}></${Dialog}>
     <${Dialog} title=${`Delete ${documents(ids.length)}?`} open=${doing === "delete"} onClose=${close}>
       <${Sure} ids=${ids} known=${known} picked=${picked} onDone=${close} body=${{ action: "delete" }} label=${`Delete ${documents(ids.length)}`} danger>
         <ul class="many-list">${known.slice(0, 5).map((one) => html`<li key=${one.id}>${one.title}</li>`)}${ids.length > Math.min(known.length, 5) && html`<li>and ${(ids.length - Math.min(known.length, 5)).toLocaleString("en")} more</li>`}</ul>
-        <p>What goes, at once and for good: their texts, passages, vectors, the uploaded files themselves, and what answers that were kept quote of them.</p></${Sure}></${Dialog}>
+        <p>This permanently deletes their texts, passages, vectors and uploaded files, and their quotes in saved answers.</p></${Sure}></${Dialog}>
   </div>`;
 }
 
@@ -61,7 +61,7 @@ export function useBatch({ ids, known, picked, onDone }) {
         done += result.done;
         setState({ busy: true, done, problems, error: "" });
       } catch (problem) {
-        error = `${done.toLocaleString("en")} of ${all.length.toLocaleString("en")} are done. ${problem.message}`;
+        error = `${done.toLocaleString("en")} of ${all.length.toLocaleString("en")} done. ${problem.message}`;
       }
     }
     changedHere();
@@ -91,7 +91,7 @@ const SAID = { delete: "deleted", reread: "being read again" };
 
 function Sure({ body, label, danger, children, ...rest }) {
   const { send, busy, report } = useBatch(rest);
-  return html`${children}${report}<div class="form-end"><${Button} onClick=${rest.onDone}>Leave</>
+  return html`${children}${report}<div class="form-end"><${Button} onClick=${rest.onDone}>Cancel</>
     <${Button} kind=${danger ? "danger" : "main"} disabled=${busy || !rest.ids.length} onClick=${() => send(body, SAID[body.action])}>${label}</></div>`;
 }
 
@@ -105,15 +105,15 @@ function Labelling({ counts, ...rest }) {
     event.preventDefault();
     const form = new FormData(event.target);
     const [add, remove] = [labelsOf(String(form.get("add"))), form.getAll("remove").map(String)];
-    setError(add.length + remove.length ? "" : "Type a label to give, or choose one to take away.");
+    setError(add.length + remove.length ? "" : "Type a label to add, or select one to remove.");
     if (add.length + remove.length) send({ action: "label", add, remove }, "labelled");
   };
   return html`<form class="form" onSubmit=${submit}>
-    <label class="field">Give<input name="add" data-focus list="labels-there" autocomplete="off" placeholder="travel, 2026" /></label>
+    <label class="field">Add labels<input name="add" data-focus list="labels-there" autocomplete="off" placeholder="travel, 2026" /></label>
     <datalist id="labels-there">${(counts?.labels || []).map(({ name }) => html`<option key=${name} value=${name} />`)}</datalist>
-    ${their.length > 0 && html`<fieldset class="tags"><legend>Take away</legend>${their.slice(0, 60).map((tag) => html`<label class="tag" key=${tag}><input type="checkbox" name="remove" value=${tag} /><span>${tag}</span></label>`)}</fieldset>`}
+    ${their.length > 0 && html`<fieldset class="tags"><legend>Remove labels</legend>${their.slice(0, 60).map((tag) => html`<label class="tag" key=${tag}><input type="checkbox" name="remove" value=${tag} /><span>${tag}</span></label>`)}</fieldset>`}
     ${error && html`<${Notice} kind="error">${error}</>`}${report}
-    <div class="form-end"><${Button} onClick=${rest.onDone}>Leave</><button class="button main" disabled=${busy}><span>Save</span></button></div>
+    <div class="form-end"><${Button} onClick=${rest.onDone}>Cancel</><button class="button main" disabled=${busy}><span>Save</span></button></div>
   </form>`;
 }
 
@@ -124,7 +124,7 @@ function Renaming(rest) {
   const [swap, setSwap] = useState({ from: "", to: "" });
   useEffect(() => { if (!busy) setTitles(new Map(known.map((one) => [one.id, titles.get(one.id) ?? one.title]))); }, [ids.join()]);
   if (ids.length > RENAMED || known.length < ids.length) {
-    return html`<${Notice}>At most ${RENAMED} documents that are shown can be renamed at once: choose fewer.</><div class="form-end"><${Button} onClick=${rest.onDone}>Leave</></div>`;
+    return html`<${Notice}>At most ${RENAMED} of the shown documents can be renamed at once: select fewer.</><div class="form-end"><${Button} onClick=${rest.onDone}>Cancel</></div>`;
   }
   const changed = new Map([...titles].filter(([id, title]) => title.trim() && title.trim() !== known.find((one) => one.id === id)?.title));
   const replace = () => swap.from && setTitles(new Map([...titles].map(([id, title]) => [id, title.replaceAll(swap.from, swap.to)])));
@@ -140,6 +140,6 @@ function Renaming(rest) {
     ${known.map((one) => html`<label class="field" key=${one.id}><span class="hint">${one.file_name || one.source_uri}</span><input value=${titles.get(one.id) ?? one.title} maxlength="500" required autocomplete="off" aria-label=${`Title of ${one.title}`}
       onInput=${(event) => setTitles(new Map(titles).set(one.id, event.target.value))} /></label>`)}
     ${report}
-    <div class="form-end"><${Button} onClick=${rest.onDone}>Leave</><button class="button main" disabled=${busy}><span>${changed.size ? `Rename ${documents(changed.size)}` : "Save"}</span></button></div>
+    <div class="form-end"><${Button} onClick=${rest.onDone}>Cancel</><button class="button main" disabled=${busy}><span>${changed.size ? `Rename ${documents(changed.size)}` : "Save"}</span></button></div>
   </form>`;
 }

@@ -26,7 +26,7 @@ export function Original({ one }) {
     opened(one, shown);
   };
   return html`<a class="icon-button" href=${library.original(one.id)} target=${shown ? "_blank" : undefined} download=${shown ? undefined : one.file_name || true}
-    rel="noopener" aria-label=${label} title=${shown ? "Open the original" : "Save the original"} onClick=${open}><${Icon} name=${shown ? "open" : "down-file"} /></a>`;
+    rel="noopener" aria-label=${label} title=${shown ? "Open the original" : "Download the original"} onClick=${open}><${Icon} name=${shown ? "open" : "down-file"} /></a>`;
 }
 
 // A blob is of this page's own origin: nothing in it may run, so what is no PDF is plain text.

@@ -7,14 +7,14 @@ import { factsLine } from "./details.js";
 import { Labels } from "./labels.js";
 import { Original } from "./original.js";
 
-const STATES = { ready: "Ready", processing: "Being read", failed: "Failed" };
+const STATES = { ready: "Ready", processing: "Processing", failed: "Failed" };
 const MEDIA = { markdown: "md", text: "txt" };
 
 export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }) {
   const ready = one.status === "ready";
   const again = canReadAgain(one);
   return html`<li class=${`document ${one.status} ${chosen ? "chosen-row" : ""}`}>
-    <label class="choose"><span class="unseen">Choose ${one.title}</span><input type="checkbox" data-id=${one.id} checked=${chosen}
+    <label class="choose"><span class="unseen">Select ${one.title}</span><input type="checkbox" data-id=${one.id} checked=${chosen}
       onClick=${(event) => onChoose(one.id, event.target.checked, event.shiftKey)} onKeyDown=${onKey} /></label>
     <span class="media" aria-hidden="true">${MEDIA[one.media] || one.media.slice(0, 5) || "…"}</span>
     <div class="document-main">

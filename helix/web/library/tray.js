@@ -24,8 +24,8 @@ export function Tray() {
   }, [over]);
   if (!shown.length) return null;
   const [first] = shown;
-  return html`<aside class="tray" aria-label="Being brought in"><p role="status"><strong>${summaryOf(first)}</strong>
+  return html`<aside class="tray" aria-label="Imports"><p role="status"><strong>${summaryOf(first)}</strong>
     ${first.refused.slice(0, 2).map(({ name, reason }) => html`<span class="reason" key=${name}>${name}: ${reason}</span>`)}</p>
-    <a href=${address("library")}>See the library</a>
-    <button type="button" class="icon-button" aria-label="Put this away" onClick=${() => tell(shown.map(({ id }) => id))}><${Icon} name="close" /></button></aside>`;
+    <a href=${address("library")}>Open the library</a>
+    <button type="button" class="icon-button" aria-label="Dismiss" onClick=${() => tell(shown.map(({ id }) => id))}><${Icon} name="close" /></button></aside>`;
 }

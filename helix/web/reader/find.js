@@ -49,6 +49,6 @@ export function Find({ text, from, onFound, onClose }) {
     <span class="hint" role="status">${position}</span>
     <div class="pair"><${IconButton} icon="before" label="Previous match" disabled=${!hits.length} onClick=${() => step(-1)} />
     <${IconButton} icon="after" label="Next match" disabled=${!hits.length} onClick=${() => step(1)} />
-    <${IconButton} icon="close" label="End the search" onClick=${onClose} /></div>
+    <${IconButton} icon="close" label="Close the search" onClick=${onClose} /></div>
   </div>`;
 }

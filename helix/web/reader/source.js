@@ -60,7 +60,7 @@ function fetchInto(documentId, setState) {
 
 function Failure({ error, onRetry }) {
   const gone = error.status === 404;
-  return html`<div class="source-body"><${Notice} kind="error" title=${gone ? "This document is not there any more." : "The document could not be opened."}>
-    <p>${gone ? "It was deleted, or belongs to somebody else." : error.message}</p>
+  return html`<div class="source-body"><${Notice} kind="error" title=${gone ? "This document no longer exists." : "The document could not be opened."}>
+    <p>${gone ? "It was deleted, or belongs to another tenant." : error.message}</p>
     ${!gone && html`<${Button} icon="retry" onClick=${onRetry}>Try again</>`}</></div>`;
 }

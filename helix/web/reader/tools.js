@@ -9,9 +9,9 @@ export function Tools({ document, place, span, alone, view, zoom, page, pages, a
   const link = address("source", [document.id], span ? { start: span.from, end: span.to } : {});
   const copyLink = async () => toast((await copyText(new URL(link, location.href).href)) ? "Link copied" : "The link could not be copied");
   const web = isWeb(document.source_uri || "") ? webLink(document, span) : "";
-  const sized = html`<div class="pair zoom"><${IconButton} icon="minus" label="Smaller" aria-keyshortcuts="-" onClick=${() => act.size(-1)} />
-      <button type="button" class="zoom-value" aria-label=${`${Math.round(zoom * 100)} percent: back to 100`} aria-keyshortcuts="0" onClick=${() => act.size(0)}>${Math.round(zoom * 100)}%</button>
-      <${IconButton} icon="plus" label="Larger" aria-keyshortcuts="+" onClick=${() => act.size(1)} /></div>
+  const sized = html`<div class="pair zoom"><${IconButton} icon="minus" label="Zoom out" aria-keyshortcuts="-" onClick=${() => act.size(-1)} />
+      <button type="button" class="zoom-value" aria-label=${`${Math.round(zoom * 100)} percent: reset the zoom`} aria-keyshortcuts="0" onClick=${() => act.size(0)}>${Math.round(zoom * 100)}%</button>
+      <${IconButton} icon="plus" label="Zoom in" aria-keyshortcuts="+" onClick=${() => act.size(1)} /></div>
     <div class="pair">${act.outline && html`<${IconButton} icon="outline" label="Outline" pressed=${outlined} aria-keyshortcuts="o" onClick=${act.outline} />`}
       <${IconButton} icon="search" label="Search within the document" pressed=${finding} aria-keyshortcuts="/" onClick=${act.find} /></div>`;
   return html`<div class=${act.choose ? "source-tools" : "source-tools last"}>
@@ -21,9 +21,9 @@ export function Tools({ document, place, span, alone, view, zoom, page, pages, a
     <div class="pair">
       ${span && html`<${IconButton} icon="mark" label="Back to the marked passage" onClick=${act.back} />`}
       <${IconButton} icon="link" label="Copy a link to this passage" onClick=${copyLink} />
-      ${web && html`<a class="icon-button" href=${web} target="_blank" rel="noopener noreferrer" aria-label="Open the web page it came from" title="Open the web page it came from"><${Icon} name="web" /></a>`}
+      ${web && html`<a class="icon-button" href=${web} target="_blank" rel="noopener noreferrer" aria-label="Open the original web page" title="Open the original web page"><${Icon} name="web" /></a>`}
       ${document.file && !document.isAttached && html`<${IconButton} icon="down-file" label="Download the original" onClick=${() => saveFile(document)} />`}
-      ${!alone && html`<a class="icon-button alone-link" href=${link} aria-label="Open the source on its own" title="Open the source on its own"><${Icon} name="open" /></a>`}
+      ${!alone && html`<a class="icon-button alone-link" href=${link} aria-label="Open on a page of its own" title="Open on a page of its own"><${Icon} name="open" /></a>`}
     </div>
   </div>
   ${act.choose && html`<div class="source-tools last" role="group" aria-label="View">

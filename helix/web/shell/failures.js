@@ -2,17 +2,17 @@
 //
 //   explained(503, "the database does not answer", 5)     message: what the server said, or ""
 //   UNREACHED, BROKEN                                     where there was no answer at all
-export const UNREACHED = "The server does not answer. See that it runs (helix serve) and that you are connected, then try again.";
-export const BROKEN = "The connection broke off in the middle of an answer. Try again.";
+export const UNREACHED = "The server does not answer. Check that it is running (helix serve) and that you are online, then try again.";
+export const BROKEN = "The connection was lost in the middle of an answer. Try again.";
 
 // cause where the server message none, and what to do
 const KNOWN = {
-  401: ["This server asks for an API key.", "Enter one to go on."],
-  403: ["This API key does not open that.", "Sign in with another one."],
-  404: ["There is no such thing on this server.", "It may have been deleted."],
-  413: ["This is larger than the server takes.", "Send less at once, or a smaller file."],
-  429: ["Too much was asked at once.", "Try again"],
-  501: ["This server cannot do that as it is set.", ""],
+  401: ["This server asks for an API key.", "Enter one to continue."],
+  403: ["This API key has no access to that.", "Sign in with another key."],
+  404: ["This was not found on the server.", "It may have been deleted."],
+  413: ["This is larger than the server accepts.", "Send less at once, or a smaller file."],
+  429: ["Too many requests at once.", "Try again"],
+  501: ["This server is not configured for that.", ""],
   502: ["The model behind Helix did not answer.", "Try again in a moment."],
   503: ["The server cannot answer just now.", "Try again"],
   504: ["The answer took too long.", "Try again in a moment."],

@@ -23,8 +23,8 @@ export function Header({ route, onSettings, onShortcuts, onPalette }) {
   const hrefOf = ({ name }) => (name === "ask" && id ? address("c", [id]) : address(name));
   const isHere = ({ name }) => route.name === name || (name === "ask" && route.name === "c");
   return html`<header class="top">
-    <a class="skip" href="#main" onClick=${toMain}>Skip to the content</a>
-    <a class="brand" href=${address("ask")} aria-label="Helix, to the start"><img src="/web/icon.svg" alt="" width="24" height="24" /><span>Helix</span></a>
+    <a class="skip" href="#main" onClick=${toMain}>Skip to content</a>
+    <a class="brand" href=${address("ask")} aria-label="Helix, home"><img src="/web/icon.svg" alt="" width="24" height="24" /><span>Helix</span></a>
     <nav aria-label="Views">${shown.map((view) => html`<a key=${view.name}
       href=${hrefOf(view)} aria-current=${isHere(view) ? "page" : undefined}>${view.label}</a>`)}</nav>
     <div class="top-tools">
@@ -50,6 +50,6 @@ function More({ route, onSettings, onShortcuts }) {
     { name: "Keyboard shortcuts", icon: "keyboard", run: onShortcuts, hint: html`<${Keys} keys="?" />` },
     ...(key ? [null, { name: "Sign out", icon: "key", run: signOutEverywhere }] : []),
   ];
-  return html`<span class="who">${tenant && tenant !== "default" && html`<span class="tenant" title="The tenant whose documents are asked">${tenant}</span>`}
+  return html`<span class="who">${tenant && tenant !== "default" && html`<span class="tenant" title="The tenant whose documents you ask">${tenant}</span>`}
     <${Menu} label="More" current=${aside.some((view) => view.name === route.name)} items=${items} /></span>`;
 }

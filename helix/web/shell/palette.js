@@ -49,11 +49,11 @@ function Finder({ onClose }) {
   return html`<div class="palette">
     <label class="unseen" for="palette">Words of a document, a title or a command</label>
     <input id="palette" type="text" role="combobox" aria-expanded=${String(options.length > 0)} aria-controls="palette-options" aria-autocomplete="list"
-      aria-activedescendant=${options.length ? `palette-${chosen}` : undefined} placeholder="Anything: words of a document, a title, a command" autocomplete="off" spellcheck=${false} data-focus
+      aria-activedescendant=${options.length ? `palette-${chosen}` : undefined} placeholder="Search documents, titles and commands" autocomplete="off" spellcheck=${false} data-focus
       value=${typed} onInput=${(event) => { setTyped(event.target.value); setAt(0); }} onKeyDown=${onKeyDown} />
-    <ul id="palette-options" role="listbox" aria-label="What fits" ref=${list}>${options.map((option, n) => html`<${Option}
+    <ul id="palette-options" role="listbox" aria-label="Results" ref=${list}>${options.map((option, n) => html`<${Option}
       key=${option.id} option=${option} n=${n} chosen=${n === chosen} onPoint=${() => setAt(n)} onTake=${() => take(option)} />`)}</ul>
-    ${!options.length && html`<p class="hint" role="status">Nothing fits. Enter in the question box asks the documents instead.</p>`}
+    ${!options.length && html`<p class="hint" role="status">No results. To ask the documents, use the question box.</p>`}
   </div>`;
 }
 
@@ -127,6 +127,6 @@ async function findSets(q, signal) {
 async function findConversations(q, signal) {
   const { conversations } = await api.conversations({ q, limit: CONVERSATIONS }, signal);
   return conversations.map(({ id, title }) => ({
-    id: `conversation-${id}`, name: title || "Without a name", kind: "conversation", icon: "outline", at: [], run: () => go(address("c", [id])),
+    id: `conversation-${id}`, name: title || "Untitled", kind: "conversation", icon: "outline", at: [], run: () => go(address("c", [id])),
   }));
 }

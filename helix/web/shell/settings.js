@@ -24,12 +24,12 @@ export function Settings({ open, onClose }) {
       ${key ? html`<${Key} onClose=${onClose} />`
         : html`<label class="field">Tenant
             <input name="tenant" value=${tenant} placeholder="default" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.@\\-]{0,99}" /></label>
-            <p class="hint">Whose documents to ask. Letters, digits and _ . @ -; empty is “default”.</p>`}
+            <p class="hint">The tenant whose documents you ask. Letters, digits and _ . @ -; empty means “default”.</p>`}
       <fieldset class="choices"><legend>Theme</legend>${Object.entries(THEMES).map(([value, name]) => html`<label key=${value}>
         <input type="radio" name="theme" value=${value} defaultChecked=${value === theme} /> ${name}</label>`)}</fieldset>
-      <label class="check"><input type="checkbox" name="judge" defaultChecked=${judge} /> Have every answer judged by a second pass</label>
-      <p class="hint">A verdict on whether the sources bear the answer out, by the judge of this server.</p>
-      <div class="form-end"><${Button} onClick=${onClose}>Leave</><button class="button main"><span>Save</span></button></div>
+      <label class="check"><input type="checkbox" name="judge" defaultChecked=${judge} /> Judge every answer</label>
+      <p class="hint">After each answer, the judge of this server checks that the sources support it.</p>
+      <div class="form-end"><${Button} onClick=${onClose}>Cancel</><button class="button main"><span>Save</span></button></div>
     </form>
   </${Dialog}>`;
 }
@@ -42,8 +42,8 @@ function Key({ onClose }) {
     onClose();
   };
   return html`<p>Signed in with an API key${tenant && html` of the tenant <strong>${tenant}</strong>`}. ${kept
-    ? "It is kept on this device until you sign out."
-    : "It is forgotten when the last tab of this page is closed."}</p>
+    ? "The key is stored on this device until you sign out."
+    : "The key is forgotten when the last tab of this page is closed."}</p>
     <p><${Button} icon="key" onClick=${out}>Sign out</></p>`;
 }
 
@@ -55,13 +55,13 @@ export function KeyWanted() {
     const key = String(form.get("key")).trim();
     if (key) signInEverywhere(key, form.has("device"));
   };
-  return html`<${Dialog} title="An API key is needed" open=${keyWanted !== ""} onClose=${() => session.set({ keyWanted: "" })}>
+  return html`<${Dialog} title="API key required" open=${keyWanted !== ""} onClose=${() => session.set({ keyWanted: "" })}>
     <form class="form" onSubmit=${save}>
       ${keyWanted !== "asked" && html`<${Notice} kind="error">${keyWanted}</>`}
-      <p>This server asks for a key. Whoever runs it makes one with <code>helix keys create</code>.</p>
+      <p>This server requires an API key. Its operator creates one with <code>helix keys create</code>.</p>
       <label class="field">API key<input name="key" type="password" autocomplete="off" spellcheck=${false} placeholder="hx_…" required /></label>
-      <label class="check"><input type="checkbox" name="device" /> Keep on this device</label>
-      <p class="hint">It is sent to this server alone. Without the tick it is forgotten when the last tab of this page is closed.</p>
+      <label class="check"><input type="checkbox" name="device" /> Remember on this device</label>
+      <p class="hint">It is sent to this server only. Unless remembered, it is forgotten when the last tab of this page is closed.</p>
       <div class="form-end"><button class="button main"><span>Continue</span></button></div>
     </form>
   </${Dialog}>`;

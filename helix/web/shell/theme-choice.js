@@ -3,7 +3,7 @@
 //   const [theme, choose] = useTheme();      theme: "", "light" or "dark"; "" is the system's
 import { createStore, recall, remember, useStore } from "../store.js";
 
-export const THEMES = { "": "As the system", light: "Light", dark: "Dark" };
+export const THEMES = { "": "System", light: "Light", dark: "Dark" };
 
 const store = createStore({ theme: recall("theme", "localStorage") || "" });
 

@@ -11,7 +11,7 @@ import { Proof, beginHere } from "./parts.js";
 const RATINGS = { again: "Again", hard: "Hard", good: "Good", easy: "Easy" };
 
 export function Cards({ set }) {
-  return html`<p><a class="button main" ref=${beginHere} href=${address("study", ["due"])}>Go through what is due</a></p>
+  return html`<p><a class="button main" ref=${beginHere} href=${address("study", ["due"])}>Review due cards</a></p>
     <ul class="cards">${set.items.map(({ id, body, sources, stale }) => html`<li key=${id} class="card"><details><summary>${body.front}${stale && html` <span class="hint">the document has changed</span>`}</summary>
       <p>${body.back}</p><${Proof} sources=${sources} /></details></li>`)}</ul>`;
 }
@@ -32,10 +32,10 @@ export function DueCards() {
   }));
   useKeys({ u: undo });
   return html`<p class="eyebrow"><a href=${address("study")}>Study</a></p><h1>Cards</h1>
-    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Reading" />`}
-    ${data && html`<p class="hint due-line"><span role="status">${data.cards.length} to go</span><${IconButton} icon="retry" label="Take the last one back (u)" disabled=${!seen} onClick=${undo} /></p>`}
+    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Loading" />`}
+    ${data && html`<p class="hint due-line"><span role="status">${data.cards.length} left</span><${IconButton} icon="retry" label="Undo the last rating (u)" disabled=${!seen} onClick=${undo} /></p>`}
     ${card && html`<${Card} key=${`${card.id} ${seen}`} card=${card} onRate=${rate} />`}
-    ${data && !card && html`<p class="refusal-title">${seen > 0 ? "That was all for now." : "No card is due."}</p>`}`;
+    ${data && !card && html`<p class="refusal-title">${seen > 0 ? "All due cards are reviewed." : "No card is due."}</p>`}`;
 }
 
 function Card({ card: { body, sources, intervals }, onRate }) {
@@ -50,9 +50,9 @@ function Card({ card: { body, sources, intervals }, onRate }) {
   useKeys({ " ": () => turned || turn(), 1: rate(0), 2: rate(1), 3: rate(2), 4: rate(3) });
   return html`<article class="flashcard"><h2 class="question">${body.front}</h2>
     ${turned ? html`<p class="back">${body.back}</p><${Proof} sources=${sources} />
-      <div class="ratings" ref=${back} role="group" aria-label="How well was it known?">${Object.entries(RATINGS).map(([rating, label], n) => html`<button type="button" class="button" key=${rating} onClick=${rate(n)}>
+      <div class="ratings" ref=${back} role="group" aria-label="How well did you know it?">${Object.entries(RATINGS).map(([rating, label], n) => html`<button type="button" class="button" key=${rating} onClick=${rate(n)}>
         <span>${label}</span> <span class="hint">${spanOf(intervals[rating])}</span></button>`)}</div>`
-    : html`<button type="button" class="button main" ref=${beginHere} onClick=${turn}>Turn it</button>`}</article>`;
+    : html`<button type="button" class="button main" ref=${beginHere} onClick=${turn}>Show answer</button>`}</article>`;
 }
 
 const UNITS = [[31_536_000, "y"], [2_592_000, "mo"], [86_400, "d"], [3600, "h"], [60, "min"]];

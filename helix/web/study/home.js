@@ -20,8 +20,8 @@ function Due({ due: { due, new: fresh } }) {
   const all = due + fresh;
   return html`<section class=${all ? "seal" : "seal none"} aria-label="Cards that are due"><${Icon} name=${all ? "label" : "check"} />
     <div><p class="seal-title">${all ? `${all} ${all === 1 ? "card is" : "cards are"} due` : "No card is due"}</p>
-      ${all > 0 && html`<p class="hint">${fresh ? `${fresh} of them new` : "Each was learned before"}</p>`}</div>
-    ${all > 0 && html`<a class="button main" href=${address("study", ["due"])}>Go through them</a>`}</section>`;
+      ${all > 0 && html`<p class="hint">${fresh ? `${fresh} of them new` : "All were reviewed before"}</p>`}</div>
+    ${all > 0 && html`<a class="button main" href=${address("study", ["due"])}>Review</a>`}</section>`;
 }
 
 function Make({ route }) {
@@ -42,7 +42,7 @@ function Make({ route }) {
       setBusy(false);
     }
   };
-  return html`<section aria-labelledby="make"><h2 id="make">Make something to learn with</h2>
+  return html`<section aria-labelledby="make"><h2 id="make">Create a study set</h2>
     <form class="form make" onSubmit=${make}>
       <fieldset class="choices"><legend class="unseen">What</legend>${Object.entries(KINDS).map(([value, { name }]) => html`<label key=${value}>
         <input type="radio" name="kind" value=${value} checked=${kind === value} onChange=${() => setKind(value)} /> ${name}</label>`)}</fieldset>
@@ -50,7 +50,7 @@ function Make({ route }) {
       <${ScopeBar} scope=${scope} onChange=${setScope} />
       <div class="make-row"><label class="field">How many ${of}<input key=${kind} name="count" type="number" min=${least} max=${most} defaultValue=${usual} required /></label>
         ${kind === "quiz" && html`<label class="field">Difficulty<select name="difficulty"><option value="easy">easy</option><option value="normal" selected>normal</option><option value="advanced">advanced</option></select></label>`}
-        <button class="button main" disabled=${busy}><span>Make</span></button></div>
+        <button class="button main" disabled=${busy}><span>Create</span></button></div>
     </form></section>`;
 }
 
@@ -68,17 +68,17 @@ function Sets() {
       toast(problem.message);
     }
   };
-  return html`<section aria-labelledby="made"><h2 id="made">What was made</h2>
-    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Reading" />`}
-    ${data && !data.sets.length && html`<p class="hint">Nothing yet.</p>`}
+  return html`<section aria-labelledby="made"><h2 id="made">Your study sets</h2>
+    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Loading" />`}
+    ${data && !data.sets.length && html`<p class="hint">No study sets yet.</p>`}
     <ul class="sets">${data?.sets.map((one) => html`<li key=${one.id}><${Icon} name=${KINDS[one.kind].icon} />
       <a href=${address("study", [one.id])}>${one.title}</a><span class="hint">${saidOf(one)}</span></li>`)}</ul>
-    <p><${Button} icon="add" onClick=${() => chooser.current.click()}>Bring in cards</>
-      <input ref=${chooser} class="unseen" type="file" accept=".csv,.apkg" tabindex="-1" aria-label="A file of cards" onChange=${bringIn} /> <span class="hint">an Anki package, or CSV with front and back</span></p></section>`;
+    <p><${Button} icon="add" onClick=${() => chooser.current.click()}>Import cards</>
+      <input ref=${chooser} class="unseen" type="file" accept=".csv,.apkg" tabindex="-1" aria-label="Card file" onChange=${bringIn} /> <span class="hint">an Anki package, or CSV with front and back</span></p></section>`;
 }
 
 export function saidOf({ kind, status, made, wanted, stale, created_at: at }) {
   const { name, of } = KINDS[kind];
-  const amount = { queued: "waiting", running: `${made} of ${wanted} ${of}`, failed: "could not be made" }[status] ?? `${made} ${of}`;
+  const amount = { queued: "waiting", running: `${made} of ${wanted} ${of}`, failed: "failed" }[status] ?? `${made} ${of}`;
   return [name, amount, stale ? "a document has changed" : "", new Date(at).toLocaleDateString()].filter(Boolean).join(" · ");
 }

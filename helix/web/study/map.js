@@ -47,11 +47,11 @@ export function MindMap({ set }) {
   const zoom = (by) => setView(({ x, y, size }) => ({ x, y, size: Math.min(4, Math.max(0.2, size * by)) }));
   const keys = { "+": () => zoom(1.25), "-": () => zoom(0.8), 0: () => setView(null) };
   const counted = () => study.drawn(set.id).catch(() => {}); // the file is there: nothing is amiss for the reader
-  const save = (kind) => saveMap(svg.current, kind, set.title).then(counted, () => toast("It could not be drawn"));
+  const save = (kind) => saveMap(svg.current, kind, set.title).then(counted, () => toast("The map could not be saved"));
   return html`<div class="map-tools" role="group" aria-label="The map"><${Button} pressed=${isDown} onClick=${turn}>${isDown ? "Left to right" : "Top down"}</>
-      <${IconButton} icon="minus" label="Smaller (-)" onClick=${keys["-"]} /><${IconButton} icon="plus" label="Larger (+)" onClick=${keys["+"]} />
-      <${Button} onClick=${keys[0]}>Whole</><${Button} onClick=${() => foldOnly(new window.Set(folded.size ? [] : nodes.filter(({ id, parent }) => parent !== null && parents.has(id)).map(({ id }) => id)))}>${folded.size ? "Unfold all" : "Fold all"}</>
-      <${Button} disabled=${!Object.keys(places).length} onClick=${reset}>Put back</>
+      <${IconButton} icon="minus" label="Zoom out (-)" onClick=${keys["-"]} /><${IconButton} icon="plus" label="Zoom in (+)" onClick=${keys["+"]} />
+      <${Button} onClick=${keys[0]}>Fit</><${Button} onClick=${() => foldOnly(new window.Set(folded.size ? [] : nodes.filter(({ id, parent }) => parent !== null && parents.has(id)).map(({ id }) => id)))}>${folded.size ? "Expand all" : "Collapse all"}</>
+      <${Button} disabled=${!Object.keys(places).length} onClick=${reset}>Reset positions</>
       ${["svg", "png", "pdf"].map((kind) => html`<${Button} key=${kind} icon="down-file" onClick=${() => save(kind)}>${kind.toUpperCase()}</>`)}</div>
     <${Ground} map=${map} view=${view} onView=${setView} svg=${svg} keys=${keys} title=${set.title} actions=${actions} />`;
 }

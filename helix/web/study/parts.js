@@ -9,10 +9,10 @@ import { html } from "../html.js";
 import { shortened } from "../text.js";
 
 export const KINDS = {
-  quiz: { name: "Quiz", icon: "check", of: "questions", count: [5, 10, 50], formats: ["markdown"], about: "Questions with one right answer, each with the sentence that bears it out." },
-  cards: { name: "Cards", icon: "label", of: "cards", count: [1, 20, 200], formats: ["anki", "csv"], about: "Fronts and backs, asked again when they are about to be forgotten." },
+  quiz: { name: "Quiz", icon: "check", of: "questions", count: [5, 10, 50], formats: ["markdown"], about: "Questions with one right answer, each with the sentence that supports it." },
+  cards: { name: "Cards", icon: "label", of: "cards", count: [1, 20, 200], formats: ["anki", "csv"], about: "Flashcards, shown again when you are about to forget them." },
   workshop: { name: "Workshop", icon: "outline", of: "lessons", count: [3, 6, 12], formats: ["markdown"], about: "An outline of lessons, each written when it is opened, cited like an answer." },
-  map: { name: "Map", icon: "link", of: "nodes", count: [2, 40, 60], formats: ["markdown"], about: "What the documents are about, as a tree that leads to its passages." },
+  map: { name: "Map", icon: "link", of: "nodes", count: [2, 40, 60], formats: ["markdown"], about: "The topics of the documents, as a tree with links to the passages." },
 };
 
 export function beginHere(element) {

@@ -21,8 +21,8 @@ export function Quiz({ set }) {
   }));
   if (attempt) return html`<${Questions} items=${set.items} attempt=${attempt} onEnd=${finish} />`;
   return html`${result && html`<${Result} set=${set} result=${result} />`}
-    <p><button type="button" class="button main" ref=${beginHere} onClick=${start}>${open ? "Go on" : data?.attempts.length ? "Once more" : "Start"}</button></p>
-    ${data?.attempts.some((one) => one.finished_at) && html`<h2>Before</h2><ul>${data.attempts.filter((one) => one.finished_at).map((one) => html`<li key=${one.id}>${one.right} of ${one.of} right <span class="hint">${new Date(one.finished_at).toLocaleString()}</span></li>`)}</ul>`}`;
+    <p><button type="button" class="button main" ref=${beginHere} onClick=${start}>${open ? "Continue" : data?.attempts.length ? "Try again" : "Start"}</button></p>
+    ${data?.attempts.some((one) => one.finished_at) && html`<h2>Earlier attempts</h2><ul>${data.attempts.filter((one) => one.finished_at).map((one) => html`<li key=${one.id}>${one.right} of ${one.of} right <span class="hint">${new Date(one.finished_at).toLocaleString()}</span></li>`)}</ul>`}`;
 }
 
 function Questions({ items, attempt, onEnd }) {
@@ -31,7 +31,7 @@ function Questions({ items, attempt, onEnd }) {
   if (at < 0) return null;
   const last = at === items.length - 1;
   return html`<${Question} key=${items[at].id} item=${items[at]} attempt=${attempt} place=${`Question ${at + 1} of ${items.length}`}
-    next=${last ? "To the result" : "Next"} onNext=${() => (last ? onEnd() : setAt(at + 1))} />`;
+    next=${last ? "Show the result" : "Next"} onNext=${() => (last ? onEnd() : setAt(at + 1))} />`;
 }
 
 const optionsOf = ({ kind, body }) => (kind === "true_false" ? ["True", "False"] : body.options);
@@ -51,7 +51,7 @@ export function Question({ item, attempt, place, next, onNext }) {
     try {
       const now = await study.answer(attempt.id, item.id, valueOf(item, chosen));
       setReply(now);
-      announce(now.right ? "Right." : `Not right: ${optionsOf(item)[placeOfKey(item, now.key)]}`);
+      announce(now.right ? "Right." : `Wrong: ${optionsOf(item)[placeOfKey(item, now.key)]}`);
     } catch (error) {
       toast(error.message);
     }
@@ -64,7 +64,7 @@ export function Question({ item, attempt, place, next, onNext }) {
       ${optionsOf(item).map((option, n) => html`<label key=${n} class=${markOf(item, n, chosen, reply)}>
         <input type="radio" name="option" checked=${chosen === n} onChange=${() => setChosen(n)} /><span>${option}</span>
         ${reply && n === placeOfKey(item, reply.key) && html`<${Icon} name="check" />`}</label>`)}</fieldset>
-    ${reply && html`<div class="reply"><p><strong>${reply.right ? "Right." : "Not right."}</strong> ${reply.explanation}</p><${Proof} sources=${reply.sources} /></div>`}
+    ${reply && html`<div class="reply"><p><strong>${reply.right ? "Right." : "Wrong."}</strong> ${reply.explanation}</p><${Proof} sources=${reply.sources} /></div>`}
     <button class="button main" ref=${(button) => reply && button?.focus({ preventScroll: true })} disabled=${chosen === null}><span>${reply ? next : "Answer"}</span></button></form>`;
 }
 
@@ -78,6 +78,6 @@ function Result({ set, result: { right, of, review } }) {
   const item = (id) => set.items.find((one) => one.id === id);
   const wrong = review.filter((one) => !one.right && item(one.item_id));
   return html`<section class="seal" role="status"><${Icon} name="check" /><div><p class="seal-title">${right} of ${of} right</p></div></section>
-    ${wrong.length > 0 && html`<h2>To look at again</h2><ul class="review">${wrong.map((one) => html`<li key=${one.item_id}><p class="review-question">${askedOf(item(one.item_id))}</p>
+    ${wrong.length > 0 && html`<h2>Questions to review</h2><ul class="review">${wrong.map((one) => html`<li key=${one.item_id}><p class="review-question">${askedOf(item(one.item_id))}</p>
       <p>${optionsOf(item(one.item_id))[placeOfKey(item(one.item_id), one.key)]}<span class="hint"> ${one.explanation}</span></p><${Proof} sources=${one.sources} /></li>`)}</ul>`}`;
 }

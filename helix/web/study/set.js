@@ -19,11 +19,11 @@ export function Set({ id }) {
   const { data: set, error, reload, put } = useData((signal) => study.set(id, signal), [id]);
   useTitle(set?.title ?? "Study");
   if (error) return html`<h1 class="unseen">Study</h1><${Failure} error=${error} />`;
-  if (!set) return html`<${Spinner} label="Reading" />`;
+  if (!set) return html`<${Spinner} label="Loading" />`;
   return html`<${Head} set=${set} onChange=${(changed) => put({ ...set, ...changed })} />
     ${isMaking(set) && html`<${Making} set=${set} onEnd=${reload} />`}
-    ${set.status === "failed" && html`<${Notice} kind="error" title="It could not be made."><p>${set.error}</p></>`}
-    ${set.stale > 0 && html`<${Notice} kind="warn" title="A document has changed since."><p>What rests on the words of before is marked.</p></>`}
+    ${set.status === "failed" && html`<${Notice} kind="error" title="The set could not be created."><p>${set.error}</p></>`}
+    ${set.stale > 0 && html`<${Notice} kind="warn" title="A document has changed since."><p>Items that rest on the old text are marked.</p></>`}
     ${!isMaking(set) && set.items.length > 0 && html`<${SHOWN[set.kind]} key=${id} set=${set} onChange=${reload} />`}
     <${Dropped} dropped=${set.dropped} />`;
 }
@@ -45,8 +45,8 @@ function Head({ set, onChange }) {
     <${Dialog} title="Rename" open=${doing === "rename"} onClose=${close}><form class="form" onSubmit=${rename}>
       <label class="field">Name<input name="title" defaultValue=${set.title} maxlength="200" required /></label>
       <div class="form-end"><button class="button main"><span>Save</span></button></div></form></${Dialog}>
-    <${Dialog} title="Delete it?" open=${doing === "delete"} onClose=${close}><p>All of it goes, with what you answered.</p>
-      <div class="form-end"><${Button} onClick=${close}>Keep it</><${Button} kind="danger" onClick=${() => act(study.remove(set.id).then(() => go(address("study"))))}>Delete</></div></${Dialog}></header>`;
+    <${Dialog} title="Delete this set?" open=${doing === "delete"} onClose=${close}><p>The set and your answers are deleted.</p>
+      <div class="form-end"><${Button} onClick=${close}>Cancel</><${Button} kind="danger" onClick=${() => act(study.remove(set.id).then(() => go(address("study"))))}>Delete</></div></${Dialog}></header>`;
 }
 
 function Making({ set, onEnd }) {
@@ -56,7 +56,7 @@ function Making({ set, onEnd }) {
     watch(set.run_id, setStage, controller.signal).then(() => controller.signal.aborted || setTimeout(onEnd, 300));
     return () => controller.abort();
   }, [set]);
-  return html`<div class="making"><${Spinner} label=${set.status === "queued" && !stage ? "Waiting for a worker" : `Making it${stage ? `: ${stage}` : ""}`} />
+  return html`<div class="making"><${Spinner} label=${set.status === "queued" && !stage ? "Waiting for a worker" : `Creating it${stage ? `: ${stage}` : ""}`} />
     <${Button} onClick=${() => study.cancel(set.run_id).catch((error) => toast(error.message))}>Stop</></div>`;
 }
 
@@ -71,6 +71,6 @@ async function watch(run, onStage, signal) {
 
 function Dropped({ dropped }) {
   const counts = Object.entries(dropped ?? {});
-  return counts.length > 0 && html`<details class="hint"><summary>${counts.reduce((sum, [, n]) => sum + n, 0)} were made and left out</summary>
+  return counts.length > 0 && html`<details class="hint"><summary>${counts.reduce((sum, [, n]) => sum + n, 0)} items were left out</summary>
     <ul>${counts.map(([reason, n]) => html`<li key=${reason}>${n}: ${reason}</li>`)}</ul></details>`;
 }

@@ -50,7 +50,7 @@ function Lesson({ set, lesson: { body, sources }, isWritten, place, onBack, onDo
   const exercise = set.items.find(({ id }) => id === body.exercise);
   useEffect(() => heading.current.focus({ preventScroll: true }), []);
   return html`<article><p class="eyebrow">${place}</p><h2 class="question" ref=${heading} tabindex="-1">${body.title}</h2>
-    ${!isWritten ? html`<${Spinner} label="The lesson is written" />` : body.text ? html`<${Text} body=${body} />` : html`<p class="hint">What its documents say, in their own words:</p>`}
+    ${!isWritten ? html`<${Spinner} label="Writing the lesson" />` : body.text ? html`<${Text} body=${body} />` : html`<p class="hint">Quotes from its documents:</p>`}
     ${isWritten && html`<${Proof} sources=${sources} />`}
     ${exercise && html`<${Exercise} key=${exercise.id} set=${set} item=${exercise} />`}
     <p class="page-end"><${Button} onClick=${onBack}>All lessons</>${isWritten && html` <${Button} kind="main" onClick=${onDone}>${isLast ? "Done" : "Done, next lesson"}</>`}</p></article>`;
@@ -59,7 +59,7 @@ function Lesson({ set, lesson: { body, sources }, isWritten, place, onBack, onDo
 function Exercise({ set, item }) {
   const [attempt, setAttempt] = useState(null);
   const start = () => study.attempt(set.id).then(setAttempt, (error) => toast(error.message));
-  return html`<section class="exercise">${attempt ? html`<${Question} item=${item} attempt=${attempt} place="Exercise" next="Put away" onNext=${() => setAttempt(null)} />`
+  return html`<section class="exercise">${attempt ? html`<${Question} item=${item} attempt=${attempt} place="Exercise" next="Close" onNext=${() => setAttempt(null)} />`
     : html`<${Button} icon="check" onClick=${start}>Try the exercise</>`}</section>`;
 }
 

@@ -34,14 +34,14 @@ export default function Answer({ route }) {
     return () => controller.abort();
   }, [id]);
   const { turn, error } = state;
-  useTitle(turn ? turn.question : "An answer given before");
+  useTitle(turn ? turn.question : "Saved answer");
   return html`<div class=${`ask ${panel ? "with-panel" : ""}`}><div class="thread"><div class="turns">
-    <h1 class="unseen">An answer given before</h1>
-    ${!turn && !error && html`<${Spinner} label="Reading the receipt" />`}
-    ${error && html`<${Notice} kind="error" title="This answer is not there.">
-      <p>${error.status === 404 ? "Receipts are kept for some days, and only for those whose answer it was." : error.message}</p></>`}
+    <h1 class="unseen">Saved answer</h1>
+    ${!turn && !error && html`<${Spinner} label="Loading the receipt" />`}
+    ${error && html`<${Notice} kind="error" title="Answer not found.">
+      <p>${error.status === 404 ? "Receipts are kept for a limited time, and only the tenant that asked can read them." : error.message}</p></>`}
     ${turn && html`<p class="hint">Answered ${new Date(turn.asked).toLocaleString()}</p>`}
-    ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? "At least one of them was deleted." : "The quotes may read otherwise now."}</p></>`}
+    ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? "At least one of them was deleted." : "The quotes may no longer match it."}</p></>`}
     ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askElsewhere} onRetry=${() => {}}
       onRate=${(rating, note) => setState((now) => ({ ...now, turn: { ...now.turn, rating, note } }))} />`}
     <p class="page-end"><a href=${address("ask")}>Ask another question</a></p>

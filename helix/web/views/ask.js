@@ -48,8 +48,8 @@ export default function Ask({ route }) {
     <${Sidebar} current=${id} onNew=${startNew} />
     <div class="thread">
       ${state === "loading" && html`<div class="turns"><${Spinner} label="Opening the conversation" /></div>`}
-      ${state === "gone" && html`<div class="turns"><${Notice} kind="error" title="This conversation is not there."><p>It was deleted, or belongs to another tenant.</p><${Button} onClick=${startNew}>New conversation</></></div>`}
-      ${state === "failed" && html`<div class="turns"><${Notice} kind="error" title="The conversation could not be read."><p>${error}</p><${Button} icon="retry" onClick=${() => open(id)}>Try again</></></div>`}
+      ${state === "gone" && html`<div class="turns"><${Notice} kind="error" title="Conversation not found."><p>It was deleted, or belongs to another tenant.</p><${Button} onClick=${startNew}>New conversation</></></div>`}
+      ${state === "failed" && html`<div class="turns"><${Notice} kind="error" title="The conversation could not be loaded."><p>${error}</p><${Button} icon="retry" onClick=${() => open(id)}>Try again</></></div>`}
       ${list.length > 0 && html`<${Thread} list=${list} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
       ${isEmpty && html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box" ref=${box} hidden=${state === "gone"}>
@@ -97,7 +97,7 @@ async function lead(message, onFound) {
     // said below
   }
   const turn = find(message);
-  if (!turn) return toast("This message is not there any more.");
+  if (!turn) return toast("This message no longer exists.");
   onFound(message);
   return reveal(turn.local, (article) => article.querySelector("h2").focus({ preventScroll: true }));
 }
@@ -106,7 +106,7 @@ function Thread({ list, earlier, linked, onAskAnew }) {
   const { id, title } = useStore(thread);
   return html`<h1 class="unseen">${title ? `Conversation: ${title}` : "Questions and answers"}</h1>
     <div class="turns">
-      ${earlier !== null && html`<p class="earlier"><button type="button" class="text-button" onClick=${() => readEarlier().catch((problem) => toast(problem.message))}>Show what was asked before</button></p>`}
+      ${earlier !== null && html`<p class="earlier"><button type="button" class="text-button" onClick=${() => readEarlier().catch((problem) => toast(problem.message))}>Show earlier messages</button></p>`}
       ${list.map((turn) => html`<${Turn} key=${turn.key} turn=${turn} isLinked=${linked !== null && turn.id === linked} conversation=${id} onOpen=${openPanel} onAsk=${onAskAnew}
         onRetry=${() => reveal(again(turn).local)} onEdit=${(question) => reveal(edit(turn, question).local)} onSwitch=${(other) => change(other)}
         onRate=${(rating, note) => rate(turn, rating, note)} />`)}</div>`;

@@ -16,9 +16,9 @@ export default function Evals() {
     return () => controller.abort();
   }, []);
   const { report, error } = state;
-  return html`<div class="page evals"><h1>How often it is right</h1>
-    ${!report && !error && html`<${Spinner} label="Reading the report" />`}
-    ${error && html`<${Notice} kind="error" title="The report could not be read."><p>${error.message}</p></>`}
+  return html`<div class="page evals"><h1>How often Helix is right</h1>
+    ${!report && !error && html`<${Spinner} label="Loading the report" />`}
+    ${error && html`<${Notice} kind="error" title="The report could not be loaded."><p>${error.message}</p></>`}
     ${report && html`<${Report} report=${report} />`}
   </div>`;
 }
@@ -30,13 +30,13 @@ function Origin({ report }) {
 
 const NAMED = 8; // documents that are named and looked for
 
-// Whose documents were measured, and how many of them are in the library that is asked here.
+// Documents measured, and how many of them are in the library that is asked here.
 function Measured({ cases }) {
   const sources = [...new Set(cases.flatMap((one) => one.cited))].sort();
   const present = usePresent(sources.slice(0, NAMED));
   if (!sources.length) return null;
   const more = sources.length - NAMED;
-  return html`<section class="measured" aria-labelledby="measured"><h2 id="measured">Whose documents were measured</h2>
+  return html`<section class="measured" aria-labelledby="measured"><h2 id="measured">Documents measured</h2>
     <p>Answers cited ${sources.length === 1 ? "one document" : `${sources.length} documents`}: ${sources.slice(0, NAMED).map(fileNameOf).join(", ")}${more > 0 ? ` and ${more} more` : ""}.</p>
     ${present === 0 && html`<${Notice} kind="warn" title="None of them is in this library."><p>The figures say how Helix does with those documents, and nothing of yours.</p></>`}
     ${present > 0 && html`<p class="hint">${present} of ${Math.min(sources.length, NAMED)} are in this library. The figures say nothing of its other documents.</p>`}</section>`;
@@ -62,7 +62,7 @@ async function isPresent(source, signal) {
 }
 
 function OwnReport() {
-  return html`<details class="own-report"><summary>Make your own</summary>
+  return html`<details class="own-report"><summary>Measure your own documents</summary>
       <ol><li>In a checkout of Helix, <code>python -m evals.run</code> asks the questions about the samples of the models that you have set, and shows here when it is done.</li>
         <li>Rate answers with the thumbs below them, and <code>python -m evals.from_feedback --out mine.json</code> makes questions of your votes.</li>
         <li><code>python -m evals.run --cases mine.json</code> asks them of your own documents.</li></ol></details>`;
@@ -71,30 +71,30 @@ function OwnReport() {
 function Report({ report }) {
   return html`<${Origin} report=${report} /><p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${new Date(report.created_at).toLocaleString()}, judged by ${report.judges.join(" and ")}.</p>
     ${report.failed.length > 0
-      ? html`<${Notice} kind="error" title="Below what it must reach"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
-      : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Everything it must reach was reached.</p>
+      ? html`<${Notice} kind="error" title="Below the required minimum"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
+      : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Every required minimum was reached.</p>
         <p class="hint">At least ${Object.entries(report.minima).map(([name, value]) => `${value} for ${name.replace("MIN_", "").toLowerCase()}`).join(", ")}.</p></div></div>`}
     <${Measured} cases=${report.cases} />
     <${OwnReport} />
     <section aria-labelledby="totals"><h2 id="totals">Totals</h2>
-      <p class="hint">Each with its 95% interval.</p>
+      <p class="hint">Each measure with its 95% interval.</p>
       <div class="table-scroll" tabindex="0" role="group" aria-label="Plot of the totals"><${Forest} rows=${report.totals} /></div><${Totals} rows=${report.totals} /></section>
-    ${report.cases.length > 0 && html`<section aria-labelledby="near"><h2 id="near">How near the best passage was</h2>
-      <p class="hint">One dot a question, by the distance of its nearest passage. Right of the line the gate refuses. Red: the answer had a fault.</p>
+    ${report.cases.length > 0 && html`<section aria-labelledby="near"><h2 id="near">Distance of the best passage</h2>
+      <p class="hint">Each dot is a question, placed by the distance of its nearest passage. The gate refuses those right of the line. Red: the answer had a fault.</p>
       <div class="table-scroll" tabindex="0" role="group" aria-label="Plot of the distances"><${Distances} cases=${report.cases} ceiling=${report.ceiling} /></div></section>
     <section aria-labelledby="cases"><h2 id="cases">Questions</h2><${Cases} cases=${report.cases} /></section>`}
     <p class="hint page-end">${Object.entries(report.settings).map(([name, value]) => `${name}: ${value}`).join(" · ")}</p>`;
 }
 
 function Totals({ rows }) {
-  return html`<details><summary>As a table</summary><div class="table-scroll" tabindex="0" role="group" aria-label="Totals"><table class="table"><thead><tr><th>Measure</th><th class="number">Value</th><th class="number">95% interval</th><th class="number">Questions</th></tr></thead>
+  return html`<details><summary>Show as a table</summary><div class="table-scroll" tabindex="0" role="group" aria-label="Totals"><table class="table"><thead><tr><th>Measure</th><th class="number">Value</th><th class="number">95% interval</th><th class="number">Questions</th></tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${row.name}><th scope="row">${row.name}</th><td class="number">${row.value.toFixed(3)}</td><td class="number">${row.low.toFixed(3)} to ${row.high.toFixed(3)}</td><td class="number">${row.n}</td></tr>`)}</tbody></table></div></details>`;
 }
 
 function Cases({ cases }) {
   const [only, setOnly] = useState(false);
   const shown = only ? cases.filter((one) => one.faults.length) : cases;
-  return html`<label class="check"><input type="checkbox" checked=${only} onChange=${() => setOnly(!only)} /> Only those with a fault</label>
+  return html`<label class="check"><input type="checkbox" checked=${only} onChange=${() => setOnly(!only)} /> Only questions with a fault</label>
     <ol class="cases">${shown.map((one) => html`<li key=${one.id} class=${one.faults.length ? "case faulty" : "case"}>
       <p class="case-question">${one.question}</p>
       <p class=${one.refused ? "case-answer refused" : "case-answer"}>${one.answer}</p>

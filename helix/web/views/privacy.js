@@ -16,9 +16,9 @@ export default function Privacy() {
   }, [state.asked]);
   const { report, error } = state;
   return html`<div class="page privacy"><h1>What leaves this machine</h1>
-    ${!report && !error && html`<${Spinner} label="Reading the counters" />`}
-    ${error && html`<${Notice} kind="error" title="The counters could not be read."><p>${error.message}</p></>`}
-    ${report && html`<${Report} report=${report} /><p class="page-end"><${Button} icon="retry" onClick=${() => setState({ ...state, asked: state.asked + 1 })}>Count again</></p>`}
+    ${!report && !error && html`<${Spinner} label="Loading the counters" />`}
+    ${error && html`<${Notice} kind="error" title="The counters could not be loaded."><p>${error.message}</p></>`}
+    ${report && html`<${Report} report=${report} /><p class="page-end"><${Button} icon="retry" onClick=${() => setState({ ...state, asked: state.asked + 1 })}>Refresh</></p>`}
   </div>`;
 }
 
@@ -26,10 +26,10 @@ function Report({ report }) {
   const since = report.since ? new Date(report.since).toLocaleString() : null;
   return html`<div class=${report.outside ? "seal outside" : "seal"} role="status"><${Icon} name=${report.outside ? "warn" : "check"} />
       <div><p class="seal-title">${report.outside ? "Helix has talked to hosts outside this machine." : "Nothing has left this machine."}</p>
-      <p class="hint">${since ? `Counted at the socket since ${since}.` : "Nothing was counted yet: no connection was made."}</p></div></div>
+      <p class="hint">${since ? `Counted at the socket since ${since}.` : "No connection has been made yet."}</p></div></div>
     <section aria-labelledby="hosts"><h2 id="hosts">Hosts</h2><${Contacts} report=${report} /></section>
-    <section aria-labelledby="stored"><h2 id="stored">What is stored, and where</h2><${Stored} report=${report} /></section>
-    <section aria-labelledby="models"><h2 id="models">Who reads your documents and questions</h2>
+    <section aria-labelledby="stored"><h2 id="stored">Stored data</h2><${Stored} report=${report} /></section>
+    <section aria-labelledby="models"><h2 id="models">Models that read your documents and questions</h2>
       <dl class="facts">${Object.entries(report.models).map(([role, name]) => html`<div key=${role}><dt>${ROLES[role] || role}</dt><dd>${name || "none"}${name?.startsWith("offline") ? html` <span class="hint">runs here, sends nothing</span>` : ""}</dd></div>`)}</dl></section>
     <p class="hint page-end">How it is counted: ${report.counted_by}.</p>`;
 }
@@ -39,12 +39,12 @@ const ROLES = { embedder: "Embeddings", llm: "Answers", reranker: "Reranking", j
 function Contacts({ report }) {
   const { contacts } = report;
   return html`${!contacts.length && html`<p>None.</p>`}
-    ${contacts.length > 0 && html`<div class="table-scroll" tabindex="0" role="group" aria-label="Hosts"><table class="table"><thead><tr><th>Host</th><th>Where</th><th>Made by</th><th class="number">Times</th><th>Last</th></tr></thead>
+    ${contacts.length > 0 && html`<div class="table-scroll" tabindex="0" role="group" aria-label="Hosts"><table class="table"><thead><tr><th>Host</th><th>Where</th><th>Process</th><th class="number">Connections</th><th>Last contact</th></tr></thead>
       <tbody>${contacts.map((one) => html`<tr key=${`${one.process} ${one.kind} ${one.host} ${one.port}`} class=${one.where === "outside" ? "outside" : ""}>
         <th scope="row">${one.host}${one.port ? `:${one.port}` : ""}${one.kind === "name" ? html` <span class="hint">name looked up</span>` : ""}</th>
         <td>${one.where}</td><td>${one.process}</td><td class="number">${one.count.toLocaleString("en")}</td><td>${new Date(one.last_at).toLocaleString()}</td></tr>`)}</tbody></table></div>`}
     ${report.contacts_not_named > 0 && html`<p class="hint">${report.contacts_not_named} more, from which documents were fetched, are not named: they may be another tenant’s.</p>`}
-    ${report.open_now.length > 0 && html`<p class="hint">Open at this moment, by the kernel’s account: ${report.open_now.map((one) => `${one.host}:${one.port} (${one.where})`).join(", ")}.</p>`}`;
+    ${report.open_now.length > 0 && html`<p class="hint">Open now, according to the operating system: ${report.open_now.map((one) => `${one.host}:${one.port} (${one.where})`).join(", ")}.</p>`}`;
 }
 
 function Stored({ report }) {
@@ -55,7 +55,7 @@ function Stored({ report }) {
     ["Passages", stored.chunks.toLocaleString("en")],
     ["Uploaded files", `${stored.files.toLocaleString("en")}, ${bytes(stored.file_bytes)}`],
     ["Answers", report.receipt_days ? `${stored.answers.toLocaleString("en")}, each kept ${report.receipt_days} days` : "not kept"],
-    ["Place", place],
+    ["Location", place],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

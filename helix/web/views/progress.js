@@ -15,8 +15,8 @@ const worded = (actions) => Object.entries(actions).filter(([, n]) => n).map(([n
 export default function Progress() {
   const { data, error, reload } = useData((signal) => call("GET /v1/progress", { query: { time_zone }, signal }), []);
   return html`<div class="page progress"><h1>Progress</h1>
-    ${error?.status === 404 ? html`<${Notice} title="Nothing is counted here."><p>Whoever runs this server has switched it off (HELIX_PROGRESS=off).</p></>` : error && html`<${Failure} error=${error} />`}
-    ${!data && !error && html`<${Spinner} label="Counting" />`}
+    ${error?.status === 404 ? html`<${Notice} title="Progress is not recorded here."><p>The operator of this server has switched it off (HELIX_PROGRESS=off).</p></>` : error && html`<${Failure} error=${error} />`}
+    ${!data && !error && html`<${Spinner} label="Loading" />`}
     ${data && !data.on && html`<${Off} any=${data.totals.days_active > 0} onChange=${reload} />`}
     ${data && (data.on || data.totals.days_active > 0) && html`<${Totals} data=${data} /><${Days} days=${data.days} /><${Badges} badges=${data.badges} /><${Forget} isOn=${data.on} onForgotten=${reload} />`}</div>`;
 }
@@ -25,18 +25,18 @@ const turn = (on, then) => call("PATCH /v1/progress", { body: { on } }).then(the
 
 // Nothing is recorded of anybody who has not asked for it.
 function Off({ any, onChange }) {
-  return html`<${Notice} title=${any ? "Nothing more is recorded." : "Nothing is recorded."}>
-    <p>Progress counts days, minutes and what was done, for you alone: no text, no document. It is off until you turn it on.</p>
-    <${Button} kind="main" onClick=${() => turn(true, onChange)}>Turn it on</></>`;
+  return html`<${Notice} title=${any ? "Recording is off." : "Nothing is recorded yet."}>
+    <p>Progress records days, minutes and activity, for you only: no text, no document. It is off until you turn it on.</p>
+    <${Button} kind="main" onClick=${() => turn(true, onChange)}>Turn on</></>`;
 }
 
 function Totals({ data: { totals, streak } }) {
   const rows = [
-    ["Days in a row", `${streak.current}${streak.longest > streak.current ? `, at most ${streak.longest}` : ""}`],
+    ["Days in a row", `${streak.current}${streak.longest > streak.current ? `, longest ${streak.longest}` : ""}`],
     ["Time", lasted(totals.minutes)], ["Sessions", totals.sessions.toLocaleString("en")], ["Days", totals.days_active.toLocaleString("en")],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-    <details class="hint"><summary>What was done</summary><ul>${worded(totals.actions).map((line) => html`<li key=${line}>${line}</li>`)}</ul></details>`;
+    <details class="hint"><summary>Activity</summary><ul>${worded(totals.actions).map((line) => html`<li key=${line}>${line}</li>`)}</ul></details>`;
 }
 
 // A column is a week from Monday on. Arrow keys go from day to day.
@@ -65,7 +65,7 @@ function Day({ date }) {
   const { data, error } = useData((signal) => call("GET /v1/progress/days/{day}", { path: { day: date }, query: { time_zone }, signal }), [date]);
   const at = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", timeZone: time_zone });
   return html`<div class="day-data" role="status"><h3>${dated(date)}</h3>${error && html`<${Failure} error=${error} />`}
-    ${data && !data.sessions.length && html`<p class="hint">Nothing.</p>`}
+    ${data && !data.sessions.length && html`<p class="hint">No activity.</p>`}
     ${data && html`<ul>${data.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(data.actions).join(" · ")}</p>`}
     ${data?.badges.length > 0 && html`<p class="earned-then">Badges: ${data.badges.map(({ code, icon, title }) => html`<span key=${code}><${Icon} name=${icon} />${title}</span>`)}</p>`}</div>`;
 }
@@ -84,7 +84,7 @@ function Forget({ isOn, onForgotten }) {
     setOpen(false);
     onForgotten();
   }, (error) => toast(error.message));
-  return html`<p class="page-end">${isOn && html`<${Button} onClick=${() => turn(false, onForgotten)}>Turn it off</>`} <${Button} icon="bin" onClick=${() => setOpen(true)}>Forget all of it</></p>
-    <${Dialog} title="Forget all of it?" open=${open} onClose=${() => setOpen(false)}><p>Days, sessions and badges go, and nothing more is recorded until you turn it on again. What was made to learn with stays.</p>
-      <div class="form-end"><${Button} onClick=${() => setOpen(false)}>Keep it</><${Button} kind="danger" onClick=${forget}>Forget it</></div></${Dialog}>`;
+  return html`<p class="page-end">${isOn && html`<${Button} onClick=${() => turn(false, onForgotten)}>Turn off</>`} <${Button} icon="bin" onClick=${() => setOpen(true)}>Delete all progress</></p>
+    <${Dialog} title="Delete all progress?" open=${open} onClose=${() => setOpen(false)}><p>Days, sessions and badges are deleted, and nothing more is recorded until you turn it on again. Your study sets stay.</p>
+      <div class="form-end"><${Button} onClick=${() => setOpen(false)}>Cancel</><${Button} kind="danger" onClick=${forget}>Delete</></div></${Dialog}>`;
 }

@@ -13,10 +13,10 @@ export default function Prompts({ route }) {
 
 function List() {
   const { data, error } = useData((signal) => call("GET /v1/prompts", { signal }), []);
-  return html`<h1>Prompts</h1><p class="lead">What models are told. What keeps an answer to its sources cannot be changed; the rest can, and counts from the next question on.</p>
-    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Reading" />`}
+  return html`<h1>Prompts</h1><p class="lead">The instructions that models get. The part that keeps an answer to its sources is fixed. You can change the rest; a change applies from the next question on.</p>
+    ${error && html`<${Failure} error=${error} />`}${!data && !error && html`<${Spinner} label="Loading" />`}
     <ul class="sets">${data?.prompts.map(({ name, title, use, version, broken }) => html`<li key=${name}><a href=${address("prompts", [name])}>${title}</a>
-      <span class="hint">${use}</span>${version !== null && html`<span class="state">${broken ? "broken, not used" : `your own, version ${version}`}</span>`}</li>`)}</ul>`;
+      <span class="hint">${use}</span>${version !== null && html`<span class="state">${broken ? "invalid, not used" : `your own, version ${version}`}</span>`}</li>`)}</ul>`;
 }
 
 function Prompt({ name }) {
@@ -25,7 +25,7 @@ function Prompt({ name }) {
   const [draft, setDraft] = useState(null); // null: as it is
   const [problem, setProblem] = useState("");
   if (error) return html`<${Failure} error=${error} />`;
-  if (!data) return html`<${Spinner} label="Reading" />`;
+  if (!data) return html`<${Spinner} label="Loading" />`;
   const text = draft ?? data.text;
   const act = async (work, done) => {
     setProblem("");
@@ -39,26 +39,26 @@ function Prompt({ name }) {
   };
   const save = (event) => {
     event.preventDefault();
-    act(call("POST /v1/prompts/{name}", { path, body: { text, last_version: data.last_version } }), "Kept: it counts from the next question on");
+    act(call("POST /v1/prompts/{name}", { path, body: { text, last_version: data.last_version } }), "Saved: used from the next question on");
   };
   return html`<p class="eyebrow"><a href=${address("prompts")}>Prompts</a></p><h1>${data.title}</h1><p class="lead">${data.use}</p>
-    ${data.broken && html`<${Notice} kind="warn" title="Your text is not used: the shipped one is."><p>${data.broken}</p></>`}
+    ${data.broken && html`<${Notice} kind="warn" title="Your text is invalid: the default text is used."><p>${data.broken}</p></>`}
     <form class="form" onSubmit=${save}>
       <${Fixed} text=${data.before} />
       <label class="field">Text${data.placeholders.length > 0 && html` <span class="hint">with ${data.placeholders.map((one) => `{{${one}}}`).join(", ")}</span>`}
         <textarea class="prompt-text" rows=${Math.min(24, text.split("\n").length + 2)} spellcheck=${false} value=${text} data-focus onInput=${(event) => setDraft(event.target.value)}></textarea></label>
       <${Fixed} text=${data.after} />
       ${problem && html`<${Notice} kind="error">${problem}</>`}
-      <div class="form-end">${data.version !== null && html`<${Button} onClick=${() => act(call("DELETE /v1/prompts/{name}", { path }), "The shipped text is used again")}>Use the shipped text</>`}
-        <button class="button main" disabled=${draft === null || draft === data.text}><span>Keep</span></button></div></form>
+      <div class="form-end">${data.version !== null && html`<${Button} onClick=${() => act(call("DELETE /v1/prompts/{name}", { path }), "The default text is used again")}>Restore the default text</>`}
+        <button class="button main" disabled=${draft === null || draft === data.text}><span>Save</span></button></div></form>
     <${Trial} path=${path} text=${text} />
-    ${data.diff.length > 0 && html`<details><summary>Against the shipped text</summary><pre class="diff">${data.diff.slice(2).map((line, n) => html`<span key=${n} class=${{ "+": "added", "-": "left" }[line[0]] ?? ""}>${line}${"\n"}</span>`)}</pre></details>`}
+    ${data.diff.length > 0 && html`<details><summary>Changes from the default text</summary><pre class="diff">${data.diff.slice(2).map((line, n) => html`<span key=${n} class=${{ "+": "added", "-": "left" }[line[0]] ?? ""}>${line}${"\n"}</span>`)}</pre></details>`}
     ${data.versions.length > 0 && html`<h2>Versions</h2><ul class="sets">${data.versions.map(({ version, text: own, author, created_at: at }) => html`<li key=${version}>
-      <span>${version}. ${own === null ? "the shipped text" : "your own"}</span><span class="hint">${[new Date(at).toLocaleString(), author].filter(Boolean).join(", ")}</span>
-      ${version !== data.last_version && html`<button type="button" class="text-button" onClick=${() => act(call("POST /v1/prompts/{name}/rollback", { path, body: { version } }), `As in version ${version} again`)}>Go back to it</button>`}</li>`)}</ul>`}`;
+      <span>${version}. ${own === null ? "the default text" : "your own"}</span><span class="hint">${[new Date(at).toLocaleString(), author].filter(Boolean).join(", ")}</span>
+      ${version !== data.last_version && html`<button type="button" class="text-button" onClick=${() => act(call("POST /v1/prompts/{name}/rollback", { path, body: { version } }), `Version ${version} is restored`)}>Restore</button>`}</li>`)}</ul>`}`;
 }
 
-const Fixed = ({ text }) => text && html`<details class="hint"><summary>What stays as it is</summary><pre>${text}</pre></details>`;
+const Fixed = ({ text }) => text && html`<details class="hint"><summary>Fixed part</summary><pre>${text}</pre></details>`;
 
 function Trial({ path, text }) {
   const [state, setState] = useState({ busy: false, answer: null, error: "" });

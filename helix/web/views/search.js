@@ -24,7 +24,7 @@ export default function Search({ route }) {
   useEffect(() => { if (query.q !== undefined && query.q !== typed.trim()) setTyped(query.q); }, [query.q]);
   return html`<div class="page search-page"><h1>Search</h1>
     <form class="search-form" role="search" aria-label="Passages" onSubmit=${(event) => { event.preventDefault(); choose({}); }}>
-      <label class="unseen" for="search">Words to look for</label>
+      <label class="unseen" for="search">Search for</label>
       <input id="search" type="search" data-focus value=${typed} maxlength="500" placeholder="Search in all documents" autocomplete="off" onInput=${(event) => setTyped(event.target.value)} />
       <${Pick} label="Label" name="tag" all="All labels" chosen=${query.tag} list=${counts?.labels} onChoose=${choose} />
       <${Pick} label="Kind" name="kind" all="All kinds" chosen=${query.kind} list=${counts?.kinds} onChoose=${choose} />
@@ -64,12 +64,12 @@ function Found({ query }) {
       .then((told) => { setFound(told); setError(""); }, (problem) => problem.name !== "AbortError" && setError(problem.message));
     return () => controller.abort();
   }, [most]);
-  if (!q) return html`<p class="hint">Type words, a name or a question. Each passage opens where it stands.</p>`;
+  if (!q) return html`<p class="hint">Type words, a name or a question. Each result opens at its place in the document.</p>`;
   if (error) return html`<${Notice} kind="error" title="The search failed."><p>${error}</p></>`;
   if (!found) return html`<p><${Spinner} label="Searching" /></p>`;
   const { near_enough: near, results } = found;
   const narrowed = NAMES.some((name) => name !== "q" && query[name]);
-  return html`<p class="hint" role="status">${results.length === 0 ? `Nothing was found${narrowed ? ": search all documents, without the filters" : ""}.` : near ? `${results.length} ${results.length === 1 ? "passage" : "passages"}, best first` : "Nothing fits well. The nearest passages:"}</p>
+  return html`<p class="hint" role="status">${results.length === 0 ? `No results${narrowed ? ": clear the filters to search all documents" : ""}.` : near ? `${results.length} ${results.length === 1 ? "passage" : "passages"}, best first` : "No good match. The nearest passages:"}</p>
     <ol class="found">${results.map((one) => html`<li key=${one.chunk_id}><a href=${leadTo(one)}>
       <span class="found-place"><b>${one.title}</b>${placeOf(one, one.title) && html`<span class="hint">${placeOf(one, one.title)}</span>`}</span>
       <span class="found-text"><${Marked} text=${one.snippet} marks=${one.marks} /></span></a></li>`)}</ol>
