@@ -209,7 +209,7 @@ def test_a_model_that_cannot_see_says_so_and_nothing_is_lost(
     choose(page)
     _answered(page)
     conversation = id_of(page)
-    blind = "cannot read images"
+    blind = "cannot look at images"
     with (
         serving(library_url) as url,
         context.expect_event("response", lambda found: found.url == f"{url}/v1/about"),

@@ -61,7 +61,7 @@ def test_what_is_not_there_is_said_calmly_on_a_phone_in_the_dark(
         viewport={"width": 390, "height": 760}, is_mobile=True, has_touch=True, color_scheme="dark"
     )
     with watched(phone, site, "#/search?q=capital+of+Mongolia") as page:
-        expect(page.get_by_role("status").filter(has_text="Nothing fits well")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="No good match")).to_be_visible()
         assert fits(page)
         assert serious(page) == []
     phone.close()

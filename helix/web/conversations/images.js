@@ -12,7 +12,7 @@ import { draftImagesOf, setDraft, setDraftImages } from "./drafts.js";
 
 const MOST = 5; // of one question
 const LARGEST_MB = 10; // as the server has it
-const BLIND = "The model of this server cannot read images. Its operator can set one that can (HELIX_LLM).";
+const BLIND = "The model of this server cannot look at images. Its operator can set one that can (HELIX_LLM).";
 const SAID = {
   413: `The image is too large: ${LARGEST_MB} MB is the most. Make it smaller and try again.`,
   415: "This file is not a supported image. Use PNG, JPEG, WebP, HEIC or HEIF.",
