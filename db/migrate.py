@@ -1,8 +1,8 @@
 """``python -m db.migrate``: bring the database of DATABASE_URL to the schema of ``schema.sql``.
 
-An empty database gets ``schema.sql``, one of an earlier version the numbered steps of ``upgrades``
-that it lacks, and each of them ``repeatable.sql``. It is one transaction under an advisory lock:
-any number may run at once, again, or be killed halfway.
+An empty database gets the tables of ``schema.sql``, one of an earlier version the numbered steps of
+``upgrades`` that it lacks, and each of them the second part of ``schema.sql``. It is one
+transaction under an advisory lock: any number may run at once, again, or be killed halfway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from db.url import HOW, explain, open_database, place_of, redact
 
 _FOLDER = Path(__file__).parent
 SCHEMA = _FOLDER / "schema.sql"
-REPEATABLE = _FOLDER / "repeatable.sql"
 UPGRADES = {int(file.name[:4]): file for file in (_FOLDER / "upgrades").glob("[0-9]*.sql")}
 """The step that leads to each version, from the one before it."""
 NEWEST_VERSION = max(UPGRADES)
@@ -37,6 +36,7 @@ RECOVERY_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 _RECOVERING = re.compile(r"the database system is (starting|in recovery|not (yet )?accepting)")
 
+_SECOND_PART = "\n-- === What every migration makes sure of"
 _LOCK_KEY = 0x48656C6978  # "Helix"
 # helix/storage/indexes.py takes them too, in this order
 _INDEX_LOCK_KEYS = 7_416_203_311_871_154, 7_416_203_311_871_158
@@ -104,6 +104,16 @@ def migrate(url: str) -> None:
             ) from None
 
 
+def schema_parts() -> tuple[bytes, bytes]:
+    """SQL that makes the tables, and what every migration makes sure of.
+
+    The transaction that ``schema.sql`` has for psql is left out: callers are in one of their own.
+    """
+    inside = SCHEMA.read_text().partition("\nBEGIN;\n")[2].removesuffix("\nCOMMIT;\n")
+    tables, heading, rest = inside.partition(_SECOND_PART)
+    return tables.encode(), f"{heading}{rest}".encode()
+
+
 def begin_change(connection: psycopg.Connection) -> None:
     """Wait for the turn to change the schema, in the caller's transaction, which keeps it.
 
@@ -120,16 +130,22 @@ def begin_change(connection: psycopg.Connection) -> None:
 def apply(connection: psycopg.Connection, version: int, place: str) -> None:
     """Run what leads from ``version`` to NEWEST_VERSION, in the caller's transaction."""
     _refuse_newer(version, place)
-    steps = [UPGRADES[number] for number in sorted(UPGRADES) if number > version]
-    for file in steps if version else [SCHEMA]:
-        connection.execute(file.read_bytes())
+    tables, repeatable = schema_parts()
+    steps = [UPGRADES[number].read_bytes() for number in sorted(UPGRADES) if number > version]
+    for script in steps if version else [tables]:
+        connection.execute(script)
     if version < NEWEST_VERSION:
-        connection.execute(
-            "INSERT INTO schema_version (version) VALUES (%s)"
-            " ON CONFLICT (only_row) DO UPDATE SET version = excluded.version, applied_at = now()",
-            (NEWEST_VERSION,),
-        )
-    connection.execute(REPEATABLE.read_bytes())
+        record_version(connection, NEWEST_VERSION)
+    connection.execute(repeatable)
+
+
+def record_version(connection: psycopg.Connection, version: int) -> None:
+    """Note which version the schema is of, in the caller's transaction."""
+    connection.execute(
+        "INSERT INTO schema_version (version) VALUES (%s)"
+        " ON CONFLICT (only_row) DO UPDATE SET version = excluded.version, applied_at = now()",
+        (version,),
+    )
 
 
 def _refuse_newer(version: int, place: str) -> None:

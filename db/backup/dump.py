@@ -65,6 +65,7 @@ def _save(connection: psycopg.Connection, writer: Writer, made_by: str) -> Manif
     tables = {
         table: _copy_out(connection, writer, table, stored) for table, stored in columns.items()
     }
+    made, repeatable = migrate.schema_parts()
     # Read after the rows, a sequence is never behind them: it is in no snapshot.
     sequences = {name: _position(connection, name) for name in sequences_of(connection, names)}
     manifest = Manifest(
@@ -75,8 +76,8 @@ def _save(connection: psycopg.Connection, writer: Writer, made_by: str) -> Manif
         postgres=connection.info.server_version,
         tables=tables,
         scripts={
-            SCHEMA: writer.add(SCHEMA, [migrate.SCHEMA.read_bytes()]),
-            REPEATABLE: writer.add(REPEATABLE, [migrate.REPEATABLE.read_bytes()]),
+            SCHEMA: writer.add(SCHEMA, [made]),
+            REPEATABLE: writer.add(REPEATABLE, [repeatable]),
         },
         columns=columns,
         sequences=sequences,

@@ -119,12 +119,10 @@ def _make_schema(
 ) -> None:
     """The tables as the backup had them. SQL of the file is run only for an earlier schema."""
     if manifest.schema_version == migrate.NEWEST_VERSION:
-        connection.execute(migrate.SCHEMA.read_bytes())
+        connection.execute(migrate.schema_parts()[0])
     else:
         connection.execute(archive.read(SCHEMA))
-    connection.execute(
-        "INSERT INTO schema_version (version) VALUES (%s)", (manifest.schema_version,)
-    )
+    migrate.record_version(connection, manifest.schema_version)
 
 
 def _load(connection: psycopg.Connection, manifest: Manifest, archive: zipfile.ZipFile) -> None:

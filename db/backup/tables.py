@@ -73,7 +73,7 @@ class Names:
     @classmethod
     def of_this_helix(cls) -> Names:
         """The names of the schema that is installed here."""
-        return cls.of(f"{migrate.SCHEMA.read_text()}\n{migrate.REPEATABLE.read_text()}")
+        return cls.of(migrate.SCHEMA.read_text())
 
 
 def columns_of_tables(connection: psycopg.Connection, names: Names) -> dict[str, list[str]]:

@@ -184,7 +184,8 @@ def test_a_backup_of_an_earlier_schema_is_upgraded(
     step, whole = tmp_path / "step.sql", tmp_path / "schema.sql"
     added = "ALTER TABLE documents ADD COLUMN shelf text NOT NULL DEFAULT 'none';"
     step.write_text(added)
-    whole.write_text(f"{migration.SCHEMA.read_text()}\n{added}")
+    heading = "-- === What every"
+    whole.write_text(migration.SCHEMA.read_text().replace(heading, f"{added}\n{heading}"))
     monkeypatch.setitem(UPGRADES, NEWEST_VERSION + 1, step)
     monkeypatch.setattr(migration, "SCHEMA", whole)
     monkeypatch.setattr(migration, "NEWEST_VERSION", NEWEST_VERSION + 1)
@@ -239,9 +240,11 @@ def test_what_is_not_helixs_stays(filled: str, backup: Path) -> None:
 def test_a_failure_on_the_way_changes_nothing(
     filled: str, backup: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "repeatable.sql"
-    broken.write_text(migration.REPEATABLE.read_text() + "DROP TABLE nowhere;")
-    monkeypatch.setattr(migration, "REPEATABLE", broken)
+    broken = tmp_path / "schema.sql"
+    broken.write_text(
+        migration.SCHEMA.read_text().replace("\nCOMMIT;", "\nDROP TABLE nowhere;\nCOMMIT;")
+    )
+    monkeypatch.setattr(migration, "SCHEMA", broken)
     before = catalog(filled), all_rows(filled)
     with pytest.raises(DatabaseError, match=r'cannot be restored .*"nowhere" does not exist'):
         restore(filled, backup, replace=True)

@@ -72,7 +72,7 @@ def test_migrating_again_keeps_what_is_there(
 def test_a_failed_migration_leaves_nothing(bare_database_url: str) -> None:
     with psycopg.connect(bare_database_url) as connection:
         connection.execute("CREATE TABLE feedback (other text)")
-    with pytest.raises(DatabaseError, match=r'cannot be applied at .*"feedback" already') as raised:
+    with pytest.raises(DatabaseError, match=r"cannot be applied at .*column") as raised:
         migrate(bare_database_url)
     assert "\n" not in str(raised.value)
     assert set(columns(bare_database_url)) == {"feedback"}
