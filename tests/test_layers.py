@@ -27,7 +27,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 
 FLOORS = (
     {"contract", "errors", "fairness", "language", "startup"},
-    {"client", "local_models", "pdfium", "prompts", "settings", "sandbox"},
+    {"client", "local_models", "pdfium", "plugins", "prompts", "settings", "sandbox"},
     {"telemetry"},
     {"domain"},
     {"evidence"},

@@ -8,6 +8,7 @@ from helix.agent.agent import Agent, Drive
 from helix.agent.offline.planner import OfflinePlanner
 from helix.agent.plan_driver import follow_plan
 from helix.agent.run import Bounds, Run
+from helix.agent.tools import all_tools
 from helix.library.access import Library
 from helix.providers.base import LanguageModel
 from helix.retrieval.gated_retriever import GatedRetriever
@@ -19,7 +20,7 @@ def build_agent(
 ) -> Agent:
     """The agent over ``retriever``, within the bounds of ``settings``."""
     bounds = Bounds(settings.agent_steps, settings.agent_seconds, settings.agent_tokens)
-    return Agent(_drive_of(llm), retriever, library, settings, bounds)
+    return Agent(_drive_of(llm), retriever, library, settings, bounds, all_tools())
 
 
 def _drive_of(llm: LanguageModel) -> Drive:

@@ -192,8 +192,7 @@ class _ModelTool(AsyncBaseTool):
 
     @property
     def metadata(self) -> ToolMetadata:
-        description = prompt(f"tool_{self._tool.name}")
-        return ToolMetadata(description, self._tool.name, fn_schema=self._tool.arguments)
+        return ToolMetadata(self._tool.about(), self._tool.name, fn_schema=self._tool.arguments)
 
     def call(self, input: Any) -> LlamaToolOutput:  # noqa: A002  the name is LlamaIndex's
         raise NotImplementedError("tools of an agent are awaited")

@@ -25,7 +25,8 @@ DONE = "done"
 HELD = frozenset({
     "search_library", "compare_documents", "list_documents", "calculator", "current_time"
 })  # fmt: skip
-"""The tools that are offered: few, with few arguments, for models that are confused by more."""
+"""The tools that are offered, beside those of plugins: few, with few arguments, for models that are
+confused by more."""
 _LONGEST = 300
 _MOST_ITEMS = 8
 _KEPT = ("type", "items", "description")
@@ -39,7 +40,7 @@ async def drive_by_schema(llm: LanguageModel, run: Run) -> None:
         BoundReached: a bound of the run came first.
         UpstreamError: the model failed.
     """
-    tools = [tool for tool in run.offered if tool.name in HELD]
+    tools = [tool for tool in run.offered if tool.name in HELD or tool.description]
     assert llm.schema_options is not None, "a model whose server knows schemas"
     options = llm.schema_options(calls_schema(tools))
     messages = _first_messages(tools, run)
@@ -72,7 +73,7 @@ def _first_messages(tools: Sequence[AnyTool], run: Run) -> list[ChatMessage]:
 def _line(tool: AnyTool) -> str:
     """A tool as the model reads of it: the form of its call, and the beginning of what it does."""
     form = {"tool": tool.name} | dict.fromkeys(_required(tool), "…")
-    about = prompt(f"tool_{tool.name}").split("\n", 1)[0]
+    about = tool.about().split("\n", 1)[0]
     return f"{json.dumps(form, ensure_ascii=False)}: {about}"
 
 

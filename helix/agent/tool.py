@@ -1,8 +1,9 @@
 """A tool's interface: its name, arguments, context and output.
 
-A tool's description for the model is the prompt ``tool_<name>``. The limits of a tool (tenant,
-scope, time zone, permission to fetch) are in its context, which is fixed before the first call:
-never in its arguments, which a model writes after it has read documents of strangers.
+A tool's description for the model is the prompt ``tool_<name>``, or the tool's own (a plugin's).
+The limits of a tool (tenant, scope, time zone, permission to fetch) are in its context, which is
+fixed before the first call: never in its arguments, which a model writes after it has read
+documents of strangers.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from helix.domain.scope import Scope
 from helix.domain.tool_results import ToolResult
 from helix.errors import HelixError
 from helix.library.access import Library
+from helix.prompts import prompt
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.settings import Settings
 
@@ -119,13 +121,19 @@ def _always(_: ToolContext) -> bool:
 class Tool(Generic[_Arguments]):
     """One tool: ``run`` is called with validated arguments, and raises ToolFailure for the model.
 
-    ``is_offered`` says whether the tool may be called for this answer.
+    ``is_offered`` says whether the tool may be called for this answer. ``description`` stands in
+    place of a prompt; a plugin's tool needs one.
     """
 
     name: str
     arguments: type[_Arguments]
     run: Callable[[_Arguments, ToolContext], Awaitable[ToolOutput]]
     is_offered: Callable[[ToolContext], bool] = field(default=_always)
+    description: str = ""
+
+    def about(self) -> str:
+        """The description for a model."""
+        return self.description or prompt(f"tool_{self.name}")
 
 
 AnyTool = Tool[Any]

@@ -30,6 +30,7 @@ from helix.storage.file_moves import counts
 from helix.storage.indexes import INDEX_NAME
 from helix.storage.objects import delete_objects, put_object, read_object
 from helix.storage.replicas import IDENTITY, LAG, POSITION, problem_of
+from helix.storage.statements import upkeep as sql
 from helix.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -99,6 +100,19 @@ async def examine(day: date | None = None) -> AsyncGenerator[Check, None]:
         async for check in _opened_embedder(stack, settings, day, with_vectors=database_ok):
             yield check
         yield await _opened_model(stack, settings, day)
+    for check in await asyncio.to_thread(_plugins):
+        yield check
+
+
+def _plugins() -> list[Check]:
+    """The plugins of installed packages; the service starts without those that fail."""
+    from helix.commands.plugins import problems
+    from helix.plugins import GROUPS, installed
+
+    count = sum(len(installed(group)) for group in GROUPS)
+    found = [Check("plugin", True, problem, warns=True) for problem in problems()]
+    summary = f"{count - len(found)} in use; `helix plugins` lists them"
+    return [Check("plugins", True, summary), *found] if count else []
 
 
 async def _opened_database(
@@ -258,18 +272,14 @@ def bucket_check(connection: psycopg.Connection, address: str) -> Check:
 
 
 def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:
-    row = connection.execute(
-        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
-    ).fetchone()
+    row = connection.execute(sql.PGVECTOR_VERSION).fetchone()
     if row is None and embedded:
         return [Check("schema", True, "none yet: the first command that needs it makes it")]
     if row is None or not schema_ready(connection):
         version = f"pgvector {row[0]}" if row else "no pgvector in this database"
         return [Check("schema", False, f"missing or old ({version}): run `python -m db.migrate`")]
-    index = connection.execute("SELECT to_regclass(%s)", (INDEX_NAME,)).fetchone()
-    counts = connection.execute(
-        "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
-    ).fetchone()
+    index = connection.execute(sql.INDEX_IS_THERE, (INDEX_NAME,)).fetchone()
+    counts = connection.execute(sql.LIBRARY_SIZE).fetchone()
     assert counts is not None
     if index is None or index[0] is None:
         finding = "missing, so every search reads every chunk: run `python -m db.migrate`"

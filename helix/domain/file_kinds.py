@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import mimetypes
 import re
 import struct
 from collections import Counter
@@ -12,6 +13,8 @@ from pathlib import PurePath
 from urllib.parse import unquote, urlsplit
 
 import filetype
+
+from helix.plugins import READERS, plugins
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,22 @@ _HTML_LIKELY = re.compile(
 )
 
 
-def sniff(data: bytes, name: str = "") -> str | None:
-    """The kind (of KINDS) of a file with these bytes, or None: ``problem`` then says why.
+def media_of(kind: str) -> Media | None:
+    """The kind of this name: one of KINDS, or what a plugin reads; None where there is neither."""
+    if kind in KINDS or kind not in plugins(READERS):
+        return KINDS.get(kind)
+    mime = mimetypes.types_map.get(f".{kind}", "application/octet-stream")
+    return Media(kind, mime, (f".{kind}",))
 
-    A wrong suffix is no obstacle; a name decides only between kinds of text.
+
+def sniff(data: bytes, name: str = "") -> str | None:
+    """The kind of a file with these bytes, or None: ``problem`` then says why.
+
+    A wrong suffix is no obstacle; a name decides only between kinds of text, and for the files that
+    a plugin reads: their signatures are not known here.
     """
+    if (named := _by_name(name)) is not None and named not in KINDS:
+        return named
     if data.startswith(b"PK\x03\x04"):
         return _zip_kind(data)
     if _is_pdf(data, name):
@@ -82,7 +96,7 @@ def sniff(data: bytes, name: str = "") -> str | None:
 
 
 def supported_name(name: str) -> bool:
-    """True if a file of this name is worth opening: its suffix is one of KINDS."""
+    """True if a file of this name is worth opening: its suffix is of KINDS, or of a plugin."""
     return _by_name(name) is not None
 
 
@@ -120,7 +134,10 @@ def _suffix(name: str) -> str:
 
 
 def _by_name(name: str) -> str | None:
-    return _BY_SUFFIX.get(_suffix(name))
+    suffix = _suffix(name)
+    if suffix in _BY_SUFFIX or not suffix:
+        return _BY_SUFFIX.get(suffix)
+    return suffix[1:] if suffix[1:] in plugins(READERS) else None
 
 
 def _is_pdf(data: bytes, name: str) -> bool:

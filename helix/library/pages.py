@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from helix.domain.boxes import Box, boxes_of, spans_in
-from helix.domain.file_kinds import KINDS
+from helix.domain.file_kinds import media_of
 from helix.errors import BadRequest
 from helix.library.access import Library, Row
 from helix.library.documents import no_document
@@ -142,7 +142,8 @@ async def file_of_page(library: Library, document_id: int, number: int) -> str:
     if row is None:
         raise no_document(document_id)
     if row["media"] != "pdf":
-        kind = KINDS[row["media"]].name if row["media"] in KINDS else "no"
+        media = media_of(row["media"])
+        kind = media.name if media else "no"
         raise NotFound(f"document {document_id} has no printed pages: it is a {kind} file")
     if row["file_hash"] is None:
         raise file_not_kept(document_id, row["source_uri"])

@@ -2,18 +2,22 @@
 
 ``HELIX_LLM`` and ``HELIX_EMBEDDER`` are ``kind`` or ``kind:model``. A factory takes the settings
 and the model name after the colon (empty where there is none); an embedder's also whether it may be
-patient.
+patient. A kind that is not in the tables may be a plugin's (docs/plugins.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from helix.errors import SettingsError
+from helix.plugins import EMBEDDERS as EMBEDDER_PLUGINS
+from helix.plugins import LLMS, plugins
 from helix.providers.base import Embedder, LanguageModel
 from helix.settings import Settings
+
+_Made = TypeVar("_Made")
 
 EMBEDDERS: Mapping[str, str] = {
     "gemini": "helix.providers.gemini:gemini_embedder",
@@ -55,24 +59,33 @@ def build_next_embedder(settings: Settings, *, patient: bool = False) -> Embedde
 def _embedder(variable: str, name: str, settings: Settings, patient: bool) -> Embedder:
     # an embedder is known by the name it was chosen by, which may be the next one's
     chosen = settings.model_copy(update={"embedder": name})
-    embedder = _build(EMBEDDERS, variable, name, chosen, patient=patient)
-    assert isinstance(embedder, Embedder)
-    return embedder
+    given = _factory(EMBEDDERS, EMBEDDER_PLUGINS, variable, name)
+    return _checked(given(chosen, _model(name), patient=patient), Embedder, variable, name)
 
 
 def build_llm(settings: Settings) -> LanguageModel:
     """The language model that ``HELIX_LLM`` names; raises as build_embedder does."""
-    llm = _build(LANGUAGE_MODELS, "HELIX_LLM", settings.llm, settings)
-    assert isinstance(llm, LanguageModel)
-    return llm
+    given = _factory(LANGUAGE_MODELS, LLMS, "HELIX_LLM", settings.llm)
+    return _checked(given(settings, _model(settings.llm)), LanguageModel, "HELIX_LLM", settings.llm)
 
 
-def _build(
-    table: Mapping[str, str], variable: str, name: str, settings: Settings, **how: bool
-) -> Any:
-    kind, _, model = name.partition(":")
-    if kind not in table:
-        known = ", ".join(sorted(table))
-        raise SettingsError(f"{variable} names an unknown provider {kind!r}: it knows {known}")
-    module, _, factory = table[kind].partition(":")
-    return getattr(import_module(module), factory)(settings, model, **how)
+def _factory(table: Mapping[str, str], group: str, variable: str, name: str) -> Any:
+    kind = name.partition(":")[0]
+    if kind in table:
+        module, _, factory = table[kind].partition(":")
+        return getattr(import_module(module), factory)
+    if kind in (added := plugins(group)):
+        return added[kind].call
+    known = ", ".join(sorted({*table, *added}))
+    raise SettingsError(f"{variable} names an unknown provider {kind!r}: it knows {known}")
+
+
+def _model(name: str) -> str:
+    return name.partition(":")[2]
+
+
+def _checked(made: Any, kind: type[_Made], variable: str, name: str) -> _Made:
+    if not isinstance(made, kind):
+        what = type(made).__name__
+        raise SettingsError(f"{variable}={name}: its provider gave a {what}, no {kind.__name__}")
+    return made

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
-from helix.domain.file_kinds import KINDS
+from helix.domain.file_kinds import KINDS, media_of
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.document_list import DocumentFilter, Status
@@ -26,7 +26,7 @@ def _wanted(
     since: Annotated[datetime | None, Query(description="Stored then or later")] = None,
     until: Annotated[datetime | None, Query(description="Stored then or before")] = None,
 ) -> DocumentFilter:
-    if strange := set(file_format or ()) - set(KINDS):
+    if strange := [kind for kind in file_format or () if media_of(kind) is None]:
         raise BadRequest(f"there is no format {min(strange)[:80]!r}: there are {', '.join(KINDS)}")
     for name, moment in (("since", since), ("until", until)):
         if moment is not None and moment.tzinfo is None:

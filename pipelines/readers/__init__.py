@@ -6,44 +6,15 @@ and all the time it is given, and it may crash; nothing but its own file is lost
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib import import_module
 
-from helix.domain.pages import PrintedPage
-from helix.domain.records import Section
-from helix.domain.tables import Table
-
-
-class UnreadableFile(Exception):
-    """A file cannot be read as what it is; the message is the reason, for its owner to read."""
-
-
-@dataclass(frozen=True)
-class ReadText:
-    """The result of a reader.
-
-    ``text`` is the whole text and ``title`` the document's own, where it has one. No sections is
-    one section. ``warnings`` name what could not be read although the rest was ("page 3: a scan,
-    and OCR is not installed: pip install 'helix-answers[ocr]'"). ``tables`` are in the order of the
-    text; ``pages`` are those of a PDF. ``heading`` is the largest heading of a first page, for a
-    title where the format's own says nothing.
-    """
-
-    text: str
-    title: str | None = None
-    sections: tuple[Section, ...] = ()
-    warnings: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    pages: tuple[PrintedPage, ...] = ()
-    heading: str | None = None
-
-
-Progress = Callable[[int, int], None]
-"""Hears (pages read, pages in all); pages, slides or sheets. A reader without them never calls."""
-
-Reader = Callable[[bytes, Progress], ReadText]
-"""Raises UnreadableFile."""
+from helix.domain.read_text import Progress as Progress
+from helix.domain.read_text import Reader as Reader
+from helix.domain.read_text import ReadText as ReadText
+from helix.domain.read_text import UnreadableFile as UnreadableFile
+from helix.plugins import READERS as READER_PLUGINS
+from helix.plugins import plugins
 
 READERS = {
     "text": "pipelines.readers.plain_text:read",
@@ -59,14 +30,25 @@ READERS = {
 """Kind of file to ``module:function``; a module is imported when such a file turns up."""
 
 
+def reader_of(kind: str, readers: Mapping[str, str] = READERS) -> str:
+    """``module:function`` of the reader of ``kind``: one of ``readers``, else a plugin's.
+
+    Raises:
+        UnreadableFile: there is none.
+    """
+    if kind in readers:
+        return readers[kind]
+    if plugin := plugins(READER_PLUGINS).get(kind):
+        return plugin.target
+    raise UnreadableFile(f"no reader for {kind}")
+
+
 def read(kind: str, data: bytes, progress: Progress = lambda done, total: None) -> ReadText:
     """The text of ``data``, by the reader of ``kind``.
 
     Raises:
         UnreadableFile: no reader, or the reader's reason.
     """
-    if kind not in READERS:
-        raise UnreadableFile(f"no reader for {kind}")
-    module, _, function = READERS[kind].partition(":")
+    module, _, function = reader_of(kind).partition(":")
     reader: Reader = getattr(import_module(module), function)
     return reader(data, progress)

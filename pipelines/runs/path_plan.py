@@ -14,13 +14,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from helix.domain.file_kinds import problem, sniff
 from helix.errors import StoreUnavailable
 from helix.library.run_files import NewFile, add_files, fail_file, retag, set_unchanged
 from helix.library.runs import create_run, find_open_run, finish_run, set_stage
@@ -29,8 +27,10 @@ from helix.storage.connections import Connected
 from helix.storage.database import open_url
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
 from helix.storage.stored_documents import fingerprints, sources_without_file
-from pipelines.files.recipe import ChunkSizes, Fingerprint, is_unchanged
+from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
+from pipelines.runs.planned_files import FileLimits, PlannedFile, planned
+from pipelines.runs.source_plan import files_of_source, is_of_plugin, unless_unchanged
 
 if TYPE_CHECKING:
     from helix.store import ChunkStore
@@ -39,38 +39,8 @@ _BATCH_BYTES = 8 * 2**20  # of one transaction's files: memory stays flat howeve
 _BATCH_FILES = 200
 
 
-@dataclass(frozen=True)
-class PlannedFile:
-    """A file looked at: its bytes where it is to be read, else its outcome.
-
-    ``reason`` says why it cannot be read.
-    """
-
-    source_uri: str
-    data: bytes = b""
-    media: str = ""
-    title: str | None = None
-    content_hash: str = ""
-    origin: dict[str, Any] | None = None
-    reason: str = ""
-    unchanged: bool = False
-
-
 class RunCancelled(Exception):
     """Somebody cancelled the run while it was being planned."""
-
-
-@dataclass(frozen=True)
-class FileLimits:
-    """The largest file in bytes, and the recipe that documents are made by."""
-
-    largest: int
-    recipe: str
-
-    @classmethod
-    def of(cls, settings: Settings) -> FileLimits:
-        """HELIX_MAX_FILE_MB, and the recipe of the sizes of chunks."""
-        return cls(settings.max_file_mb * 2**20, ChunkSizes.of(settings).recipe)
 
 
 class FileHashes:
@@ -133,12 +103,14 @@ async def nothing_to_do(
 def plan_paths(
     store: ChunkStore, run_id: int, options: dict[str, Any], limits: FileLimits, hashes: FileHashes
 ) -> None:
-    """Add the files below the paths of a run of the store's tenant.
+    """Add the files below the paths of a run of the store's tenant, and those of its sources.
 
     Raises:
         RunCancelled, StoreUnavailable: as they say.
     """
-    walked = scan(options["paths"], Path(options["base"]))
+    sources = [given for given in options["paths"] if is_of_plugin(given)]
+    paths = [given for given in options["paths"] if given not in sources]
+    walked = scan(paths, Path(options["base"]))
     with store.connection() as connection:
         set_stage(connection, run_id, "scan", ignored=walked.ignored)
         uris = [source.source_uri for source in walked.sources]
@@ -156,6 +128,11 @@ def plan_paths(
     )  # fmt: skip
     for batch in _batches(inspected):
         add_files_to_run(store, run_id, batch, tags, keeping)
+    for batch in _batches(file for given in sources for file in files_of_source(given, limits)):
+        with store.connection() as connection:
+            stored = fingerprints(connection, store.tenant, [file.source_uri for file in batch])
+        known = [unless_unchanged(file, stored.get(file.source_uri), limits) for file in batch]
+        add_files_to_run(store, run_id, known, tags, keeping)
 
 
 def inspect(
@@ -175,9 +152,8 @@ def inspect(
         status = source.path.stat()
         if not stat.S_ISREG(status.st_mode):
             return PlannedFile(uri, reason="not a file")  # a pipe would be waited for for ever
-        if status.st_size > limits.largest:
-            reason = f"{status.st_size / 2**20:.0f} MB; the limit is {limits.largest // 2**20}"
-            return PlannedFile(uri, reason=f"{reason} (HELIX_MAX_FILE_MB)")
+        if too_large := limits.problem_of(status.st_size):
+            return PlannedFile(uri, reason=too_large)
         if stored and not with_bytes:  # its bytes are needed only where they are others
             content_hash = hashes.of(source.path, status)
             if is_unchanged(stored, content_hash, title, limits.recipe):
@@ -186,10 +162,7 @@ def inspect(
     except OSError as error:
         why = error.strerror or type(error).__name__
         return PlannedFile(uri, reason=f"cannot be read: {why}")
-    media = sniff(data, source.path.name)
-    if media is None:
-        return PlannedFile(uri, reason=problem(data, source.path.name))
-    return PlannedFile(uri, data, media, title, hashlib.sha256(data).hexdigest())
+    return planned(uri, data, source.path.name, title)
 
 
 def _batches(files: Iterable[PlannedFile]) -> Iterator[list[PlannedFile]]:

@@ -27,7 +27,8 @@ from helix.telemetry.logs import where
 from pipelines.files.embedding import RunBatch
 from pipelines.files.ingestion import FileIngestion, Tools
 from pipelines.outages import in_database, through_outages
-from pipelines.runs.path_plan import FileHashes, FileLimits, RunCancelled, plan_paths
+from pipelines.runs.path_plan import FileHashes, RunCancelled, plan_paths
+from pipelines.runs.planned_files import FileLimits
 from pipelines.runs.study_runs import carry_out_study
 from pipelines.runs.web_plan import plan_web
 

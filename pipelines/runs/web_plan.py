@@ -26,7 +26,8 @@ from pipelines.crawler.results import (
 from pipelines.crawler.urls import origin_of
 from pipelines.files.recipe import ChunkSizes
 from pipelines.outages import in_database, through_outages
-from pipelines.runs.path_plan import PlannedFile, add_files_to_run
+from pipelines.runs.path_plan import add_files_to_run
+from pipelines.runs.planned_files import PlannedFile
 
 # A page of an older recipe is read again, so its bytes are needed: it does not count as known.
 _KNOWN = """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from helix.sandbox import Frames, NoAnswer, Request, SandboxFailed
 from helix.sandbox import Sandbox as Processes
 from helix.sandbox.frames import WRONG
-from pipelines.readers import READERS, ReadText, UnreadableFile
+from pipelines.readers import READERS, ReadText, UnreadableFile, reader_of
 from pipelines.sandbox import answer
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ReadLimits:
 class Sandbox:
     """Reads files, ``processes`` at once, each in a limited process; belongs to one event loop.
 
-    ``readers`` maps a kind to its ``module:function``.
+    ``readers`` maps a kind to its ``module:function``; those of plugins come on top.
     """
 
     def __init__(
@@ -78,8 +78,6 @@ class Sandbox:
             UnreadableFile: the file, or what reading it would take; the message says which.
             SandboxFailed: files cannot be read at all here.
         """
-        if kind not in self._readers:
-            raise UnreadableFile(f"no reader for {kind}")
         request = self._request(kind, len(data))
 
         async def take(frames: Frames) -> ReadText:
@@ -122,7 +120,7 @@ class Sandbox:
         await asyncio.gather(self._processes.aclose(), self._packing.aclose())
 
     def _request(self, kind: str, size: int) -> Request:
-        reader = self._readers[kind]
+        reader = reader_of(kind, self._readers)
         options = {"reader": reader, "text_chars": self._limits.text_chars}
         seconds = self._limits.seconds_for(kind, size)
         return self._limited(_WORK, size, options, [reader.partition(":")[0]], seconds)

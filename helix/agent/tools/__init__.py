@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from helix.agent.tool import AnyTool
+import logging
+from functools import cache
+
+from helix.agent.tool import AnyTool, Tool
 from helix.agent.tools.analyze_document import ANALYZE_DOCUMENT
 from helix.agent.tools.calculator import CALCULATOR
 from helix.agent.tools.compare_documents import COMPARE_DOCUMENTS
@@ -13,6 +16,10 @@ from helix.agent.tools.outline import OUTLINE
 from helix.agent.tools.query_table import QUERY_TABLE
 from helix.agent.tools.read_document import READ_DOCUMENT
 from helix.agent.tools.search_library import SEARCH_LIBRARY
+from helix.plugins import TOOLS as TOOL_PLUGINS
+from helix.plugins import loaded
+
+_logger = logging.getLogger(__name__)
 
 TOOLS: tuple[AnyTool, ...] = (
     SEARCH_LIBRARY,
@@ -26,3 +33,16 @@ TOOLS: tuple[AnyTool, ...] = (
     CURRENT_TIME,
     FETCH_PAGE,
 )
+
+
+@cache
+def all_tools() -> tuple[AnyTool, ...]:
+    """Helix's tools and those of plugins; one that cannot be used is logged and left out."""
+    added = []
+    for plugin, tool in loaded(TOOL_PLUGINS, (tool.name for tool in TOOLS)):
+        if not isinstance(tool, Tool) or tool.name != plugin.name or not tool.description:
+            reason = "it is no Tool of this name with a description"
+            _logger.error("%s", plugin.failed(reason))
+        else:
+            added.append(tool)
+    return (*TOOLS, *added)

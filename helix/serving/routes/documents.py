@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.facts import EDITABLE
-from helix.domain.file_kinds import KINDS
+from helix.domain.file_kinds import media_of
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Row
@@ -104,7 +104,8 @@ async def file(
     name = quote(kept.source_uri.rpartition("/")[2], safe="") or "file"
     shown = inline and kept.media in SHOWN
     way = "inline" if shown else "attachment"
-    mime = KINDS[kept.media].mime if kept.media in KINDS else "application/octet-stream"
+    media = media_of(kept.media)
+    mime = media.mime if media else "application/octet-stream"
     return StreamingResponse(
         file_parts(caller.library, kept),
         media_type=SHOWN[kept.media] if shown else mime,
