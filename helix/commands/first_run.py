@@ -19,13 +19,13 @@ from db.url import open_database, place_of
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import SettingsError, StoreUnavailable
 from helix.settings import Settings, load_settings
+from helix.storage.statements import upkeep as sql
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
 _NAMED = 5
 """Models of a server that are told."""
-_IS_EMPTY = "SELECT NOT EXISTS (SELECT FROM documents WHERE tenant_id = %s)"
 
 
 def settings_of_first_run(
@@ -178,7 +178,7 @@ def prepared(settings: Settings, samples: bool | None) -> Iterator[None]:
 
 
 def _is_empty(connection: Connected) -> bool:
-    row = connection.execute(_IS_EMPTY, (DEFAULT_TENANT,)).fetchone()
+    row = connection.execute(sql.IS_EMPTY, (DEFAULT_TENANT,)).fetchone()
     return bool(row and row[0])
 
 

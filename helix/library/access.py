@@ -16,6 +16,7 @@ from helix.library.watch import Watch
 from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.connections import become
+from helix.storage.statements import compose as compose
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -27,11 +28,6 @@ LARGE_BYTES = 16 * 2**20
 _TRIES = 3
 _AT_ONCE = 50
 """Items that ``change_each`` deals with on one turn of a connection."""
-
-
-def compose(template: str, **fragments: str) -> str:
-    """A statement from constant fragments of SQL; values are bound, never composed."""
-    return template.format(**fragments)
 
 
 class LibraryStore(Protocol):

@@ -13,6 +13,7 @@ from helix.errors import HelixError
 from helix.library.background import in_background
 from helix.privacy.contact_files import keep_contacts, take_contacts
 from helix.privacy.counter import Contact, SocketCounter, process_counter
+from helix.storage.statements import privacy as sql
 from helix.storage.tenant_store import TenantStore
 
 Process = Literal["serving", "ingesting", "fetching"]
@@ -20,19 +21,8 @@ Process = Literal["serving", "ingesting", "fetching"]
 
 FLUSH_SECONDS = 5
 
-_ADD = """
-INSERT INTO contacts AS c (process, kind, host, port, n)
-SELECT %(process)s, * FROM unnest(%(kinds)s::text[], %(hosts)s::text[], %(ports)s::int[],
-                                  %(counts)s::bigint[])
-ON CONFLICT (process, kind, host, port) DO UPDATE
-    SET n = c.n + excluded.n, last_at = now()
-"""
 # A crawl may contact any number of hosts: the latest are kept.
 _MOST = 10_000
-_TRIM = """
-DELETE FROM contacts WHERE (SELECT count(*) FROM contacts) > %(most)s AND ctid NOT IN
-    (SELECT ctid FROM contacts ORDER BY last_at DESC LIMIT %(most)s)
-"""
 _LONGEST_HOST = 253  # RFC 1035; anything longer is no host
 
 _logger = logging.getLogger(__name__)
@@ -78,8 +68,8 @@ def _add(store: TenantStore, process: Process, counts: Counter[Contact]) -> None
         "counts": [n for _, n in rows],
     }
     with store.connection() as connection:
-        connection.execute(_ADD, values)
-        connection.execute(_TRIM, {"most": _MOST})
+        connection.execute(sql.ADD_CONTACTS, values)
+        connection.execute(sql.TRIM_CONTACTS, {"most": _MOST})
 
 
 @asynccontextmanager

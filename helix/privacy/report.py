@@ -15,6 +15,7 @@ from helix.privacy.contacts import store_contacts, store_kept_contacts
 from helix.privacy.counter import FARTHER, open_connections, process_counter, where_is
 from helix.services import Services
 from helix.storage.objects import endpoint
+from helix.storage.statements import privacy as sql
 
 COUNTED_BY = (
     "a hook on socket.connect and socket.getaddrinfo in every process of Helix; connections that"
@@ -22,24 +23,7 @@ COUNTED_BY = (
     " account"
 )
 
-_CONTACTS = """
-SELECT process, kind, host, nullif(port, 0) AS port, n AS count, last_at, first_at
-FROM contacts ORDER BY last_at DESC
-"""
 _MOST_SHOWN = 500
-_STORED = """
-SELECT json_build_object(
-    'documents', (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s),
-    'text_bytes', (SELECT coalesce(sum(octet_length(text)), 0) FROM documents
-                   WHERE tenant_id = %(tenant)s),
-    'chunks', (SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s),
-    'files', (SELECT count(*) FROM files WHERE tenant_id = %(tenant)s),
-    'files_in_bucket', (SELECT count(*) FROM files
-                        WHERE tenant_id = %(tenant)s AND place IS NOT NULL),
-    'file_bytes', (SELECT coalesce(sum(size), 0) FROM files
-                   WHERE tenant_id = %(tenant)s),
-    'answers', (SELECT count(*) FROM answers WHERE tenant_id = %(tenant)s))
-"""
 
 
 async def privacy_report(services: Services, library: Library) -> dict[str, Any]:
@@ -52,7 +36,7 @@ async def privacy_report(services: Services, library: Library) -> dict[str, Any]
         StoreUnavailable: the database did not answer.
     """
     contacts, since, outside = await asyncio.to_thread(_contacts, services)
-    stored = await library.row(_STORED, {})
+    stored = await library.row(sql.STORED, {})
     # with keys, the contacts of workers may be another tenant's
     lists_all = services.settings.auth == "off"
     listed = [
@@ -87,7 +71,7 @@ def _contacts(services: Services) -> tuple[list[dict[str, Any]], str | None, boo
         services.store.connection() as connection,
         connection.cursor(row_factory=dict_row) as cursor,
     ):
-        rows = cursor.execute(_CONTACTS).fetchall()
+        rows = cursor.execute(sql.CONTACTS).fetchall()
     began = min((row.pop("first_at") for row in rows), default=None)
     contacts = [
         {

@@ -15,53 +15,12 @@ from helix.library.access import Library, Row
 from helix.progress.actions import Learner
 from helix.progress.badges import badges
 from helix.progress.metrics import read_metrics
+from helix.storage.statements import progress as sql
 
 DAYS = 90
 """Days of the heatmap, today the last."""
 _LEVELS = (15, 60, 180)
 """Levels of a day, in minutes: level 2 from the first, 3 and 4 above the others; else level 1."""
-
-# The sessions since the first day begin at the last one that began before it: they do not overlap.
-_RECENT = """
-WITH span AS (
-    SELECT (%(now)s::timestamptz AT TIME ZONE %(zone)s)::date - %(days)s + 1 AS first,
-        (%(now)s::timestamptz AT TIME ZONE %(zone)s)::date AS today),
-recent AS (
-    SELECT s.started_at, s.ended_at FROM progress_sessions s, span
-    WHERE tenant_id = %(tenant)s AND learner = %(learner)s AND started_at >= coalesce((
-        SELECT max(started_at) FROM progress_sessions
-        WHERE tenant_id = %(tenant)s AND learner = %(learner)s
-            AND started_at <= span.first::timestamp AT TIME ZONE %(zone)s), '-infinity')),
-parts AS (
-    SELECT d::date AS day,
-        least(ended_at, (d + interval '1 day') AT TIME ZONE %(zone)s)
-            - greatest(started_at, d AT TIME ZONE %(zone)s) AS length
-    FROM recent, generate_series(
-        date_trunc('day', started_at AT TIME ZONE %(zone)s),
-        ended_at AT TIME ZONE %(zone)s, interval '1 day') d)
-SELECT d::date AS day, count(p.day) AS sessions,
-    coalesce(extract(epoch FROM sum(p.length)), 0)::float8 AS seconds
-FROM span, generate_series(first::timestamp, today::timestamp, interval '1 day') d
-LEFT JOIN parts p ON p.day = d::date
-GROUP BY d ORDER BY d
-"""
-# A session that goes on from the day before, or into the next, is cut at midnight.
-_SESSIONS = """
-WITH bounds AS (
-    SELECT %(day)s::date::timestamp AT TIME ZONE %(zone)s AS begins,
-        (%(day)s::date + 1)::timestamp AT TIME ZONE %(zone)s AS ends)
-SELECT greatest(started_at, begins) AS started_at, least(ended_at, ends) AS ended_at
-FROM progress_sessions, bounds
-WHERE tenant_id = %(tenant)s AND learner = %(learner)s AND started_at < ends
-    AND ended_at >= begins ORDER BY started_at
-"""
-_ACTIONS = """
-SELECT action, sum(n)::bigint AS n FROM progress_counts
-WHERE tenant_id = %(tenant)s AND learner = %(learner)s
-    AND quarter >= %(day)s::date::timestamp AT TIME ZONE %(zone)s
-    AND quarter < (%(day)s::date + 1)::timestamp AT TIME ZONE %(zone)s
-GROUP BY action ORDER BY action
-"""
 
 
 def time_zone(name: str) -> ZoneInfo:
@@ -95,7 +54,7 @@ async def read_progress(
     """
     now, local = now or datetime.now(UTC), time_zone(zone)
     values = {"learner": learner.name, "now": now, "zone": local.key, "days": DAYS}
-    days = [_day(row) for row in await library.all_data(_RECENT, values)]
+    days = [_day(row) for row in await library.all_data(sql.RECENT_DAYS, values)]
     metrics = await read_metrics(library, learner, local, now.astimezone(local).date())
     reached, ever = metrics.values, metrics.days
     return {
@@ -130,8 +89,8 @@ async def read_day(library: Library, learner: Learner, day: date, zone: str) -> 
     """
     local = time_zone(zone)
     values: dict[str, Any] = {"learner": learner.name, "day": day, "zone": local.key}
-    sessions = await library.all_data(_SESSIONS, values)
-    actions = await library.all_data(_ACTIONS, values)
+    sessions = await library.all_data(sql.SESSIONS_OF_DAY, values)
+    actions = await library.all_data(sql.ACTIONS_OF_DAY, values)
     lengths = [(row["ended_at"] - row["started_at"]).total_seconds() / 60 for row in sessions]
     return {
         "date": day.isoformat(),

@@ -12,6 +12,7 @@ from helix.library.access import Library, Row
 from helix.library.errors import NotFound
 from helix.receipts.receipt import Configuration, Json, documents_of, receipt_of
 from helix.storage.connections import Connected
+from helix.storage.statements import receipts as sql
 from helix.storage.storable_text import restored, restored_json, storable, storable_json
 from helix.storage.tenant_store import TenantStore
 
@@ -23,64 +24,6 @@ SAVE_SECONDS = 2.0
 """Longest that storing a receipt holds up the end of its answer."""
 BATCH = 1000
 
-# Waiting for the disk would take 1 to 10 ms of every answer. Without it, receipts committed in the
-# last half second before a crash of the database may be lost, never torn. The conflict is that of a
-# second attempt after a broken connection, which finds the row that the first one wrote.
-_INSERT = """
-WITH soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-INSERT INTO answers (tenant_id, id, question, document_ids, receipt)
-SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb FROM soon
-ON CONFLICT DO NOTHING RETURNING 1
-"""
-# The words of a deleted document are not shown, whether or not they are out of the row yet.
-_SELECT = """
-SELECT a.created_at, a.question,
-    CASE WHEN missing.ids = '{}' THEN a.receipt ELSE without_documents(a.receipt, missing.ids) END
-        AS receipt,
-    coalesce((
-    SELECT jsonb_agg(jsonb_build_object(
-        'rating', f.rating, 'note', f.note, 'created_at', f.created_at) ORDER BY f.id)
-    FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = a.id), '[]') AS feedback
-FROM answers a, LATERAL (
-    SELECT array(SELECT unnest(a.document_ids) EXCEPT
-                 SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
-WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
-    AND a.created_at > now() - make_interval(days => %(days)s)
-"""
-_INSERT_FEEDBACK = """
-INSERT INTO feedback (tenant_id, answer_id, rating, note)
-SELECT tenant_id, id, %(rating)s, %(note)s FROM answers
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-    AND created_at > now() - make_interval(days => %(days)s)
-RETURNING created_at
-"""
-_TRIM_FEEDBACK = """
-DELETE FROM feedback WHERE tenant_id = %(tenant)s AND answer_id = %(id)s AND id NOT IN (
-    SELECT id FROM feedback WHERE tenant_id = %(tenant)s AND answer_id = %(id)s
-    ORDER BY id DESC LIMIT %(most)s)
-"""
-_DELETE_EXPIRED = """
-DELETE FROM answers WHERE (tenant_id, id) IN (
-    SELECT tenant_id, id FROM answers WHERE created_at <= now() - make_interval(days => %(days)s)
-    LIMIT %(most)s FOR UPDATE SKIP LOCKED)
-"""
-_DELETE_FEEDBACK = """
-DELETE FROM feedback WHERE id IN (
-    SELECT id FROM feedback WHERE created_at <= now() - make_interval(days => %(days)s)
-    LIMIT %(most)s FOR UPDATE SKIP LOCKED)
-"""
-# What the trigger of a deletion left: it takes the words out of some hundred receipts only, and did
-# not see the receipt of an answer that was being finished just then.
-_FORGET_DELETED = """
-UPDATE answers a SET receipt = without_documents(a.receipt, gone.ids),
-    document_ids = array(SELECT unnest(a.document_ids) EXCEPT SELECT unnest(gone.ids))
-FROM (SELECT tenant_id, id, array_agg(document_id) AS ids
-      FROM answers n, unnest(document_ids) AS document_id
-      WHERE NOT EXISTS (
-          SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = document_id)
-      GROUP BY tenant_id, id LIMIT %(most)s) gone
-WHERE a.tenant_id = gone.tenant_id AND a.id = gone.id
-"""
 
 _IN_ORDER = (
     "trace_id", "scope", "top_k", "answer", "abstained", "reason", "clarifying_question",
@@ -114,7 +57,7 @@ class Receipts:
                     "documents": documents_of(answer),
                     "receipt": storable_json(receipt_of(answer, self._configuration)),
                 }
-                await self._store.of(tenant).fetch(_INSERT, values)
+                await self._store.of(tenant).fetch(sql.KEEP, values)
         except Exception as error:  # noqa: BLE001  an answer is worth more than its receipt
             self.failed += 1
             _logger.warning("a receipt was not kept: %s", type(error).__name__)
@@ -130,7 +73,7 @@ async def read_receipt(library: Library, answer_id: str, days: int) -> Json:
         NotFound: the tenant has no answer of this id, or none younger than ``days``.
         BadRequest: ``answer_id`` is not an answer's id.
     """
-    row = await library.data(_SELECT, {"id": _checked_id(answer_id), "days": days})
+    row = await library.data(sql.SHOWN, {"id": _checked_id(answer_id), "days": days})
     if row is None:
         raise _no_answer(answer_id, days)
     receipt = restored_json(row["receipt"])  # its keys are in the order of jsonb, for no reader
@@ -157,11 +100,11 @@ def rate(
         "tenant": tenant, "id": _checked_id(answer_id), "rating": rating, "note": storable(note),
         "days": days,
     }  # fmt: skip
-    row = connection.execute(_INSERT_FEEDBACK, values).fetchone()
+    row = connection.execute(sql.RATE, values).fetchone()
     if row is None:
         raise _no_answer(answer_id, days)
     (created_at,) = row
-    connection.execute(_TRIM_FEEDBACK, values | {"most": MOST_RATINGS})
+    connection.execute(sql.TRIM_RATINGS, values | {"most": MOST_RATINGS})
     return {
         "answer_id": answer_id, "rating": rating, "note": note,
         "created_at": created_at.isoformat(),
@@ -170,17 +113,17 @@ def rate(
 
 def delete_expired(connection: Connected, days: int) -> int:
     """Delete receipts older than ``days``, of all tenants; returns how many."""
-    return _in_batches(connection, _DELETE_EXPIRED, {"days": days, "most": BATCH})
+    return _in_batches(connection, sql.DROP_EXPIRED, {"days": days, "most": BATCH})
 
 
 def delete_old_feedback(connection: Connected, days: int) -> int:
     """Delete feedback older than ``days``, of all tenants; returns how many. Receipts stay."""
-    return _in_batches(connection, _DELETE_FEEDBACK, {"days": days, "most": BATCH})
+    return _in_batches(connection, sql.DROP_EXPIRED_RATINGS, {"days": days, "most": BATCH})
 
 
 def forget_deleted_documents(connection: Connected) -> int:
     """Take the words of deleted documents out of the receipts that still have them; how many."""
-    return _in_batches(connection, _FORGET_DELETED, {"most": BATCH})
+    return _in_batches(connection, sql.FORGET_DELETED, {"most": BATCH})
 
 
 def _in_batches(connection: Connected, statement: str, values: dict[str, int]) -> int:

@@ -15,6 +15,7 @@ from helix.domain.tool_results import ToolResult
 from helix.library.access import Library, Row
 from helix.prompts import Prompts
 from helix.receipts.receipt import Json, digest, prompt_digest
+from helix.storage.statements import receipts as sql
 
 Status = Literal["holds", "source changed", "source deleted"]
 _WORST_LAST: tuple[Status, ...] = ("holds", "source changed", "source deleted")
@@ -24,32 +25,6 @@ PromptLoss = Literal["no prompt", "source deleted", "source changed", "rules cha
 release makes another prompt of the same sources."""
 
 _VERIFIED = ("n", "chunk_id", "document_id", "start", "end", "quote")
-# A citation that no statement rests on has no quote: then its chunk must be stored.
-# Quote and text are counted in characters, by Postgres and Python alike.
-_CITATIONS = """
-SELECT row_to_json(x) FROM (
-    SELECT s.n,
-        CASE WHEN d.id IS NULL THEN 'source deleted'
-            WHEN s.quote IS NULL AND s.from_char IS NULL AND c.id IS NOT NULL THEN 'holds'
-            WHEN substr(d.text, s.from_char + 1, s.to_char - s.from_char) = s.quote THEN 'holds'
-            ELSE 'source changed' END AS status,
-        nullif(strpos(d.text, s.quote), 0) - 1 AS now_at
-    FROM unnest(%(numbers)s::int[], %(documents)s::bigint[], %(chunks)s::bigint[],
-                %(starts)s::int[], %(ends)s::int[], %(quotes)s::text[])
-        AS s (n, document_id, chunk_id, from_char, to_char, quote)
-    LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
-    LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id) x
-"""
-# The source's characters in the document, and its chunk in case it keeps its text elsewhere.
-_SOURCES = """
-SELECT row_to_json(x) FROM (
-    SELECT d.id IS NOT NULL AS there, c.content, c.ordinal, c.node_id, d.title, d.source_uri,
-        substr(d.text, s.from_char + 1, s.to_char - s.from_char) AS slice
-    FROM unnest(%(numbers)s::int[], %(documents)s::bigint[], %(chunks)s::bigint[],
-            %(starts)s::int[], %(ends)s::int[]) AS s (n, document_id, chunk_id, from_char, to_char)
-    LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
-    LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id ORDER BY s.n) x
-"""
 
 
 async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json:
@@ -62,11 +37,13 @@ async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json
         StoreUnavailable: the database did not answer.
     """
     cited = [one for one in receipt["citations"] if one["document_id"] is not None]
-    rows = await library.rows(_CITATIONS, _columns(cited, quotes="quote")) if cited else []
+    rows = await library.rows(sql.CITATIONS, _columns(cited, quotes="quote")) if cited else []
     statuses = {row["n"]: row for row in rows}
     missing = [each for each in cited if statuses[each["n"]]["status"] == "source deleted"]
     if missing and (space := await space_of_answer(library, receipt["answer_id"])):
-        attached_rows = await library.of(space).rows(_CITATIONS, _columns(missing, quotes="quote"))
+        attached_rows = await library.of(space).rows(
+            sql.CITATIONS, _columns(missing, quotes="quote")
+        )
         statuses |= {row["n"]: row for row in attached_rows}
     results = {one["n"]: ToolResult.of_json(one["tool"]) for one in _of_tools(receipt)}
     citations = [
@@ -162,10 +139,10 @@ async def _stored_rows(
 ) -> list[Row]:
     if not references:
         return []
-    rows = await library.rows(_SOURCES, _columns(references))
+    rows = await library.rows(sql.SOURCES, _columns(references))
     if attached is None or all(row["there"] for row in rows):
         return rows
-    attached_rows = await library.of(attached).rows(_SOURCES, _columns(references))
+    attached_rows = await library.of(attached).rows(sql.SOURCES, _columns(references))
     return [row if row["there"] else other for row, other in zip(rows, attached_rows, strict=True)]
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from helix.errors import StoreUnavailable
+from helix.storage.statements import upkeep as sql
 from helix.storage.tenant_store import TenantStore
 
 LOOK_SECONDS = 10.0
@@ -96,7 +97,7 @@ class HealthWatch:
         """True if a read got a connection, or another did while it waited."""
         before = self._store.reads_started
         try:
-            await self._store.fetch("SELECT 1", {})
+            await self._store.fetch(sql.ANSWERS, {})
         except StoreUnavailable:
             return self._store.reads_started > before
         return True

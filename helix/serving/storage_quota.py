@@ -11,14 +11,10 @@ from helix.library.access import Connected
 from helix.serving.body_limit import MEGABYTE
 from helix.serving.limits import LimitReached
 from helix.settings import Settings
+from helix.storage.statements import quotas as sql
 
 _FULL_SECONDS = 3600
 """Seconds until a tenant without room is to try again: somebody may delete something by then."""
-_ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(7416203, hashtext(%(tenant)s))"
-_HAS = """
-SELECT count(*) AS documents, coalesce(sum(size), 0) AS bytes FROM documents
-WHERE tenant_id = %(tenant)s
-"""
 Result = TypeVar("Result")
 
 
@@ -39,7 +35,7 @@ def within_quota(
         return action
 
     def within(connection: Connected) -> Result:
-        connection.execute(_ONE_AT_A_TIME, {"tenant": tenant})
+        connection.execute(sql.ONE_AT_A_TIME, {"tenant": tenant})
         result = action(connection)
         if grows(result):
             check_quota(connection, settings, tenant)
@@ -55,7 +51,7 @@ def check_quota(connection: Connected, settings: Settings, tenant: str, more: in
         LimitReached: it has too many documents, or bytes of them.
     """
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(_HAS, {"tenant": tenant}).fetchone()
+        row = cursor.execute(sql.HELD, {"tenant": tenant}).fetchone()
     assert row is not None
     for name, has, unit, reason in (
         ("documents", int(row["documents"]) + more, 1, "too many documents of this tenant"),

@@ -17,6 +17,7 @@ from helix.domain.records import SearchResult
 from helix.retrieval.calibration.model import GateModel
 from helix.retrieval.calibration.signals import signals
 from helix.settings import Settings
+from helix.storage.statements import gate_fits as sql
 from helix.storage.tenant_store import TenantStore
 
 _logger = logging.getLogger(__name__)
@@ -40,25 +41,6 @@ def packaged_fits() -> dict[str, GateModel]:
 
 
 PACKAGED = packaged_fits()
-
-_CORPUS = """
-SELECT (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s)::bigint AS documents,
-       (SELECT coalesce(sum(n), 0) FROM term_statistics
-        WHERE tenant_id = %(tenant)s AND key = 0)::bigint AS chunks
-"""
-_LATEST = """
-SELECT f.embedder, f.max_distance, f.model, f.documents, f.chunks, f.target_risk, f.measured, (
-           SELECT coalesce(sum(n), 0) FROM term_statistics
-           WHERE tenant_id = %(tenant)s AND key = 0)::bigint AS chunks_now
-FROM gate_fits f WHERE f.tenant_id = %(tenant)s ORDER BY f.id DESC LIMIT 1
-"""
-_RECORD = """
-INSERT INTO gate_fits (tenant_id, embedder, max_distance, model, documents, chunks, target_risk,
-                       measured)
-VALUES (%(tenant)s, %(embedder)s, %(max_distance)s, %(model)s, %(documents)s, %(chunks)s,
-        %(target_risk)s, %(measured)s)
-RETURNING id
-"""
 
 
 @dataclass(frozen=True)
@@ -88,13 +70,13 @@ class GateFit:
 
 async def corpus_size(store: TenantStore) -> tuple[int, int]:
     """(documents, chunks) of the store's tenant."""
-    (row,) = await store.fetch(_CORPUS, {"tenant": store.tenant})
+    (row,) = await store.fetch(sql.CORPUS, {"tenant": store.tenant})
     return row["documents"], row["chunks"]
 
 
 async def latest_fit(store: TenantStore) -> tuple[GateFit, int] | None:
     """The tenant's latest fit and how many chunks there are now; None where it has none."""
-    rows = await store.fetch(_LATEST, {"tenant": store.tenant})
+    rows = await store.fetch(sql.LATEST_FIT, {"tenant": store.tenant})
     if not rows:
         return None
     row = rows[0]
@@ -117,7 +99,7 @@ def record_fit(store: TenantStore, fit: GateFit) -> int:
         "measured": Jsonb(fit.measured),
     }
     with store.transaction() as connection:
-        row = connection.execute(_RECORD, values).fetchone()
+        row = connection.execute(sql.RECORD_FIT, values).fetchone()
     assert row is not None
     return int(row[0])
 

@@ -1,0 +1,48 @@
+"""All that is stored of one tenant, to be deleted in one transaction."""
+
+from __future__ import annotations
+
+from helix.contract import OPEN_RUN
+from helix.storage.statements import compose
+
+# An open run would bring documents back.
+OPEN_RUN_OF = compose(
+    "SELECT id FROM runs WHERE tenant_id = %s AND status IN {open} ORDER BY id LIMIT 1",
+    open=str(OPEN_RUN),
+)
+
+# Counted before they go, for whoever asked for it to be told.
+COUNT_DOCUMENTS = "SELECT count(*) FROM documents WHERE tenant_id = %s"
+
+# feedback goes with its answers, messages with their conversations, run_files with their runs; the
+# answers and conversations before the documents, or each would be rewritten for those that go
+COUNTED = {
+    "conversations": "DELETE FROM conversations WHERE tenant_id = %s",
+    "answers": "DELETE FROM answers WHERE tenant_id = %s",
+    "runs": "DELETE FROM runs WHERE tenant_id = %s",
+    "keys": "DELETE FROM api_keys WHERE tenant_id = %s",
+}
+
+# where the documents of a tenant's conversations are (helix/conversations/attachments.py)
+SPACES = """
+SELECT tenant_id FROM documents WHERE starts_with(tenant_id, %s || '/')
+GROUP BY tenant_id ORDER BY tenant_id
+"""
+
+# What nobody is told the number of.
+LEFT = (
+    "DELETE FROM study_sets WHERE tenant_id = %s",
+    "DELETE FROM runs WHERE tenant_id = %s",
+    "DELETE FROM files WHERE tenant_id = %s",
+    "DELETE FROM term_changes WHERE tenant_id = %s",
+    "DELETE FROM term_counts WHERE tenant_id = %s",
+    "DELETE FROM gate_fits WHERE tenant_id = %s",
+    "DELETE FROM prompt_versions WHERE tenant_id = %s",
+    "DELETE FROM tenant_settings WHERE tenant_id = %s",
+    "DELETE FROM progress_sessions WHERE tenant_id = %s",
+    "DELETE FROM progress_days WHERE tenant_id = %s",
+    "DELETE FROM progress_counts WHERE tenant_id = %s",
+    "DELETE FROM progress_totals WHERE tenant_id = %s",
+    "DELETE FROM audit_events WHERE tenant_id = %s",
+    "DELETE FROM usage_counts WHERE tenant_id = %s",
+)

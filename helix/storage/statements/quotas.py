@@ -1,0 +1,12 @@
+"""Documents and bytes that a tenant has, where they are bounded."""
+
+from __future__ import annotations
+
+# Two that each have room together may have none.
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(7416203, hashtext(%(tenant)s))"
+
+# Originals count as large as they came, wherever their bytes are.
+HELD = """
+SELECT count(*) AS documents, coalesce(sum(size), 0) AS bytes FROM documents
+WHERE tenant_id = %(tenant)s
+"""

@@ -1,0 +1,100 @@
+"""Receipts of answers: kept, shown without what was deleted, checked against the documents."""
+
+from __future__ import annotations
+
+# Waiting for the disk would take 1 to 10 ms of every answer. Without it, receipts committed in the
+# last half second before a crash of the database may be lost, never torn. The conflict is that of a
+# second attempt after a broken connection, which finds the row that the first one wrote.
+KEEP = """
+WITH soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+INSERT INTO answers (tenant_id, id, question, document_ids, receipt)
+SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb FROM soon
+ON CONFLICT DO NOTHING RETURNING 1
+"""
+
+# The words of a deleted document are not shown, whether or not they are out of the row yet.
+SHOWN = """
+SELECT a.created_at, a.question,
+    CASE WHEN missing.ids = '{}' THEN a.receipt ELSE without_documents(a.receipt, missing.ids) END
+        AS receipt,
+    coalesce((
+    SELECT jsonb_agg(jsonb_build_object(
+        'rating', f.rating, 'note', f.note, 'created_at', f.created_at) ORDER BY f.id)
+    FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = a.id), '[]') AS feedback
+FROM answers a, LATERAL (
+    SELECT array(SELECT unnest(a.document_ids) EXCEPT
+                 SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
+WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
+    AND a.created_at > now() - make_interval(days => %(days)s)
+"""
+
+# Of an answer that is still kept: no row where it is not.
+RATE = """
+INSERT INTO feedback (tenant_id, answer_id, rating, note)
+SELECT tenant_id, id, %(rating)s, %(note)s FROM answers
+WHERE tenant_id = %(tenant)s AND id = %(id)s
+    AND created_at > now() - make_interval(days => %(days)s)
+RETURNING created_at
+"""
+
+# Anybody who has an answer may rate it, any number of times: the latest stay.
+TRIM_RATINGS = """
+DELETE FROM feedback WHERE tenant_id = %(tenant)s AND answer_id = %(id)s AND id NOT IN (
+    SELECT id FROM feedback WHERE tenant_id = %(tenant)s AND answer_id = %(id)s
+    ORDER BY id DESC LIMIT %(most)s)
+"""
+
+# Some at a time, and none that another server is at: no lock is held for long.
+DROP_EXPIRED = """
+DELETE FROM answers WHERE (tenant_id, id) IN (
+    SELECT tenant_id, id FROM answers WHERE created_at <= now() - make_interval(days => %(days)s)
+    LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+"""
+
+# The same of ratings, which may be younger than their answers.
+DROP_EXPIRED_RATINGS = """
+DELETE FROM feedback WHERE id IN (
+    SELECT id FROM feedback WHERE created_at <= now() - make_interval(days => %(days)s)
+    LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+"""
+
+# What the trigger of a deletion left: it takes the words out of some hundred receipts only, and did
+# not see the receipt of an answer that was being finished just then.
+FORGET_DELETED = """
+UPDATE answers a SET receipt = without_documents(a.receipt, gone.ids),
+    document_ids = array(SELECT unnest(a.document_ids) EXCEPT SELECT unnest(gone.ids))
+FROM (SELECT tenant_id, id, array_agg(document_id) AS ids
+      FROM answers n, unnest(document_ids) AS document_id
+      WHERE NOT EXISTS (
+          SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = document_id)
+      GROUP BY tenant_id, id LIMIT %(most)s) gone
+WHERE a.tenant_id = gone.tenant_id AND a.id = gone.id
+"""
+
+# A citation that no statement rests on has no quote: then its chunk must be stored.
+# Quote and text are counted in characters, by Postgres and Python alike.
+CITATIONS = """
+SELECT row_to_json(x) FROM (
+    SELECT s.n,
+        CASE WHEN d.id IS NULL THEN 'source deleted'
+            WHEN s.quote IS NULL AND s.from_char IS NULL AND c.id IS NOT NULL THEN 'holds'
+            WHEN substr(d.text, s.from_char + 1, s.to_char - s.from_char) = s.quote THEN 'holds'
+            ELSE 'source changed' END AS status,
+        nullif(strpos(d.text, s.quote), 0) - 1 AS now_at
+    FROM unnest(%(numbers)s::int[], %(documents)s::bigint[], %(chunks)s::bigint[],
+                %(starts)s::int[], %(ends)s::int[], %(quotes)s::text[])
+        AS s (n, document_id, chunk_id, from_char, to_char, quote)
+    LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
+    LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id) x
+"""
+
+# The source's characters in the document, and its chunk in case it keeps its text elsewhere.
+SOURCES = """
+SELECT row_to_json(x) FROM (
+    SELECT d.id IS NOT NULL AS there, c.content, c.ordinal, c.node_id, d.title, d.source_uri,
+        substr(d.text, s.from_char + 1, s.to_char - s.from_char) AS slice
+    FROM unnest(%(numbers)s::int[], %(documents)s::bigint[], %(chunks)s::bigint[],
+            %(starts)s::int[], %(ends)s::int[]) AS s (n, document_id, chunk_id, from_char, to_char)
+    LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
+    LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id ORDER BY s.n) x
+"""
