@@ -24,7 +24,10 @@ DEFAULT_PATH = "samples"
 def ingest(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files and folders; the bundled samples if none."),
+        typer.Argument(
+            metavar="PATH",
+            help="Files, folders, NAME:ADDRESS of a plugin; the bundled samples if none.",
+        ),
     ] = None,
     title: Annotated[
         str | None, typer.Option(help="Title of the document; takes exactly one file.")
