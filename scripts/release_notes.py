@@ -21,10 +21,8 @@ def version_of_code() -> str:
 
 def notes(changelog: str, version: str) -> str:
     """The section of ``version``; '' where there is none."""
-    heading = re.compile(
-        rf"^## {re.escape(version)} .*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
-    )
-    found = heading.search(changelog)
+    section = re.compile(rf"^## {re.escape(version)} \([^\n]*\n(.*?)(?=^## |\Z)", re.M | re.S)
+    found = section.search(changelog)
     return found[1].strip() if found else ""
 
 
