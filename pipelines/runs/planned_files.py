@@ -41,7 +41,7 @@ class FileLimits:
         return cls(settings.max_file_mb * 2**20, ChunkSizes.of(settings).recipe)
 
     def problem_of(self, size: int) -> str | None:
-        """Why a file of so many bytes is not read; None where it is."""
+        """The reason to leave out a file of so many bytes; None where it is read."""
         if size <= self.largest:
             return None
         limit = self.largest // 2**20
