@@ -34,7 +34,7 @@ class Encoder:
         self._transformer = Transformer(arrays)
         self._unit = arrays["unit"].astype(np.float32)
         self._unit_bias = arrays["unit_bias"].astype(np.float32)
-        self.tokens = self._transformer.tokens
+        self.tokens, self.tokenizer = self._transformer.tokens, self._transformer.tokenizer
 
     def log_odds(self, question: Ids, stretches: Sequence[Stretch]) -> list[Floats]:
         """For each stretch the log-odds that each of its units answers ``question``.

