@@ -14,7 +14,7 @@ from helix.language.durations import without_periods
 from helix.language.paraphrases import rephrasings
 from helix.providers.offline.cells import cell_answer
 from helix.providers.offline.extremes import compared_cells
-from helix.providers.offline.leads import lead_sentences
+from helix.providers.offline.lead_sentences import lead_sentences
 from helix.providers.offline.quotes import Quote, likeliest
 from helix.providers.offline.reading import PromptSource
 
