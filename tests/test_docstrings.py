@@ -12,15 +12,6 @@ from tests.support.repository import ROOT
 PACKAGES = ("helix", "pipelines", "db", "evals", "benchmarks", "scripts", "tests")
 QUESTION_WORDS = frozenset("as how those what when where whether which who whom whose why".split())
 """A summary that opens with one names its subject at its end, so it has to be read twice."""
-UNFINISHED = (
-    "evals/evidence/",
-    "helix/answering/proof/",
-    "helix/evidence/",
-    "helix/providers/offline/",
-    "tests/answering/test_proof",
-    "tests/evidence/",
-)
-"""Folders and files, by the beginning of their path, whose summaries are still to be rewritten."""
 
 
 def docstrings(file: Path) -> Iterator[tuple[int, str]]:
@@ -39,10 +30,9 @@ def opens_with_question_word(summary: str) -> bool:
 
 def test_summaries_open_with_a_noun_phrase_or_a_verb() -> None:
     bad = [
-        f"{path}:{line}: {text.strip().splitlines()[0]}"
+        f"{file.relative_to(ROOT)}:{line}: {text.strip().splitlines()[0]}"
         for package in PACKAGES
         for file in sorted((ROOT / package).rglob("*.py"))
-        if not (path := file.relative_to(ROOT).as_posix()).startswith(UNFINISHED)
         for line, text in docstrings(file)
         if opens_with_question_word(text)
     ]

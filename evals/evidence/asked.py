@@ -68,7 +68,7 @@ def share_of(text: str) -> float:
 
 
 def is_held(document: str) -> bool:
-    """Whether a document belongs to the half that nothing is fitted on."""
+    """True if a document belongs to the half that nothing is fitted on."""
     return share_of(f"half of {document.casefold().replace('_', ' ')}") < 0.5
 
 
@@ -270,7 +270,7 @@ def _row(header: Sequence[str], row: Sequence[str]) -> str:
 def _of_tatqa(
     asked: Any, ordered: Sequence[Any], first: int, passages: Sequence[Passage]
 ) -> Iterator[Gold]:
-    """Where an answer's words stand: in the paragraphs named, or in the row that has most words."""
+    """Places of an answer: in the paragraphs named, or the row most like the question."""
     answer = asked["answer"][0]
     if asked["answer_from"] == "text":
         for number in map(int, asked["rel_paragraphs"]):

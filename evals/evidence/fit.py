@@ -69,7 +69,7 @@ class Read:
         return GROUPS.get(name, name)
 
     def is_answered(self, place: int) -> bool:
-        """Whether the unit at ``place`` answers, or what is quoted together with it does."""
+        """True if the unit at ``place``, or one that is quoted together with it, answers."""
         chosen, right = self.asked.units[place], self.right
         own = [at for at, unit in enumerate(self.asked.units) if unit.passage == chosen.passage]
         units = [self.asked.units[at] for at in own]

@@ -120,7 +120,7 @@ def fitted(known: Sequence[Sequence[Judged]]) -> Floats:
 
 
 def probabilities(known: Sequence[Judged], joint: Floats) -> Floats:
-    """How likely each is borne out; 0 where an exact check says that it is not."""
+    """The probability that each is borne out; 0 where an exact check says that it is not."""
     log_odds = np.array([one.row for one in known]) @ joint[:-1] + joint[-1]
     said = 1 / (1 + np.exp(-log_odds))
     return np.where([one.vetoed for one in known], 0, said).astype(np.float32)

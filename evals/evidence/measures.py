@@ -1,4 +1,4 @@
-"""What probabilities are worth: ranking, calibration, and how many are right above a bar."""
+"""Measures of probabilities: ranking, calibration, and how many are right above a bar."""
 
 from __future__ import annotations
 
@@ -71,6 +71,6 @@ def logistic(
 
 
 def above(probabilities: NDArray[np.float32], right: Sequence[bool], bar: float) -> tuple[int, int]:
-    """How many pass the bar, and how many of these are wrong."""
+    """Count the probabilities that pass the bar, and those of them that are wrong."""
     passed = np.asarray(probabilities) >= bar
     return int(passed.sum()), int((passed & ~np.asarray(right, dtype=bool)).sum())

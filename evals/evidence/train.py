@@ -30,7 +30,7 @@ _WIDTH, _QUESTIONS, _AT_ONCE = 384, 16, 24
 _WARM, _LEAST = 0.06, 0.02  # share of the steps in which the rate rises; share of it at the end
 _SHARES = {"xquad es": 0.3, "xquad de": 0.3, "xquad zh": 0.1, "xquad ru": 0.1,
            "manuals": 1.6, "clapnq": 1.5, "tatqa": 1.5}  # fmt: skip
-"""How often a question is seen in an epoch; the vocabulary of MiniLM is English."""
+"""Times that a question is seen in an epoch; the vocabulary of MiniLM is English."""
 _WORDS = 0.7  # weight of telling the words of an answer
 _RARE = 3.0  # and of those words among others
 MODEL = Path(_package).parent / "model"

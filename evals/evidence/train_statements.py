@@ -177,7 +177,7 @@ def loss_of(reader: Reader, read: Sequence[Example]) -> Tensor:
 
 
 def contexts(data: Path) -> Iterator[Context]:
-    """What sentences are altered in: passages of SQuAD, CLAPNQ, SelQA, COVID-QA and mtRAG."""
+    """Passages whose sentences are altered: of SQuAD, CLAPNQ, SelQA, COVID-QA and mtRAG."""
     for name in ("squad2/dev-8-articles.json", "covidqa/covidqa.json"):
         for article in json.loads((data / name).read_text("utf-8"))["data"]:
             for paragraph in article["paragraphs"]:

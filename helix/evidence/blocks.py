@@ -76,7 +76,7 @@ class Layout:
         return places + self._announced(places[-1])
 
     def is_heading(self, place: int) -> bool:
-        """Whether the unit at ``place`` only names what stands under it."""
+        """True if the unit at ``place`` only names what stands under it."""
         return self.forms[place] is Form.HEADING
 
     def rows_under(self, place: int) -> list[int]:
@@ -108,7 +108,7 @@ class Layout:
         return Form.TEXT
 
     def _is_caption(self, place: int) -> bool:
-        """Whether the unit is the line above a table's first row."""
+        """True if the unit is the line above a table's first row."""
         if place + 1 == len(self._units) or self._ends_block(place):
             return False
         is_sentence = self._units[place].text.rstrip().endswith((".", "!", "。"))
@@ -122,7 +122,7 @@ class Layout:
         return "--" in under and bool(_RULE.fullmatch(under))
 
     def _is_numbered(self, place: int) -> bool:
-        """Whether a list's number stands in front of the unit, as a unit of its own."""
+        """True if a list's number stands in front of the unit, as a unit of its own."""
         if not place or "\n" in self._between(place - 1):
             return False
         return bool(_ITEM.match(f"{self._units[place - 1].text.strip()} "))
@@ -154,7 +154,7 @@ class Layout:
         return place + 1 == len(self._units) or bool(_GAP.search(self._between(place)))
 
     def _between(self, place: int) -> str:
-        """What stands between the unit at ``place`` and the next: white space."""
+        """The white space between the unit at ``place`` and the next."""
         return self._text[self._units[place].end : self._units[place + 1].start]
 
     def _indent(self, unit: Unit) -> int:
@@ -172,7 +172,7 @@ class Layout:
         return not self._text[start : unit.start].strip()
 
     def _is_announced(self, place: int) -> bool:
-        """Whether the last words in front of a block end with a colon."""
+        """True if the last words in front of a block end with a colon."""
         before = self._text[: self._units[place].start].rstrip()
         return self._starts_block(place) and before.endswith(_ANNOUNCES)
 
@@ -192,7 +192,7 @@ class Layout:
         return at if self._is_said(at) else place
 
     def _introduction(self, place: int) -> int:
-        """Where to begin: at the sentence that announces a command which stands in front."""
+        """The place to begin at: the sentence that announces a command which stands in front."""
         at = place
         if self._starts_block(place) and self.forms[place] is not Form.ITEM:
             while at and self.forms[at - 1] in (Form.CODE, Form.MARK):
@@ -238,7 +238,7 @@ class Layout:
         return places
 
     def _is_within_item(self, place: int, places: Sequence[int]) -> bool:
-        """Whether a sentence goes on in the list item in front of it."""
+        """True if a sentence goes on in the list item in front of it."""
         return bool(places) and places[-1] == place - 1 and not self._starts_block(place)
 
 

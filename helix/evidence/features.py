@@ -130,7 +130,7 @@ class Meeting:
         return np.column_stack([*columns, shapes]).astype(np.float32)
 
     def _meanings(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """How near the question are each unit, it with its neighbours, its passage."""
+        """Nearness to the question of each unit, of its passage, and of it with its neighbours."""
         totals, lengths = word_vectors().embed_and_weigh(
             [self._question, *(unit.text for unit in self._units)]
         )
@@ -147,7 +147,7 @@ class Meeting:
         )
 
     def kinds(self) -> tuple[list[int], list[int], list[int]]:
-        """Which of the question's words are names, numbers, identifiers, as they are written."""
+        """Columns of the question's words that look like names, numbers, identifiers."""
         names, numbers, identifiers = [], [], []
         place_of, first = self._vocabulary.place_of, True
         column = {row: number for number, row in enumerate(self._rows)}
@@ -164,7 +164,7 @@ class Meeting:
         return names, numbers, identifiers
 
     def _new(self) -> tuple[Floats, Floats, Floats]:
-        """What each unit says that the question does not: shapes, weight, its share."""
+        """Words of each unit that the question lacks: their shapes, their weight, their share."""
         is_asked = self._is_asked
         weights = self._vocabulary.weights
         shapes = np.zeros((len(self._units), _SHAPES), dtype=np.float32)
@@ -181,7 +181,7 @@ class Meeting:
         return shapes, new, share
 
     def _kind(self, opening: int) -> Floats:
-        """How near the ``opening`` words of the question are to new words of each unit.
+        """Nearness of the ``opening`` words of the question to new words of each unit.
 
         `How long` means nearly what `30 days` does, in any language that the table knows: so it
         tells the kind of an answer. The greatest cosine with one, two or three words in a row.
@@ -218,7 +218,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _shape(text: str, new: Sequence[Word]) -> list[float]:
-    """What is new in a unit, by its looks: numbers, years, names, lists, quotes."""
+    """Looks of the new words of a unit: numbers, years, names, and the marks of its text."""
     written = [word.written for word in new]
     digits = [one for one in written if one[0].isdigit()]
     capitals = [one for one in written[1:] if one[0].isupper()]

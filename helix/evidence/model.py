@@ -106,7 +106,7 @@ class Model:
         self, question: str, passages: Sequence[Passage], units: Sequence[Unit],
         encoder: Encoder | None = None,
     ) -> Floats:  # fmt: skip
-        """How likely each of ``units``, all those of ``passages``, answers ``question``: 0 to 1.
+        """Probability that each of ``units``, all of ``passages``, answers ``question``: 0 to 1.
 
         About 10 ms of a processor for 60 units by features alone, 200 ms more with an ``encoder``;
         0 for each where the question has no word.
@@ -120,7 +120,7 @@ class Model:
         return self.joint.probabilities(trees, read)
 
     def probabilities(self, rows: Floats) -> Floats:
-        """How likely units are by their features alone, as ``question_features`` gives them."""
+        """Probabilities by features alone; ``rows`` are those of ``question_features``."""
         return self.line.probabilities(self.trees(rows))
 
     def trees(self, rows: Floats) -> Floats:
@@ -178,9 +178,9 @@ def evidence_model() -> Model:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def how_likely(question: str, passages: tuple[Passage, ...]) -> Floats:
-    """How likely each of ``units_of(passages)`` answers ``question``, by features and encoder.
+    """The probability that each of ``units_of(passages)`` answers, by features and encoder.
 
-    Kept for the questions asked last: who answers and who marks the answer ask the same.
+    Kept for the questions asked last: the answerer and the marks of its answer ask the same.
     """
     said = evidence_model().answers(question, passages, units_of(passages), evidence_encoder())
     said.flags.writeable = False

@@ -106,7 +106,7 @@ class StatementReader:
         return self._transformer.tokens(texts)
 
     def doubt(self, statement: Ids, headings: Ids, sentences: Sequence[Ids]) -> Doubt:
-        """How far ``sentences``, those that are ``closest`` in order, leave a statement in doubt.
+        """The doubt that ``sentences``, those that are ``closest`` in order, leave in a statement.
 
         Some 40 ms of a processor.
         """
@@ -118,7 +118,7 @@ class StatementReader:
         return self._said(rows[1 : 1 + len(said)])
 
     def probability(self, signs: Signs) -> float:
-        """How likely a statement of such ``signs`` is borne out, 0 to 1: a logistic regression."""
+        """Probability that a statement of such ``signs`` is borne out, by logistic regression."""
         return float(1 / (1 + np.exp(-(signs.row @ self._joint[:-1] + self._joint[-1]))))
 
     def _said(self, rows: Floats) -> Doubt:

@@ -17,7 +17,7 @@ MOST_KEPT = 2**16
 """Words whose tokens are kept, some 250 bytes each; at the next one all are read anew."""
 _LONGEST_KEPT = 40  # characters of a word
 _SPACE = "▁"
-"""What the tokenizer puts for a space. A text may have the character too, and runs of it merge."""
+"""The tokenizer's sign for a space. A text may have the character too, and runs of it merge."""
 
 TokenIds = Sequence[int]
 
@@ -49,7 +49,7 @@ class WordTokens:
         ]
 
     def _has_words(self, text: str) -> bool:
-        """Whether a text may be taken apart at its spaces: it has no sign of the tokenizer."""
+        """True if a text may be split at its spaces: it has no sign of the tokenizer."""
         return self._by_words and not any(sign in text for sign in self._signs)
 
     def _with_all(self, words: frozenset[str]) -> dict[str, TokenIds]:

@@ -110,7 +110,7 @@ class Transformer:
         return [one.ids for one in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
 
     def rows(self, pairs: Sequence[Pair]) -> Floats:
-        """What the last layer says of each token: shape (pairs, longest, 384).
+        """Output of the last layer for each token: shape (pairs, longest, 384).
 
         Some 40 ms of a processor for a pair of 150 tokens.
         """

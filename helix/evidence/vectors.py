@@ -32,7 +32,7 @@ IDENTITY = "offline:wordllama-l2_supercat-256"
 Vectors = NDArray[np.float32]
 
 _COUNT_POWER = 0.75
-"""How a repeated token counts: plain counting lets a long passage's favourite word drown it."""
+"""The power of a token's count: plain counts let a long passage's favourite word drown it."""
 
 _LENGTH_POWER = -0.2
 """The table's rows are scaled by their length to this power: rare names weigh a little less."""
@@ -127,7 +127,7 @@ _loaded: WordVectors | None = None
 
 
 def is_loaded() -> bool:
-    """Whether the next call of word_vectors returns at once."""
+    """True if the next call of word_vectors returns at once."""
     return _loaded is not None
 
 

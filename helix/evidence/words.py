@@ -99,7 +99,7 @@ class Vocabulary:
         self.heads = np.array([zlib.crc32(head.encode()) for head in heads], dtype=np.int64)
 
     def likeness(self, rows: Sequence[int]) -> Floats:
-        """How alike the words at ``rows`` are to every word, 0 to 1: (len(rows), all words).
+        """Likeness of the words at ``rows`` to every word, 0 to 1: (len(rows), all words).
 
         1 for the same word; a little less for the same beginning; else by meaning. Numbers and
         what has a digit are alike only to themselves.

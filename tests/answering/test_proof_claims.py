@@ -1,4 +1,4 @@
-"""What a statement may not change of its source, rule by rule, and what it may put otherwise."""
+"""Changes that a statement may not make to its source, rule by rule, and those that it may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is quoted together: lists with what announces them, commands, what stands under headings."""
+"""Units quoted together: lists with what announces them, commands, what stands under headings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ The secretary is appointed by the leader. The term is one year."""
 
 
 def quoted(text: str, start: str, headings: str = "") -> list[str]:
-    """What is quoted for the unit that begins with ``start``."""
+    """The units quoted with the unit that begins with ``start``, itself among them."""
     passage = Passage(text, headings)
     units = units_of([passage])
     layout = Layout(passage, units)

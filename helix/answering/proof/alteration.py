@@ -1,4 +1,4 @@
-"""What was put in another's place, where a claim nearly is a copy of a span's words."""
+"""A number, name or negation exchanged in a claim that otherwise copies a span's words."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _UN = ("un", "in", "im", "il", "ir", "non", "dis")
 
 
 def alteration(claim: Facts, span: Facts) -> str | None:
-    """What was put in another's place, where the claim nearly is a copy of the span's words.
+    """Find the word that a claim exchanged where it otherwise copies the span's words.
 
-    Returns ``number``, ``name`` or ``negation``, or ``words`` of what is too long or repetitive to
-    compare; None where nothing was altered, or they are not that near.
+    Returns ``number``, ``name`` or ``negation``; ``words`` where the two are too long or repetitive
+    to compare; None where nothing was altered, or where the claim is no near copy.
     """
     ours, theirs = claim.tokens, span.tokens
     if not ours or not theirs:
@@ -67,7 +67,7 @@ def alteration(claim: Facts, span: Facts) -> str | None:
 
 
 def _joins(code: Code, theirs: list[Token], ours: list[Token]) -> bool:
-    """Whether the claim leaves out, or puts in front, one of two things that `and` joins.
+    """True if the claim leaves out, or puts in front, one of two things that `and` joins.
 
     `Enrolled [480 women and] 320 men`: helix.answering.proof.clauses tells whether the rest holds.
     """
@@ -79,7 +79,7 @@ def _joins(code: Code, theirs: list[Token], ours: list[Token]) -> bool:
 def _difference(
     theirs: list[Token], ours: list[Token], span: Facts, claim: Facts, *, inner: bool
 ) -> str | None:
-    """What differs in one place. At the span's ends the claim may leave out what it likes."""
+    """The fault where claim and span differ in one place; at its ends a span may be cut freely."""
     denied = sum(map(claim.is_negation, ours)) - sum(map(span.is_negation, theirs))
     excepted = any(n.excepts for n in span.negations) and not any(
         n.excepts for n in claim.negations
@@ -118,7 +118,7 @@ def _exchanged(theirs: list[Token], ours: list[Token], span: Facts, claim: Facts
 
 
 def _stops_denying(theirs: list[Token], ours: list[Token], claim: Facts) -> bool:
-    """Whether a denying word of the span has gone: `fails to start`, `ineffective`."""
+    """True if a denying word of the span has gone: `fails to start`, `ineffective`."""
     if any(STRONG_DENIAL.match(t.low) or t.low in NEGATIONS for t in ours):
         return False
     if any(STRONG_DENIAL.match(t.low) and t.low not in claim.words for t in theirs):
@@ -128,7 +128,7 @@ def _stops_denying(theirs: list[Token], ours: list[Token], claim: Facts) -> bool
 
 
 def _renamed(theirs: list[Token], ours: list[Token], claim: Facts) -> bool:
-    """Whether one capitalised word stands where another did, which the claim has nowhere.
+    """True if a capitalised word replaces another one, which the claim has nowhere.
 
     At the start of a sentence too, where a capital says nothing: the rest of it is a copy, and
     `Returns` for `Refunds` changes whom it is about as `Rome` for `Carthage` does.
@@ -146,7 +146,7 @@ def _renamed(theirs: list[Token], ours: list[Token], claim: Facts) -> bool:
 
 
 def _contrasted(ours: set[str], theirs: set[str]) -> bool:
-    """Whether one of each is of the same kind, as left and right are."""
+    """True if a word of each belongs to the same group of contrasts, as left and right do."""
     kinds = {CONTRAST[low] for low in theirs if low in CONTRAST}
     return any(CONTRAST.get(low) in kinds for low in ours)
 
@@ -156,7 +156,7 @@ def _numeric(token: Token) -> bool:
 
 
 def _same_values(ours: list[Token], theirs: list[Token], claim: Facts, span: Facts) -> bool:
-    """Whether each number of ours agrees with one of theirs, each read where it stands."""
+    """True if each number of ours agrees with one of theirs, each read where it stands."""
     values = [number for t in theirs if (number := span.number_at(t))]
     plain = {t.low for t in theirs}
     for token in filter(_numeric, ours):

@@ -148,7 +148,7 @@ def _without_notes(text: str) -> tuple[str, dict[int, str]]:
 
 
 def _is_stated(equation: Equation, calculation: Calculation) -> bool:
-    """Whether the equation is the calculation: its expression, and its result as rounded there."""
+    """True if the equation is the calculation: its expression, and its result as rounded there."""
     try:
         if shape(parse(equation.expression)) != shape(parse(calculation.expression)):
             return False
@@ -232,7 +232,7 @@ def _problem(
 
 
 def _ambiguous(lead: frozenset[str], places: Sequence[tuple[frozenset[str], _Found]]) -> bool:
-    """Whether the lead does not distinguish operands of several rows or columns."""
+    """True if the lead does not distinguish operands of several rows or columns."""
     noted: dict[tuple[int, Span], tuple[frozenset[str], _Found]] = {}
     for note, place in places:
         noted.setdefault((place.passage.hit.chunk_id, place.span), (note, place))

@@ -27,12 +27,12 @@ _SCALE = re.compile(r"\s?(thousand|million|billion|trillion|percent)s?\b", re.IG
 _NEUTRAL = word_lists("tables")["neutral"]
 _LIMIT = 600  # characters of a statement about one cell
 _EXTREME = re.compile(r",? the (highest|lowest) of (\d{1,3}) (periods|rows)\W*\Z")
-"""What a statement adds where its cell was compared with others: `the highest of 3 periods`."""
+"""The end of a statement whose cell was compared with others: `the highest of 3 periods`."""
 
 
 @dataclass(frozen=True)
 class CellProof:
-    """What rows say of a claim: the spans that prove it, none where ``problem`` is why not."""
+    """Proof of a claim by rows: its spans, or none and the ``problem`` that they failed on."""
 
     spans: tuple[Span, ...]
     problem: str | None = None
@@ -71,7 +71,7 @@ class _Line:
 
     @cached_property
     def words_beside(self) -> frozenset[str]:
-        """What the cells say that are no amounts: `Quarter: Q1`."""
+        """Meanings of the cells that are no amounts: `Quarter: Q1`."""
         return _means(" ".join(c.value for c in self.row.cells if amount(c.value) is None))
 
 
@@ -109,7 +109,7 @@ class Rows:
         return CellProof((), problem) if problem else None
 
     def _is_extreme(self, said: re.Match[str], line: _Line, cell: Named) -> bool:
-        """Whether a cell is the highest or the lowest of as many periods or rows as is said."""
+        """True if a cell is the highest or the lowest of as many periods or rows as is said."""
         if said[3] == "periods":
             compared = cells_by_period(line.row, cell)
         else:
@@ -132,7 +132,7 @@ class Rows:
                         yield line, cell
 
     def _problem(self, claim: str, said: _Said, line: _Line, cell: Named) -> str | None:
-        """What the claim says otherwise than the cell; None where it says the cell."""
+        """The condition that the claim fails on this cell; None if the claim states the cell."""
         if not self._unit_agrees(said, line, cell):
             return NUMBER
         rest = _means(f"{claim[: said.start]} {claim[said.end :]}") - _NEUTRAL
@@ -168,7 +168,7 @@ class Rows:
 
 
 def _rivals(other: _Line, line: _Line) -> frozenset[str]:
-    """What another row's label says; a total's only what is not said above the table of both."""
+    """Words of another row's label; of a total's, only those not said above the table of both."""
     is_total = other.row.label.casefold().startswith("total")
     return other.path - _means(line.top) if is_total else other.path
 

@@ -1,4 +1,4 @@
-"""Which clause of a span says what: a number or a verb belongs to what stands in its own clause."""
+"""Clauses of a span: a number or a verb belongs to the words of its own clause."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Clause:
 
 
 def _is_letter(token: Token) -> bool:
-    """Whether it is the A of `Plan A`."""
+    """True if the token is a name of one letter, as the A of `Plan A` is."""
     return len(token.raw) == 1 and token.capital and not token.first
 
 
@@ -73,7 +73,7 @@ def clauses_of(whole: Facts, pattern: re.Pattern[str]) -> list[Clause]:
 
 
 def misplaced(claim: Facts, span: Facts) -> bool:
-    """Whether a number of the claim belongs, in the span, to something else.
+    """True if a number of the claim belongs, in the span, to something else.
 
     Where several numbers of one kind stand in the span, the clause of the one that agrees has to
     hold what the claim says and only one clause has: a name of another clause makes it that
@@ -92,7 +92,7 @@ def misplaced(claim: Facts, span: Facts) -> bool:
 
 
 def contradicted(claim: Facts, span: Facts) -> bool:
-    """Whether a word of the claim has its opposite in the clause that says the rest of it.
+    """True if a word of the claim has its opposite in the clause that says the rest of it.
 
     `Allowed in the cabin`, of `allowed in the lounge but banned in the cabin`.
     """
@@ -153,7 +153,7 @@ def _is_of_another(
     *,
     carries: bool = True,
 ) -> bool:
-    """Whether the claim's words stand in a clause that competes with the ones that agree.
+    """True if the claim's words stand in a clause that competes with the ones that agree.
 
     Args:
         own: words of what the clauses agree on or compete about, which tell nothing.

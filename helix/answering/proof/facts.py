@@ -1,4 +1,4 @@
-"""What a short text says that a rule can check: its tokens, numbers, names and negations."""
+"""Facts of a short text that a rule can check: its tokens, numbers, names and negations."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Token:
 
     @property
     def code(self) -> bool:
-        """Whether it names something by its spelling alone: 404B, GPT, iPhone."""
+        """True if the token is a name by its spelling alone: 404B, GPT, iPhone."""
         raw = self.raw
         count = _COUNT.match(raw)
         if count:  # 5G is a name, 5g and 5th are none
@@ -90,7 +90,7 @@ class Negation:
 
     @property
     def denied(self) -> tuple[str, ...]:
-        """What it denies for certain: the nearest words behind it, or a whole list of contrasts."""
+        """Words denied for certain: the nearest ones behind it, or a whole list of contrasts."""
         return self.after if self.contrasts else self.after[:2]
 
     @property
@@ -115,7 +115,7 @@ class Facts:
 
     @cached_property
     def says(self) -> bool:
-        """Whether it has any of ``stems``: mostly one is plain to see, without stemming them."""
+        """True if the text has any of ``stems``; mostly one is plain to see, without stemming."""
         return any(map(_is_plain, self.text.split())) or bool(self.stems)
 
     @cached_property
@@ -149,7 +149,7 @@ class Facts:
         return next((n for n in self.numbers if n.start <= token.at < n.end), None)
 
     def measures(self, token: Token) -> bool:
-        """Whether a token is a part of a number or of its unit."""
+        """True if a token is a part of a number or of its unit."""
         return any(n.start <= token.at < n.until for n in self.numbers)
 
     @cached_property
@@ -179,7 +179,7 @@ class Facts:
         return self._scan[1]
 
     def is_negation(self, token: Token) -> bool:
-        """Whether a token denies: `no` of `no more than` does not."""
+        """True if a token denies: `no` of `no more than` does not."""
         return token.low in NEGATIONS and any(n.at == token.at for n in self.negations)
 
     @cached_property
@@ -218,13 +218,13 @@ def _keys(stems: Iterable[str]) -> frozenset[str]:
 
 
 def _is_code(compound: str) -> bool:
-    """Whether it has a digit and a part in capitals, as AU-300S has and mid-1990s has not."""
+    """True if a compound has a digit and a part in capitals: AU-300S, but not mid-1990s."""
     parts = re.split("[-‐‑_/]", compound)
     return any(map(str.isupper, parts)) and any(c.isdigit() for c in compound)
 
 
 def _is_plain(word: str) -> bool:
-    """Whether ``terms`` makes a term of it, wherever it stands between spaces."""
+    """True if ``terms`` makes a term of the word, wherever it stands between spaces."""
     bare = word.isascii() and word.isalpha() and 1 < len(word) <= _LONGEST_WORD
     return bare and word.lower() not in STOP_WORDS
 

@@ -31,7 +31,7 @@ def with_marks(proof: Proof, question: str, answer: str, sources: Sequence[Sourc
 
 
 def _is_copy(statement: Statement, answer: str) -> bool:
-    """Whether the spans of a supported statement have its very words, in their order."""
+    """True if the spans of a supported statement have its very words, in their order."""
     if statement.problem is not None or statement.calculation is not None:
         return False
     said = copy_words(MARKER.sub(" ", answer[statement.start : statement.end]))
@@ -57,7 +57,7 @@ def _likeliest(question: str, spans: Sequence[Support], sources: Sequence[Source
 
 
 def _meets(unit: Unit, span: Support, source: Source) -> bool:
-    """Whether a unit of ``source`` shares characters with a span of it."""
+    """True if a unit of ``source`` shares characters with a span of it."""
     if source.start_char is None:
         return span.quote in unit.text or unit.text in span.quote
     start = source.start_char + unit.start

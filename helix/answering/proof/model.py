@@ -1,4 +1,4 @@
-"""What a proof of an answer says: its statements, and the spans that each one rests on."""
+"""The result of a proof of an answer: its statements, and the spans that each one rests on."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ NAME = "name"
 NEGATION = "negation"
 CLAIM = "claim"
 WORDS = "words"
-"""Why a statement is unsupported: it cites nothing; it cites a number beyond the sources; what it
-cites does not say where in its document it lies; else the first condition that its closest span
-fails, ``claim`` being another quantity (all for some), duty (must for may) or no condition."""
+"""The reason a statement is unsupported: it cites nothing; it cites a number beyond the sources;
+its source does not say where in its document it lies; else the first condition that its closest
+span fails, ``claim`` being another quantity (all for some), duty (must for may) or no condition."""
 
 QUOTED = "quoted"
 BORNE_OUT = "borne out"
 IN_DOUBT = "in doubt"
 CONTRADICTED = "contradicted"
 NOTHING_CITED = "nothing cited"
-"""How a statement stands to what it cites: its very words stand there; they say it in other words;
+"""Relation of a statement to its sources: they have its very words; they say it in other words;
 nothing shows that they do; another number or name, or a denial, stands where they come closest."""
 
 LIKELY = 0.9
@@ -85,7 +85,7 @@ class Statement:
 
     @property
     def status(self) -> str:
-        """How it stands to what it cites, in one word or two."""
+        """The relation of the statement to its sources, in one word or two."""
         if self.problem is None:
             return QUOTED if self.is_copy else BORNE_OUT
         if self.problem == NO_MARKER:
@@ -125,7 +125,7 @@ class Proof:
 
     @property
     def is_likely(self) -> bool | None:
-        """Whether the answer is likely what was asked; None where that is not known."""
+        """True if the answer likely is the one asked for; None where that is not known."""
         return None if self.answers is None else self.answers >= LIKELY
 
     @property
@@ -162,7 +162,7 @@ class Proof:
         return next(iter(self._spans_of(n)), None)
 
     def quotes(self, n: int) -> list[str]:
-        """What stands in the spans of source ``n`` that support statements, each once."""
+        """Texts of the spans of source ``n`` that support statements, each once."""
         return list(dict.fromkeys(span.quote for span in self._spans_of(n)))
 
     def _spans_of(self, n: int) -> Iterator[Support]:

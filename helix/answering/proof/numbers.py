@@ -52,7 +52,7 @@ class Number(NamedTuple):
     within: bool = False
 
     def agrees(self, other: Number) -> bool:
-        """Whether both may be the same; what only one of them says does not part them."""
+        """True if both may be the same; what only one of them states is passed over."""
         if self.per and other.per and self.per.isdisjoint(other.per):
             return False
         if (self.within and other.bound) or (other.within and self.bound):
@@ -60,7 +60,7 @@ class Number(NamedTuple):
         return self.bound * other.bound >= 0 and self._equals(other)
 
     def comparable(self, other: Number) -> bool:
-        """Whether both could stand for each other: of one dimension, years with years."""
+        """True if one could replace the other: both of one dimension, years with years."""
         if self.is_year != other.is_year:
             return False
         if self.unit is None or other.unit is None:
@@ -87,7 +87,7 @@ class Number(NamedTuple):
 
 
 def _kind(unit: Unit) -> str:
-    """What a unit measures: weeks and months both time, though they do not convert exactly."""
+    """The quantity of a unit: time for weeks and months, though they do not convert exactly."""
     return "time" if unit.dimension == "months" else unit.dimension
 
 

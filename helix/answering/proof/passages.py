@@ -25,7 +25,7 @@ _NOT_SPACE = re.compile(r"\S")
 
 
 def is_placed(hit: Hit) -> bool:
-    """Whether a hit says where in its document it lies, and can be right."""
+    """True if a hit says where in its document it lies, and can be right."""
     start, end = hit.start_char, hit.end_char
     return start is not None and end is not None and end - start == len(hit.content)
 
@@ -61,7 +61,7 @@ class Passage:
         return plain_ascii(self.text) if self.text.isascii() else ""
 
     def copies(self, line: str, count: int) -> Iterator[Span]:
-        """Where ``count`` words stand one after another: ``line`` is them with spaces around."""
+        """Places where ``count`` words follow one another; ``line`` has them with spaces around."""
         position = self._line.find(line) if count else -1
         for _ in range(_MOST_PLACES):
             if position < 0:
@@ -149,7 +149,7 @@ def _words_of(text: str) -> list[str]:
 
 @text_cache(most_bytes=32 * MEBIBYTE, bytes_a_character=60)
 def _facts_of(text: str) -> Facts:
-    """What is found in a sentence when first asked for, whichever answer cites it."""
+    """Facts of a sentence, kept for every answer that cites it; each is found at its first use."""
     return Facts(text)
 
 

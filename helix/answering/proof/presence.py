@@ -1,4 +1,4 @@
-"""Whether a span has what a claim has: its numbers, its names, and what it denies."""
+"""Tests that a span has a claim's numbers, its names and its denials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAIL = re.compile(r"(?:-[a-z]{3,30}){1,9}\Z")  # of `GPT-4-based`
 
 
 def number_missing(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """Whether a number of the claim is in none of the spans."""
+    """True if a number of the claim is in none of the spans."""
     if not claim.numbers:
         return False
     found = [number for span in spans for number in (*span.numbers, *span.implied)]
@@ -32,7 +32,7 @@ def number_missing(claim: Facts, spans: Sequence[Facts]) -> bool:
 
 
 def same_numbers(claim: Facts, span: Facts) -> bool:
-    """Whether both have the same numbers in the same order: a copy's digits, units and signs."""
+    """True if both have the same numbers in the same order, as a copy has: values and units."""
     ours, theirs = claim.numbers, span.numbers
     return len(ours) == len(theirs) and all(
         one.agrees(other) and one.unit == other.unit
@@ -41,7 +41,7 @@ def same_numbers(claim: Facts, span: Facts) -> bool:
 
 
 def name_missing(claim: Facts, spans: Sequence[Facts], title: str, known: frozenset[str]) -> bool:
-    """Whether a name of the claim is in none of the spans.
+    """True if a name of the claim is in none of the spans.
 
     Args:
         title: title and headings of the source, whose words count as found.
@@ -66,7 +66,7 @@ def _is_name(token: Token, known: frozenset[str]) -> bool:
 
 
 def _has_code(code: str, spans: Sequence[Facts], title: str) -> bool:
-    """Whether a part number or address stands there whole, its parts joined by whatever it is."""
+    """True if a span or the title has a part number or address whole, however it is joined."""
     if "@" in code or "://" in code:
         return any(code in span.codes for span in spans)
     parts = _SEPARATORS.split(_TAIL.sub("", code))
@@ -89,7 +89,7 @@ def _has_name(span: Facts, token: Token) -> bool:
 
 
 def polarity_differs(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """Whether claim and spans differ in what they deny, or one has the other's opposite."""
+    """True if claim and spans differ in what they deny, or one has the other's opposite."""
     ours = claim.negations
     theirs = [negation for span in spans for negation in span.negations]
     if ours and not _denied_too(claim, spans):
@@ -103,7 +103,7 @@ def polarity_differs(claim: Facts, spans: Sequence[Facts]) -> bool:
 
 
 def _denial_dropped(claim: Facts, span: Facts) -> bool:
-    """Whether the span has a denying word that the claim lacks, next to what the claim does say."""
+    """True if the span has a denying word, next to words of the claim, that the claim lacks."""
     for at, token in enumerate(span.tokens if span.denies else ()):
         if not STRONG_DENIAL.match(token.low) or token.low in claim.words:
             continue
@@ -119,7 +119,7 @@ def _denial_dropped(claim: Facts, span: Facts) -> bool:
 
 
 def _denied_too(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """Whether each negation of the claim has one of the spans that is about the same words."""
+    """True if, for each negation of the claim, the spans deny something of the same words."""
     theirs = [negation for span in spans for negation in span.negations]
     denying = frozenset().union(*(span.denies for span in spans))
     if all(negation.excepts for negation in claim.negations):
@@ -134,7 +134,7 @@ def _denied_too(claim: Facts, spans: Sequence[Facts]) -> bool:
 
 
 def opposed(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """Whether the claim has the opposite of a word of the spans, and neither has both."""
+    """True if the claim has the opposite of a word of the spans, and neither has both."""
     ours = frozenset(claim.lows)
     theirs: frozenset[str] = frozenset().union(*(span.lows for span in spans))
     for word in ours - theirs:
@@ -148,7 +148,7 @@ def opposed(claim: Facts, spans: Sequence[Facts]) -> bool:
 
 
 def _converse(claim: Facts, span: Facts, word: str) -> bool:
-    """Whether `A is longer than B` and `B is shorter than A` say the same of A and B."""
+    """True if `A is longer than B` and `B is shorter than A` say the same of A and B."""
     ours = _compared(claim, frozenset({word}))
     theirs = _compared(span, opposites(word))
     return bool(ours and theirs and ours[0] & theirs[1] and ours[1] & theirs[0])

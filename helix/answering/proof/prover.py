@@ -186,7 +186,7 @@ class _Prover:
         return tools + ranked[:_LOOKED_UP]
 
     def _computed(self, sentence: CitedSentence) -> CalculatedProof | None:
-        """What the calculations say of a sentence; None where it writes out none."""
+        """Proof of a sentence by the calculations; None where it writes out none."""
         if not self._calculations:
             return None
         cited = [passage for n in sentence.numbers for passage in self._passages_of(n)]

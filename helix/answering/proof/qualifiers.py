@@ -1,4 +1,4 @@
-"""How much a text claims: quantifiers, modal verbs, bounds and conditions."""
+"""Qualifiers of a claim: quantifiers, modal verbs, bounds and conditions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CONDITIONAL = _LISTS["conditional"]
 _REPORT = re.compile(
     rf"\b(?:{expression('qualifiers', 'report')})\s+(?:that|to)\s+([^.;\n]{{1,80}})", re.IGNORECASE
 )
-"""What is said of a plan or a rumour, of which the first words behind it are no fact."""
+"""Words that report a plan or a rumour: the first words behind them are no fact."""
 _REPORTED = 6  # words
 _NO_FACT = _LISTS["no_fact"]
 _POSSIBLY = frozenset("may might could".split())
@@ -44,7 +44,7 @@ _NEAR = 3
 
 
 def claims_more(claim: Facts, span: Facts) -> bool:
-    """Whether the claim claims another quantity, duty or condition than the span."""
+    """True if the claim claims another quantity, duty or condition than the span."""
     return (
         _other_quantity(claim, span)
         or _other_duty(claim, span)
@@ -70,7 +70,7 @@ def _other_quantity(claim: Facts, span: Facts) -> bool:
 
 
 def _about_same(claim: Facts, span: Facts) -> bool:
-    """Whether what follows the quantifier of one follows that of the other."""
+    """True if a word follows the quantifiers of both."""
     ours, theirs = (
         {
             stem
@@ -121,7 +121,7 @@ def _other_duty(claim: Facts, span: Facts) -> bool:
 
 
 def _hedge_dropped(claim: Facts, span: Facts) -> bool:
-    """Whether the verb behind a `may` of the span is the claim's, as a fact."""
+    """True if the claim states as a fact the verb that stands behind a `may` of the span."""
     return any(
         following
         and not (token.capital and not token.first)
@@ -131,7 +131,7 @@ def _hedge_dropped(claim: Facts, span: Facts) -> bool:
 
 
 def _report_dropped(claim: Facts, span: Facts) -> bool:
-    """Whether what the span only tells as planned or alleged is told as a fact."""
+    """True if the claim tells as a fact what the span only tells as planned or alleged."""
     if _REPORT.search(claim.text) or not _NO_FACT.isdisjoint(claim.lows):
         return False
     return any(
@@ -141,14 +141,14 @@ def _report_dropped(claim: Facts, span: Facts) -> bool:
 
 
 def _adds_bound(claim: Facts, span: Facts) -> bool:
-    """Whether a bound is put to a number that the span has without any, or the other way."""
+    """True if the claim bounds what the span tells without a limit and as no mere possibility."""
     if _BOUNDS.search(claim.text):
         return not _LIMITS.search(span.text) and not _POSSIBLY & set(span.lows)
     return False
 
 
 def _drops_condition(claim: Facts, span: Facts) -> bool:
-    """Whether the span says it under a condition, of which the claim has no word."""
+    """True if the span says the claim under a condition, of which the claim has no word."""
     if _CONDITIONAL & set(claim.lows):
         return False
     for match in _CONDITION.finditer(span.text):
@@ -164,7 +164,7 @@ def _drops_condition(claim: Facts, span: Facts) -> bool:
 
 
 def _host(text: str, match: re.Match[str]) -> tuple[str, str]:
-    """What holds under a condition, and the condition."""
+    """The words that hold under a condition, and the condition."""
     before = text[: match.start()]
     starts = [m.end() for m in _BOUNDARY.finditer(before)]
     start = starts[-1] if starts else 0

@@ -28,13 +28,13 @@ _ANNOUNCING = frozenset(
 )
 _SHARE = "share"
 _WHOLES = frozenset({Decimal(1), Decimal(100)})
-"""What a share is taken of: the 1 of `1 - 0.15`, the 100 of `15 / 100`."""
+"""The whole that a share is taken of: the 1 of `1 - 0.15`, the 100 of `15 / 100`."""
 _LEAST_DECIMALS = 2
 _VALUE = re.compile(r"-?\d+(?:\.\d+)?\Z", re.ASCII)
 
 
 def result_problem(claim: str, result: ToolResult, question: str, beside: str = "") -> str | None:
-    """Why a statement that cites ``result`` is not borne out by it; None where it is.
+    """The reason why ``result`` does not bear out a statement that cites it; None if it does.
 
     ``beside`` are the parts of its sentence that cite passages, which are proven by themselves.
     """
@@ -78,7 +78,7 @@ def _of_clock(said: Facts, told: Facts) -> str | None:
 
 
 def _of_calculation(said: Facts, result: ToolResult, asked: Facts, beside: Facts) -> str | None:
-    """What is wrong with the numbers of a statement, given those of the question and beside it."""
+    """NUMBER if a statement's numbers do not fit the result, the question and those beside it."""
     if not result.holds():
         return NUMBER
     computed = _computed_with(result.expression)
@@ -119,10 +119,10 @@ def _are_operands(
     wanted: Sequence[Number],
     given: Sequence[Number],
 ) -> bool:
-    """Whether these are the numbers computed with, in the order of those ``wanted``.
+    """True if ``rest`` are the numbers computed with, in the order of those ``wanted``.
 
-    Those ``given`` beside the statement it need not repeat. Where it gives the result alone, all
-    that are wanted have to be computed with.
+    The statement need not repeat the numbers ``given`` beside it. If it gives the result alone, the
+    calculation has to have all that are wanted.
     """
     if not rest:
         return all(not _values(one).isdisjoint(computed) for one in wanted)
@@ -134,7 +134,7 @@ def _are_operands(
 
 
 def _is_result(number: Number, result: ToolResult, wanted: Sequence[Number]) -> bool:
-    """Whether a number is the result, in the decimals that it is told with, two at least."""
+    """True if a number is the result, in the decimals that it is told with, two at least."""
     is_percent = result.result.endswith("%")
     if is_percent != _is_share(number):
         return False
@@ -163,7 +163,7 @@ def _decimals(number: Decimal) -> int:
 
 
 def _states(equation: Equation, result: ToolResult) -> bool:
-    """Whether an equation is the calculation: the same numbers, the same value, its result."""
+    """True if an equation is the calculation: the same numbers, the same value, its result."""
     try:
         value = evaluate(parse(equation.expression))
         same_numbers = sorted(_computed_with(equation.expression)) == sorted(
@@ -181,7 +181,7 @@ def _is_share(number: Number) -> bool:
 
 
 def _values(number: Number) -> frozenset[Decimal]:
-    """What a number may be computed with as: 15% as 15 and as 0.15."""
+    """Values by which a calculation may have a number: 15% as 15 and as 0.15."""
     texts = (text for text in number.values if _VALUE.match(text))
     found = frozenset(map(Decimal, texts))
     if number.unit is not None and _is_share(number):

@@ -1,4 +1,4 @@
-"""Who does what to whom: whether two things have changed places around a word."""
+"""Roles around a verb: a test that two things have changed places around a word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SILENT = STOP_WORDS | word_lists("words")["german_stop_words"]
 
 
 def roles_swapped(claim: Facts, span: Facts) -> bool:
-    """Whether two things have changed places around a verb that both have between them.
+    """True if two things have changed places around a verb that both have between them.
 
     `Carthage defeated Rome`, of `Rome defeated Carthage`; not where one of the verbs is passive,
     nor in a list, nor where a phrase with its preposition has moved (`in May prices fell`).
@@ -46,7 +46,7 @@ def roles_swapped(claim: Facts, span: Facts) -> bool:
 
 
 def _may_be_verb(facts: Facts, at: int) -> bool:
-    """Whether a word may be one: no name, in no list, with no article or preposition before it."""
+    """True if a word may be a verb: no name, in no list, behind no article or preposition."""
     token = facts.tokens[at]
     before = facts.tokens[at - 1].low if at else ""
     named = token.capital and not token.first
@@ -58,7 +58,7 @@ def _is_passive(facts: Facts, at: int) -> bool:
 
 
 def _same_phrase(claim: Facts, at: int, span: Facts, there: int) -> bool:
-    """Whether both have the word behind the same preposition: then it keeps its role."""
+    """True if both have the word behind the same preposition: then it keeps its role."""
     ours, theirs = _preposition(claim, at), _preposition(span, there)
     return ours is not None and ours == theirs
 
@@ -79,7 +79,7 @@ def _mostly(ours: dict[str, int], theirs: dict[str, int]) -> bool:
 
 
 def _places(facts: Facts) -> dict[str, int]:
-    """Where each content word stands that comes once; numbers left out."""
+    """The place of each content word that comes once; numbers left out."""
     found: dict[str, int] = {}
     twice: set[str] = set()
     for at, token in enumerate(facts.tokens):
@@ -94,7 +94,7 @@ def _places(facts: Facts) -> dict[str, int]:
 
 
 def _listed(facts: Facts, at: int) -> bool:
-    """Whether a word is one of a list: next to a comma, `and` or `or`."""
+    """True if a word is one of a list: next to a comma, `and` or `or`."""
     tokens = facts.tokens
     near = {t.low for t in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])}
     token = tokens[at]

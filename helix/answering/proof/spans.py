@@ -131,7 +131,7 @@ def _copied(claim: Facts, passage: Passage, line: str, count: int) -> Span | Non
 
 
 def _of_cell(claim: Facts, passage: Passage) -> Outcome | None:
-    """What the rows of a passage say of the claim; None where none of its numbers is a value."""
+    """Proof of the claim by the rows of a passage; None where none of its numbers is a value."""
     if not passage.rows or not (proof := passage.rows.prove(claim.text)):
         return None
     spans = tuple(map(passage.support, proof.spans))
@@ -139,7 +139,7 @@ def _of_cell(claim: Facts, passage: Passage) -> Outcome | None:
 
 
 def _same_subject(claim: Facts, candidate: Candidate, passage: Passage) -> bool:
-    """Whether a sentence has the claim's first content word, where the passage has it at all."""
+    """True if a sentence has the claim's first content word, where the passage has it at all."""
     first = claim.first_key
     return first not in passage.places_of or first in candidate.facts[0].keys
 
@@ -166,7 +166,7 @@ def _fullest(masks: dict[int, int], length: int, count: int) -> Iterator[tuple[f
 
 
 def _all_add(parts: list[int], words: int) -> bool:
-    """Whether the first and the last part have words that no other has; the middle need not."""
+    """True if the first and the last part have words that no other has; the middle need not."""
     first, *middle, last = (part & words for part in parts)
     between = middle[0] if middle else 0
     return bool(first & ~(last | between)) and bool(last & ~(first | between))

@@ -42,7 +42,7 @@ _FEW = 2  # content words, below which the text in front of a marker claims noth
 
 @dataclass(slots=True)
 class CitedPart:
-    """What stands in front of a marker, without markers, and the numbers it is cited to."""
+    """The text in front of a marker, without markers, and the source numbers that it cites."""
 
     text: str
     numbers: tuple[int, ...]
@@ -112,7 +112,7 @@ def _says_nothing(text: str, plain: str) -> bool:
 
 
 def _claims(heading: str) -> bool:
-    """Whether a heading says something: a number, a finite verb, a full stop, or many words."""
+    """True if a heading says something: a number, a finite verb, a full stop, or many words."""
     bare = heading.strip(" #*_:\n\t")
     words = bare.casefold().replace("’", "'").split()
     if not words or words[0].strip("*_") in _ASKING:
@@ -159,7 +159,7 @@ def _part(pending: list[str], cited: dict[int, None], *, first: bool) -> CitedPa
 
 
 def _add_rest(parts: list[CitedPart], rest: str, numbers: tuple[int, ...]) -> None:
-    """What follows the last marker is cited to what the piece in front of it is."""
+    """Add the text behind the last marker to the part in front, so that it cites the same."""
     says = any(c.isalnum() for c in rest)
     if parts and says:
         parts[-1].text += _bare(f" {rest}", first=False)

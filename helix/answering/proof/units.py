@@ -10,7 +10,7 @@ from helix.language.word_lists import tables
 
 
 class Unit(NamedTuple):
-    """What is measured, and how many of the dimension's own unit one of these is."""
+    """A unit: the dimension it measures, and how many of the dimension's own unit it makes."""
 
     dimension: str
     factor: Decimal
@@ -57,7 +57,7 @@ _ATTACHED = frozenset(_UNITS) | frozenset(each.lower() for each in _CASED if len
 
 
 def is_attached(suffix: str) -> bool:
-    """Whether letters directly behind digits are a unit: 5kg, 5W; not those of 404B or 300S."""
+    """True if letters directly behind digits are a unit: 5kg, 5W; not those of 404B or 300S."""
     return suffix in ("W", "V") or (
         suffix.casefold() in _ATTACHED and (len(suffix) > 1 or suffix.islower())
     )

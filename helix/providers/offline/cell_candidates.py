@@ -37,7 +37,7 @@ _OF_SHARES = re.compile(r"\bpercent(?:age)? (?:growth|change|of)\b|\bas (?:a|an?
 """Of a group whose rows are shares of something: `Percent of Net Sales`."""
 _OWED = re.compile(r"\b(?:outstanding|ow(?:e|es|ed)|unpaid|borrow\w*)\b", re.IGNORECASE)
 _HELD = re.compile(r"\b(?:securities|investments?|assets|cash equivalents)\b", re.IGNORECASE)
-"""What a company holds of others is not what it owes."""
+"""Assets: securities that a company holds are not debt that it owes."""
 _OF_REPORT = re.compile(r"\d (?:form )?10-[qk]\b", re.IGNORECASE)
 """`In the Q3 2022 10-Q` is of a report, which tells of nine months too."""
 _ENOUGH_ASKED = 0.65
@@ -53,7 +53,7 @@ _ABOUT = 0.5  # in the headings above, the title, the facts
 
 @dataclass(frozen=True)
 class AskedCells:
-    """What a question asks of tables: its subject without period and company."""
+    """A question to tables: its subject without period and company, and the value it asks for."""
 
     text: str
     subject: tuple[str, ...]
@@ -138,7 +138,7 @@ def _is_negative(cell: Named) -> bool:
 
 
 def _stated(stated: Sequence[str], subject: Sequence[str]) -> frozenset[str]:
-    """What words say, but for a measure that is another by the word before it.
+    """The words stated, but for a measure that is another by the word before it.
 
     `Unearned revenue by segment` says nothing of revenue, unless unearned revenue is asked for.
     """
@@ -156,7 +156,7 @@ def _share_asked(
     row: TableRow,
     cell: Named,
 ) -> float:
-    """How much of what is asked about the cell's row, table and document say, 0 to 1.
+    """The share of the question's subject that the cell's row, table and document say, 0 to 1.
 
     ``stated``: what the label, the groups, the caption with the headers, and the document say.
     """
@@ -178,7 +178,7 @@ def _share_asked(
 
 
 def _is_of_kind(asked: AskedCells, row: TableRow, cell: Named) -> bool:
-    """Whether the value is what is asked for: a number, a day, a name; a change, or none."""
+    """True if the value is of the kind asked for: a number, a day, a name; a change, or none."""
     value = amount(cell.value)
     rates = rates_of(f"{row.label} {cell.header}")
     if asked.rates and rates and rates.isdisjoint(asked.rates):
@@ -211,7 +211,7 @@ def _is_of_kind(asked: AskedCells, row: TableRow, cell: Named) -> bool:
 def period_score(
     asked: AskedCells, row: TableRow, cell: Named, source: PromptSource, above: slice
 ) -> float | None:
-    """How well the cell's period is the one asked for, 0 to 1; None: it is another."""
+    """The agreement of the cell's period with the one asked for, 0 to 1; None: it is another."""
     stated = f"{cell.header.replace(INWARDS, ' ')} {' '.join(row.path)}"
     own = _keys_of(stated, source)
     if not own:
@@ -236,7 +236,7 @@ def period_score(
 
 
 def _agreement(period: Period, keys: frozenset[str], stated: str) -> float:
-    """How well the ``keys`` of a cell are a period's, 0 to 1; ``stated``: its header and row.
+    """The agreement of a cell's ``keys`` with a period, 0 to 1; ``stated``: its header and row.
 
     A year is best agreed with by the cell that prints it: one that ends in March has two.
     """

@@ -50,7 +50,7 @@ def cell_answer(question: AskedQuestion, sources: Sequence[PromptSource]) -> Cel
 
 
 def _rivals(best: Candidate, other: Candidate) -> bool:
-    """Whether another cell is as good and says something else: then neither is the answer."""
+    """True if another cell is as good and says something else: then neither is the answer."""
     if other is best or other.score < best.score - _CLOSE:
         return False
     said, same = amount(best.cell.value), amount(other.cell.value)

@@ -27,7 +27,7 @@ _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
 _JOINED = {Form.TEXT: " ", Form.ITEM: "\n- ", Form.CODE: "\n", Form.ROW: "\n"}
-"""What stands in front of a further sentence, item, line of code or row."""
+"""The separator in front of a further sentence, item, line of code or row."""
 
 
 def extract(
@@ -57,9 +57,9 @@ def extract(
 def extract_parts(
     parts: Sequence[Part], sources: Sequence[PromptSource], risk: float = RISK
 ) -> str:
-    """What answers each part of a question, from the sources that were found for it; '' of none.
+    """Answer each part of a question from the sources that were found for it; '' if none has one.
 
-    A part that nothing answers is named where another is answered.
+    A part without an answer is named where another part has one.
     """
     stated = []
     for part in parts:

@@ -1,7 +1,7 @@
-"""Which year or which segment was the largest, or below a number: answered by comparing cells.
+"""Answers by comparing cells: which year or segment was the largest, or below a number.
 
-It answers only where one row is what the question is about, its cells differ in their period alone
-or are the parts of one total, and one of them is the greatest (helix.language.comparisons).
+An answer is given only if the question is about one row, the cells of that row differ in their
+period alone or are the parts of one total, and one is the greatest (helix.language.comparisons).
 """
 
 from __future__ import annotations
@@ -69,11 +69,12 @@ _MOST_STATED = 4  # periods above or below a number, stated one by one
 
 @dataclass(frozen=True)
 class Extreme:
-    """What a question wants compared.
+    """A comparison that a question asks for.
 
     ``about`` is the question without what compares: its row's subject, its periods. ``item`` is
-    what the rows are that are compared; empty where periods are. ``bound`` is the number that all
-    stated are above or below, with its scale; None where the greatest or the least is asked for.
+    the kind of the rows compared, such as segments; empty where periods are compared. ``bound`` is
+    the number that all stated are above or below, with its scale; None where the greatest or the
+    least is asked for.
     """
 
     about: str
@@ -91,7 +92,7 @@ class ComparedCells:
 
 
 def extreme_asked(text: str) -> Extreme | None:
-    """What a question wants compared; None where it wants nothing compared."""
+    """The comparison that a question asks for; None where it asks for none."""
     bound = _BOUND.search(text)
     extreme = None if bound else _EXTREME.search(text)
     if _NOT_EXTREME.search(text) or not (bound or extreme):
@@ -160,7 +161,7 @@ def _candidates(about: str, sources: Sequence[PromptSource]) -> Iterator[Candida
 
 
 def _names_all(cells: AskedCells, one: Candidate, source: PromptSource) -> bool:
-    """Whether the row, its table or its document name all that the question is about."""
+    """True if row, table and document together name all that the question is about."""
     above = next((span for row, span in rows_of(source.text) if row.start == one.row.start), (0, 0))
     stated = (source.text[slice(*above)], one.row.corner, *one.row.path, one.cell.header)
     known = frozenset(meanings(" ".join(stated))) | source.place.about

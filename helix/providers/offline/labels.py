@@ -21,7 +21,7 @@ _OR_LOSS = re.compile(
     re.IGNORECASE,
 )
 _LEFT_OVER = re.compile(r"(?:total )?other\b", re.IGNORECASE)
-"""How the label of a row begins that is the rest of its group, and nothing that the group names."""
+"""Beginning of a label whose row is the rest of its group, and nothing that the group names."""
 _OTHER = re.compile(r"\bother\b", re.IGNORECASE)
 _NET_OF = re.compile(
     r"(?:,|\s\(|\s[-–—])?\s{0,9}\b(?:net of|excluding|exclusive of)\b.*", re.IGNORECASE
@@ -38,7 +38,7 @@ _PAID = 0.1  # what a label gains that says so
 _LEAVES_OUT = re.compile(r"\b(?:before|excluding|without)\b(.*)", re.IGNORECASE)
 """`Profit before tax` asks for no tax."""
 _PART_OF = re.compile(r"(?:includ|exclud)(?:es|ing|ed)\b|of which\b", re.IGNORECASE)
-"""How a group begins whose rows are parts of others: `Includes stock-based compensation of`."""
+"""Beginning of a group whose rows are parts of others: `Includes stock-based compensation of`."""
 _ENOUGH = 0.65
 """Share of a row's label that the question has to have: `Mac` is not asked for by `iPhone`."""
 _UNLABELLED = 0.5  # the score of a row without a label, or of generic words alone
@@ -61,7 +61,7 @@ class LabelMatch:
 def label_match(
     asked: str, subject: Sequence[str], company: frozenset[str] | set[str], row: TableRow
 ) -> LabelMatch | None:
-    """How well a row's label is what the question ``asked`` is about; None: it is another's.
+    """The match of a row's label with the question ``asked``; None: the row is of something else.
 
     Args:
         subject: what the words of the question mean.
@@ -84,7 +84,7 @@ def label_match(
 
 
 def _is_of_another(asked: str, label: Sequence[str], row: TableRow) -> bool:
-    """Whether a row is the rest or a part of what is asked for, or what the question leaves out."""
+    """True if a row is the rest or a part of what is asked for, or what the question leaves out."""
     if _LEFT_OVER.match(row.label) and not _OTHER.search(asked):
         return True
     if any(map(_PART_OF.match, row.path[:-1])) and not _PART_OF.search(asked):
@@ -120,6 +120,6 @@ def _share(
 
 
 def _verbatim(asked: str, label: str) -> float:
-    """What a label gains whose words stand in the question as they are."""
+    """The gain in share of a label whose words stand in the question as they are."""
     own = words(label)
     return _VERBATIM * len(own) * (f" {' '.join(own)} " in f" {' '.join(words(asked))} ")

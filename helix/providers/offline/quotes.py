@@ -154,7 +154,7 @@ def _has_all(exact: _Exact, quotes: Sequence[Quote], sources: Sequence[PromptSou
 
 
 def _part(unit: Unit, question: str) -> tuple[int, int]:
-    """Where the unit stands in its source; of a very long one the clauses that meet most words."""
+    """The place of the unit in its source; of a very long one the clauses that meet most words."""
     if len(unit.text.split()) <= _MOST_WORDS:
         return unit.start, unit.end
     asked = {word.form for word in words_of(question)}

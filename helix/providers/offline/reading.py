@@ -30,19 +30,19 @@ class PromptSource:
 
     @cached_property
     def meanings(self) -> frozenset[str]:
-        """What its text means, word by word."""
+        """Meanings of the words of its text."""
         return frozenset(meanings(self.text))
 
 
 @dataclass(frozen=True)
 class ParsedPrompt:
-    """What a prompt asks, and of which sources, best first."""
+    """The question of a prompt, and its sources, best first."""
 
     question: str
     sources: tuple[PromptSource, ...]
     findings: Findings = field(default_factory=Findings)
     before: str = ""
-    """What was asked and answered before a question that follows from it."""
+    """The question and answer before a question that follows from them."""
 
 
 def read_messages(messages: Sequence[ChatMessage]) -> ParsedPrompt:
