@@ -22,14 +22,19 @@ _BETWEEN_WORDS = {
     for code in range(128)
     if chr(code) not in "abcdefghijklmnopqrstuvwxyz0123456789'-.,_/:#"
 }
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{2,}")
+_OF_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
+_STRETCH = re.compile(f"[{_OF_UNSPACED}]+|[^{_OF_UNSPACED}]+")
+_UNSPACED = re.compile(f"[{_OF_UNSPACED}]+")
 
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()}
+"""Letters and digits as wide as an ideograph, for those that ASCII has."""
+_IS_WIDE = re.compile("[\uff10-\uff5a]")
 _HYPHEN = re.compile("[\u2010\u2011]")
 
 
 def _plain(text: str) -> str:
-    """``text`` with one spelling for what looks the same: composed letters, one hyphen."""
-    return _HYPHEN.sub("-", unicodedata.normalize("NFC", text))
+    """``text`` with one spelling for what looks alike: composed letters, one hyphen and width."""
+    return _HYPHEN.sub("-", unicodedata.normalize("NFC", text)).translate(_WIDE)
 
 
 def words(text: str) -> list[str]:
@@ -37,7 +42,7 @@ def words(text: str) -> list[str]:
 
     ``404B``, ``§3``, ``GPT-4`` and ``1,000.5`` are one word each; other compounds fall apart at
     their hyphens. Scripts written without spaces give their overlapping pairs of characters,
-    which is how search engines index them.
+    which is how search engines index them; a number or a Latin name among them is a word.
     """
     return words_of_folded(text.lower() if text.isascii() else _plain(text).casefold())
 
@@ -53,11 +58,16 @@ def words_of_folded(text: str) -> list[str]:
             continue
         word = word.replace("’", "'")
         word = re.sub(r"\s+", "", word) if word[0] == "§" else word
-        if _UNSPACED.fullmatch(word):
-            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+        if _UNSPACED.search(word):
+            for stretch in _STRETCH.findall(word):
+                found.extend(_pairs(stretch) if _UNSPACED.match(stretch) else [stretch])
         else:
             found.append(word)
     return found
+
+
+def _pairs(stretch: str) -> list[str]:
+    return [stretch[i : i + 2] for i in range(max(len(stretch) - 1, 1))]
 
 
 def folded_tokens(text: str) -> list[str] | None:
@@ -68,7 +78,12 @@ def folded_tokens(text: str) -> list[str] | None:
     """
     if text.isascii():
         folded = text.lower().translate(_BETWEEN_WORDS)
-    elif "§" in text or not unicodedata.is_normalized("NFC", text) or _HYPHEN.search(text):
+    elif (
+        "§" in text
+        or not unicodedata.is_normalized("NFC", text)
+        or _HYPHEN.search(text)
+        or _IS_WIDE.search(text)
+    ):
         return None
     else:
         folded = text.casefold()
