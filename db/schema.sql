@@ -116,7 +116,7 @@ COMMENT ON COLUMN documents.outline IS
     'sections in order: start, end (characters of text), page, heading_path, label';
 COMMENT ON COLUMN documents.origin IS 'of a web page: url, etag, last_modified';
 COMMENT ON COLUMN documents.language IS
-    'in which its words are stemmed: english, or simple for not at all';
+    'in which its words are stemmed, by Snowball''s name; simple: in none; empty: not told yet';
 COMMENT ON COLUMN documents.tags IS 'labels that a question can be narrowed by';
 COMMENT ON COLUMN documents.file_name IS 'of the source, without its folders; empty: not known';
 COMMENT ON COLUMN documents.facts IS

@@ -1,8 +1,9 @@
 """The terms of BM25: what a text is found by, the same for stored text and for questions.
 
-English words are stemmed and its function words dropped; text that is not English keeps every word
-as it is. Numbers and identifiers are terms whole (``§3``, ``404b``, ``foo_bar``, ``a.1.2``), and so
-are the parts of a compound, so that either way of asking finds it.
+Words are stemmed by the Snowball stemmer of their text's language, and its function words dropped;
+text of a language without a stemmer keeps every word as it is. Numbers and identifiers are terms
+whole (``§3``, ``404b``, ``foo_bar``, ``a.1.2``), and so are the parts of a compound, so that either
+way of asking finds it.
 """
 
 from __future__ import annotations
@@ -10,56 +11,73 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from snowballstemmer import stemmer
 
+from helix.language.identification import ENGLISH, OTHERS, SIMPLE, told_language
 from helix.language.word_lists import word_lists
 from helix.language.words import folded_tokens, words, words_of_folded
 
-ENGLISH = "english"
-SIMPLE = "simple"
-
 STOP_WORDS = word_lists("words")["english_stop_words"]
 """Snowball's own list for English."""
+_OTHER_STOP_WORDS = word_lists("stop_words")
+"""Its lists for other languages, by the name of the stemmer."""
 
 _ENGLISH_SHARE = 0.12
 """Least share of function words in English prose, which has about a third; German has hardly any of
 them. Texts in between are lists and tables, which lose little without stems."""
+_SURELY_ENGLISH = 0.25
+"""From this share on nothing else is asked; Portuguese and Dutch share a tenth of the words."""
+_SURELY_ASKED = 0.4
+"""The same of a question or another short text."""
+_FEW = 30
+"""Words of a text that are too few to count its function words."""
+_FEWEST = 5
+"""Words of a text that are too few to tell its language by anything: a name, a title."""
 _SAMPLE_CHARS = 20_000
 
 # from the beginning of a word alone: a run of a million letters would be tried from each of them
 _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?>(?:[-_./:#]++[^\W_]++)+)")
 _LONGEST_COMPOUND = 80
 _OF_IDENTIFIERS = re.compile(r"[\d_]")
-_stemmer = stemmer(ENGLISH)
 _stemming = threading.Lock()
 
 
 def language_of(text: str) -> str:
-    """``english`` or ``simple``, by the share of function words at the text's beginning.
+    """The language whose stemmer is a text's, by Snowball's name, or ``simple`` for none.
 
-    A text of few words, such as a list of names, counts as English, which is the default.
+    English is told by the share of function words at the text's beginning, any other language by
+    ``told_language``. A text of few words, such as a list of names, counts as English where that
+    is not sure.
     """
     return _language_of(text[:_SAMPLE_CHARS])
 
 
-@lru_cache(maxsize=64)  # a document is asked for where its terms are made, and where it is written
+@lru_cache(maxsize=64)  # a document and a question are asked for in several places
 def _language_of(sample: str) -> str:
+    count, functions = _functions_in(sample)
+    share = functions / max(count, 1)
+    if count < _FEWEST or share >= (_SURELY_ENGLISH if count >= _FEW else _SURELY_ASKED):
+        return ENGLISH
+    told = told_language(sample)
+    if told and told != ENGLISH:
+        return told
+    return ENGLISH if count < _FEW or share >= _ENGLISH_SHARE else SIMPLE
+
+
+def _functions_in(sample: str) -> tuple[int, int]:
     tokens = folded_tokens(sample)
     if tokens is None:
-        count, functions = _count_functions(words(sample))
-    else:
-        count = functions = 0
-        for token, times in Counter(tokens).items():
-            its_count, its_functions = _counted(token)
-            count += times * its_count
-            functions += times * its_functions
-    if count < 30:  # too few to tell
-        return ENGLISH
-    return ENGLISH if functions / count >= _ENGLISH_SHARE else SIMPLE
+        return _count_functions(words(sample))
+    count = functions = 0
+    for token, times in Counter(tokens).items():
+        its_count, its_functions = _counted(token)
+        count += times * its_count
+        functions += times * its_functions
+    return count, functions
 
 
 def _count_functions(found: Sequence[str]) -> tuple[int, int]:
@@ -74,7 +92,7 @@ def _counted(token: str) -> tuple[int, int]:
 
 
 def terms(text: str, language: str = ENGLISH) -> list[str]:
-    """The terms of a text in ``language`` (``english`` or ``simple``), repeats included."""
+    """The terms of a text in ``language``, as ``language_of`` names it, repeats included."""
     if text.isascii() and text.isalnum():  # one word, as most texts are that this is asked of
         return _forms((text.lower(),), language)
     found = _bare(words(text))
@@ -149,11 +167,36 @@ def _count_names(
 def question_words(question: str) -> dict[str, int]:
     """The distinct terms that a question may match, each with the number of its word.
 
-    A word counts as English text has it and as any other. Function words are left out.
+    A word counts as English text has it and as it stands. Function words are left out: those of
+    English, and of the language that the question is told to be in.
     """
-    plain = [word for word in terms(question, SIMPLE) if word not in STOP_WORDS]
+    plain = _plain_words(question)
     stems = {stem: number for number, stem in enumerate(dict.fromkeys(map(_stem, plain)))}
     return stems | {word: stems[_stem(word)] for word in plain if word not in stems}
+
+
+def forms_elsewhere(question: str) -> Iterator[tuple[str, int, str]]:
+    """Further terms that the question may match, each with its word's number and its language.
+
+    The numbers are those of ``question_words``, whose terms are left out. Two languages may have
+    the same term, which has one number.
+    """
+    own = question_words(question)
+    numbers: dict[str, int] = {}
+    for word in dict.fromkeys(_plain_words(question)):
+        for language in OTHERS if _has_stem(word) else ():
+            if word in _OTHER_STOP_WORDS.get(language, ()):
+                continue
+            term = _stem(word, language)
+            if term not in own and numbers.setdefault(term, own[word]) == own[word]:
+                yield term, own[word], language
+
+
+def _plain_words(question: str) -> list[str]:
+    others = _OTHER_STOP_WORDS.get(language_of(question), frozenset())
+    return [
+        word for word in terms(question, SIMPLE) if word not in STOP_WORDS and word not in others
+    ]
 
 
 def _bare(found: list[str]) -> list[str]:
@@ -162,9 +205,21 @@ def _bare(found: list[str]) -> list[str]:
 
 def _forms(found: Iterable[str], language: str) -> list[str]:
     """The forms in which words are stored and looked up."""
-    if language != ENGLISH:
+    if language == ENGLISH:
+        return [_stem(word) for word in found if word not in STOP_WORDS]
+    if language not in OTHERS:
         return list(found)
-    return [_stem(word) for word in found if word not in STOP_WORDS]
+    functions = _OTHER_STOP_WORDS.get(language, frozenset())
+    return [
+        _stem(word, language) if _has_stem(word) else word
+        for word in found
+        if word not in functions
+    ]
+
+
+def _has_stem(word: str) -> bool:
+    """True of what a stemmer of another language may change: no number, no pair of ideographs."""
+    return word[:1].isalpha() and word < "\u0e00"
 
 
 def _parts(found: Iterable[str]) -> list[str]:
@@ -183,6 +238,9 @@ def _wholes(folded: str) -> list[str]:
 
 
 @lru_cache(maxsize=2**17)
-def _stem(word: str) -> str:
-    with _stemming:  # the stemmer keeps the word that it works on
-        return str(_stemmer.stemWord(word))
+def _stem(word: str, language: str = ENGLISH) -> str:
+    with _stemming:  # a stemmer keeps the word that it works on
+        return str(_stemmer(language).stemWord(word)) or word
+
+
+_stemmer = cache(stemmer)

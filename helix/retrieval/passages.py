@@ -9,7 +9,7 @@ from typing import Any
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
 from helix.language.sentences import sentence_spans
-from helix.language.terms import terms
+from helix.language.terms import language_of, terms
 from helix.retrieval.gated_retriever import GatedRetriever
 
 SNIPPET_CHARS = 260
@@ -36,17 +36,16 @@ async def found_passages(
     """
     found = await retriever.search(query, scope, min(top_k, MOST_PASSAGES), plain=True)
     scores = {each.hit.chunk_id: each.fused for each in found.trace.candidates}
-    wanted = frozenset(terms(query))
     last = (_TOKEN.findall(query.casefold()) or [""])[-1]
     return {
         "near_enough": bool(found.hits) and found.reason is None,
-        "results": [_row(hit, scores[hit.chunk_id], wanted, last) for hit in found.hits],
+        "results": [_row(hit, scores[hit.chunk_id], query, last) for hit in found.hits],
     }
 
 
-def _row(hit: Hit, score: float, wanted: frozenset[str], last: str) -> Json:
+def _row(hit: Hit, score: float, query: str, last: str) -> Json:
     text = hit.content
-    hits = marks(text, wanted, last)
+    hits = marks(text, query, last)
     first, end = _best_sentence(text, hits)
     snippet, shown = _snippet(text, first, hits)
     whole = hit.start_char is None
@@ -66,13 +65,18 @@ def _row(hit: Hit, score: float, wanted: frozenset[str], last: str) -> Json:
     }
 
 
-def marks(text: str, wanted: frozenset[str], last: str = "") -> list[_Span]:
-    """The words of ``text`` that have a term of ``wanted``, or begin as the ``last`` word typed."""
+def marks(text: str, query: str, last: str = "") -> list[_Span]:
+    """The words of ``text`` that have a term of ``query`` in the language of the text.
+
+    Those that begin as the ``last`` word typed are among them.
+    """
+    language = language_of(text)
+    wanted = frozenset(terms(query, language))
     found = []
     for token in _TOKEN.finditer(text):
         word = token[0]
         typed = len(last) >= _LEAST_PREFIX and word.casefold().startswith(last)
-        if typed or not wanted.isdisjoint(terms(word)):
+        if typed or not wanted.isdisjoint(terms(word, language)):
             found.append(token.span())
     return found
 

@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.records import EMBEDDING_KEY, ORDINAL
 from helix.errors import StaleChunks
-from helix.language.terms import ENGLISH
+from helix.language.identification import ENGLISH
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.pipelined_connections import Statement

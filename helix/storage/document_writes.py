@@ -17,7 +17,8 @@ from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.domain.file_kinds import name_of_source
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
-from helix.language.terms import ENGLISH, SIMPLE, language_of
+from helix.language.identification import ENGLISH, OTHERS, SIMPLE
+from helix.language.terms import language_of
 from helix.storage.chunk_rows import (
     ChunkChanges,
     replace_chunks,
@@ -208,7 +209,7 @@ def _language(text: str, nodes: Sequence[BaseNode], tenant: str, terms: PackedTe
     """The language of a document: that of its terms where they were made beforehand."""
     if terms and nodes:
         first = text_of(nodes[0])
-        for language in (ENGLISH, SIMPLE):
+        for language in (ENGLISH, SIMPLE, *OTHERS):
             if digest_of(first, language, tenant) in terms:
                 return language
     return language_of(text)

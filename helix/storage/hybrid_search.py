@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from helix.domain.gate import RARE_CHUNKS, RARE_SHARE, is_identifier
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
-from helix.language.terms import question_words
+from helix.language.terms import forms_elsewhere, question_words
 from helix.storage.connections import Row
-from helix.storage.packed_terms import K1, NOMINAL_LENGTH, SLOTS, B, key_of, slot_of
+from helix.storage.packed_terms import K1, NOMINAL_LENGTH, SLOTS, B, key_of, language_key, slot_of
 from helix.storage.search_scope import (
     HIT_COLUMNS,
     JOIN_HITS,
@@ -31,6 +32,8 @@ _READ = 8000
 chunks than its share is looked up where it is frequent. With 1,000 a term, of 100,000 chunks 99% of
 the first ten and 96% of the first fifty are found; with 2,000, 100% and 98%."""
 _MOST_TERMS = 64
+_MOST_FORMS = 512
+"""Forms of other languages that are asked for: a word has four to six of them in all."""
 
 
 def hybrid_search(
@@ -63,21 +66,29 @@ def _term_values(question: str, tenant: str, beside: Mapping[str, float]) -> dic
     """The bound values of a question's terms, of its first 64 distinct ones, and of those beside.
 
     ``words`` numbers the word that each is a form of, and ``named`` says whether that word is an
-    identifier; of a question of more terms none is, for the others could not be met.
+    identifier; of a question of more terms none is, for the others could not be met. A form of
+    another language counts where chunks have the key that ``languages`` has at its place; 0 is for
+    all. A term beside is of no word: -1.
     """
     found = question_words(question)
-    keys = [key_of(term, tenant) for term in list(found)[:_MOST_TERMS]]
-    words = list(found.values())[:_MOST_TERMS]
+    own = dict(list(found.items())[:_MOST_TERMS])
     names = {word for term, word in found.items() if is_identifier(term)}
-    further = {key_of(term, tenant): weight for term, weight in beside.items() if term not in found}
-    searched = [*keys, *further]
+    numbers = set(own.values())
+    rows = [(term, 1.0, word, 0) for term, word in own.items()]
+    rows += [(term, weight, -1, 0) for term, weight in beside.items() if term not in found]
+    rows += [
+        (term, 1.0, word, language_key(language, tenant))
+        for term, word, language in islice(forms_elsewhere(question), _MOST_FORMS)
+        if term not in beside and word in numbers
+    ]
+    keys = [key_of(term, tenant) for term, *_ in rows]
     return {
-        "keys": searched,
-        "slots": [slot_of(key) + 1 for key in searched],
-        "weights": [1.0] * len(keys) + list(further.values()),
-        "own": keys,
-        "words": words,
-        "named": [len(found) <= _MOST_TERMS and word in names for word in words],
+        "keys": keys,
+        "slots": [slot_of(key) + 1 for key in keys],
+        "weights": [weight for _, weight, _, _ in rows],
+        "words": [word for _, _, word, _ in rows],
+        "named": [len(found) <= _MOST_TERMS and word in names for _, _, word, _ in rows],
+        "languages": [language for *_, language in rows],
     }
 
 
@@ -153,7 +164,8 @@ _DISTANCE = """coalesce(n.distance, (
 _NO_NEAR = "near AS (SELECT NULL::bigint AS id, NULL::float8 AS distance WHERE false)"
 
 
-# The terms with how many chunks have them; those that no chunk has find nothing.
+# The terms with how many chunks have them; those that no chunk has find nothing. Forms of languages
+# that the tenant has no chunk in are left out, or they would meet other words of the same letters.
 _TERMS = f"""
 total AS MATERIALIZED (
     SELECT chunks, terms / greatest(chunks, 1) AS mean FROM (
@@ -162,12 +174,20 @@ total AS MATERIALIZED (
         FROM term_statistics WHERE tenant_id = %(tenant)s AND key IN (0, 1)
     ) counted
 ),
+asked AS MATERIALIZED (
+    SELECT DISTINCT key, slot, weight, word, named FROM unnest(
+        %(keys)s::bigint[], %(slots)s::integer[], %(weights)s::float8[], %(words)s::integer[],
+        %(named)s::boolean[], %(languages)s::bigint[]
+    ) AS q (key, slot, weight, word, named, language)
+    WHERE language = 0 OR language IN (
+        SELECT x.key FROM term_statistics x
+        WHERE x.tenant_id = %(tenant)s AND x.key = ANY(%(languages)s::bigint[]) AND x.key <> 0
+        GROUP BY x.key HAVING sum(x.n) > 0)
+),
 term AS MATERIALIZED (
     SELECT key, slot, f.n, q.weight * ln(1 + (t.chunks - f.n + 0.5) / (f.n + 0.5)) AS idf,
            ('{{' || slot || ':1}}/{SLOTS}')::sparsevec AS axis
-    FROM total t CROSS JOIN unnest(
-        %(keys)s::bigint[], %(slots)s::integer[], %(weights)s::float8[]) AS q (key, slot, weight)
-    CROSS JOIN LATERAL (
+    FROM total t CROSS JOIN asked q CROSS JOIN LATERAL (
         SELECT sum(x.n)::float8 AS n FROM term_statistics x
         WHERE x.tenant_id = %(tenant)s AND x.key = q.key
     ) f
@@ -177,9 +197,8 @@ word AS MATERIALIZED (
     SELECT q.word, array_agg(q.key) AS keys, max(coalesce(term.n, 0)) AS n,
            bool_or(q.named) AND max(coalesce(term.n, 0))
                <= greatest({RARE_CHUNKS}, {RARE_SHARE}::float8 * t.chunks) AS named
-    FROM total t CROSS JOIN unnest(
-        %(own)s::bigint[], %(words)s::integer[], %(named)s::boolean[]) AS q (key, word, named)
-    LEFT JOIN term USING (key)
+    FROM total t CROSS JOIN asked q LEFT JOIN term USING (key)
+    WHERE q.word >= 0
     GROUP BY q.word, t.chunks
 ),
 question AS MATERIALIZED (

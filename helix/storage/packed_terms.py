@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from helix.domain.scope import DEFAULT_TENANT
+from helix.language.identification import ENGLISH, OTHERS
 from helix.language.terms import term_counts
 
 K1 = 0.9
@@ -56,6 +57,14 @@ def key_of(term: str, tenant: str = DEFAULT_TENANT) -> int:
     return int.from_bytes(digest, "big", signed=True) & ~3
 
 
+def language_key(language: str, tenant: str = DEFAULT_TENANT) -> int:
+    """The key that every chunk in a language has: a search reads by it which ones a tenant has.
+
+    It is no term's, which have no NUL.
+    """
+    return key_of(f"\0{language}", tenant)
+
+
 def slot_of(key: int) -> int:
     """The dimension of ``impacts``, from 0, that a term's key has."""
     return (key >> 2) % SLOTS
@@ -88,12 +97,17 @@ class TermRow(NamedTuple):
         )  # fmt: skip
 
 
-def term_row(counts: Mapping[str, int], tenant: str = DEFAULT_TENANT) -> TermRow:
-    """The row of a tenant's chunk that has each of these terms so often (``term_counts``)."""
+def term_row(
+    counts: Mapping[str, int], tenant: str = DEFAULT_TENANT, language: str = ENGLISH
+) -> TermRow:
+    """The row of a tenant's chunk that has each of these terms so often (``term_counts``).
+
+    In another language than English it has the key of that too.
+    """
     length = sum(counts.values())
     softening = K1 * (1 - B + B * length / NOMINAL_LENGTH)
     most = sorted(counts.items(), key=itemgetter(1), reverse=True)[:_MOST_TERMS]
-    keys: list[int] = []
+    keys = [language_key(language, tenant)] if language in OTHERS else []
     impacts: dict[int, float] = {}
     for term, count in most:
         key = key_of(term, tenant)
@@ -112,7 +126,7 @@ def searched_text(title: str | None, context: str | None, content: str) -> str:
 
 def packed_terms(text: str, language: str, tenant: str) -> bytes:
     """The terms of a tenant's chunk that is found by ``text`` (``searched_text``)."""
-    return term_row(term_counts(text, language), tenant).packed()
+    return term_row(term_counts(text, language), tenant, language).packed()
 
 
 def digest_of(text: str, language: str, tenant: str) -> bytes:

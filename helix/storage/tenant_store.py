@@ -39,7 +39,7 @@ from helix.storage.search_scope import (
     place_of,
 )
 from helix.storage.stored_documents import fingerprints, known_nodes
-from helix.storage.term_rows import fill_missing
+from helix.storage.term_rows import fill_missing, tell_languages
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode
@@ -268,8 +268,11 @@ class TenantStore:
     async def fill_terms(self) -> int:
         """Write the BM25 terms of chunks that have none yet, some at a time; how many there were.
 
-        Chunks of an older release have none, and those that other code inserted.
+        Chunks of an older release have none, and those that other code inserted. Documents that it
+        stored without telling their language are told it, and their terms made anew.
         """
+        while await asyncio.to_thread(self._with_connection, tell_languages):
+            pass
         filled, last = 0, 0
         while ids := await asyncio.to_thread(
             self._with_connection, partial(fill_missing, after=last)

@@ -7,7 +7,8 @@ from struct import Struct
 
 from llama_index.core.schema import BaseNode, MetadataMode
 
-from helix.language.terms import ENGLISH
+from helix.language.identification import ENGLISH
+from helix.language.terms import language_of
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of, packed_terms, searched_text
 
@@ -31,6 +32,11 @@ SELECT c.tenant_id, c.document_id, c.id, d.language,
 FROM chunks c JOIN documents d ON d.id = c.document_id
 WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
 """
+_UNTOLD = """
+SELECT id, text FROM documents WHERE language = '' ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+"""
+_TELL = "UPDATE documents SET language = %s WHERE id = %s"
+_DROP = "DELETE FROM chunk_terms WHERE document_id = ANY(%s) RETURNING chunk_id"
 _FIELDS, _NUMBERS = Struct(">hi"), Struct(">iqiq")
 _HEAD, _TAIL = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
@@ -54,15 +60,34 @@ def fill_missing(connection: Connected, after: int = 0, batch: int = 500) -> lis
     with connection.transaction():
         locked = [i for (i,) in connection.execute(_LOCK_MISSING, (after, batch))]
         # in a statement of its own, which sees what others wrote until the lock was had
-        found = connection.execute(_MISSING, (locked,)).fetchall()
-        copy_terms(
-            connection,
-            (
-                (tenant, document, chunk, packed_terms(searched_text(*text), language, tenant))
-                for tenant, document, chunk, language, *text in found
-            ),
-        )
+        _fill(connection, locked)
     return locked
+
+
+def tell_languages(connection: Connected, batch: int = 20) -> int:
+    """Tell the language of ``batch`` documents at most that have none, with their terms: how many.
+
+    Those have none that an older release stored as not English. Needs autocommit.
+    """
+    with connection.transaction():
+        untold = connection.execute(_UNTOLD, (batch,)).fetchall()
+        for document, text in untold:
+            connection.execute(_TELL, (language_of(text), document))
+        dropped = connection.execute(_DROP, ([document for document, _ in untold],)).fetchall()
+        _fill(connection, [chunk for (chunk,) in dropped])
+    return len(untold)
+
+
+def _fill(connection: Connected, chunks: list[int]) -> None:
+    """Write the terms of those of ``chunks``, by id, that have none."""
+    found = connection.execute(_MISSING, (chunks,)).fetchall()
+    copy_terms(
+        connection,
+        (
+            (tenant, document, chunk, packed_terms(searched_text(*text), language, tenant))
+            for tenant, document, chunk, language, *text in found
+        ),
+    )
 
 
 def node_row(node: BaseNode, tenant: str, language: str, made: PackedTerms = NO_TERMS) -> bytes:

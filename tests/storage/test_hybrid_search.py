@@ -272,6 +272,51 @@ async def test_terms_that_other_code_left_out_are_filled_in(database_url: str) -
         assert found.hits[0].content == "zebra" and found.scores[0] > 0
 
 
+GERMAN = {
+    "miete.txt": "Die Kündigungsfrist beträgt drei Monate, und sie beginnt mit dem nächsten Monat.",
+    "rad.txt": "Das Rad wird am Abend zurückgegeben, und der Schlüssel wird in den Kasten gelegt.",
+}
+
+
+async def test_a_word_is_found_in_another_form_of_its_language(database_url: str) -> None:
+    question = "Welche Kündigungsfristen gibt es?"
+    async with opened(database_url) as store:
+        await asyncio.to_thread(_fill, store, _texts(6))
+        alone = await _ask(store, question, Fusion(0.0), 20)
+        assert not any(alone.frequencies)
+        await asyncio.to_thread(_fill, store, GERMAN)
+        found = await _ask(store, question, Fusion(0.0), 20)
+        assert found.hits[0].source_uri == "miete.txt" and found.scores[0] > found.scores[1] == 0
+        assert found.frequencies == (0, 1, 0, 0) and found.candidates[0].together == 1
+        _counts_hold(database_url)
+
+
+async def test_forms_of_a_language_that_nobody_has_meet_nothing(database_url: str) -> None:
+    """`Tagen` is `tag` in German, which is a word of an English text."""
+    text = "Each bag has a tag, and the tag is read at the door before the bag is let through."
+    async with opened(database_url) as store:
+        await asyncio.to_thread(_fill, store, {"a.txt": text})
+        assert (await _ask(store, "Tagen", Fusion(0.0))).frequencies == (0,)
+        await asyncio.to_thread(_fill, store, GERMAN)
+        assert (await _ask(store, "Tagen", Fusion(0.0))).frequencies == (1,)
+
+
+async def test_what_was_stored_without_its_language_is_told_it(database_url: str) -> None:
+    """Documents of an older release, marked by the upgrade, are found by their stems."""
+    languages = "SELECT source_uri, language FROM documents ORDER BY source_uri"
+    async with opened(database_url) as store:
+        await asyncio.to_thread(_fill, store, {**GERMAN, "a.txt": _texts(1)["0.txt"]})
+        with psycopg.connect(database_url) as connection:
+            connection.execute("UPDATE documents SET language = '' WHERE language = 'german'")
+            connection.execute("DELETE FROM chunk_terms")
+        await store.fill_terms()
+        _counts_hold(database_url)
+        told = [("a.txt", "english"), ("miete.txt", "german"), ("rad.txt", "german")]
+        assert rows(database_url, languages) == told
+        found = await _ask(store, "Kündigungsfristen", Fusion(0.0), 1)
+        assert found.hits[0].source_uri == "miete.txt" and found.scores[0] > 0
+
+
 async def test_a_new_title_and_a_new_language_are_new_terms(database_url: str) -> None:
     text = paragraphs(1)[0]
     async with opened(database_url, IDENTITY) as store:
@@ -279,8 +324,8 @@ async def test_a_new_title_and_a_new_language_are_new_terms(database_url: str) -
         assert rows(database_url, "SELECT language FROM documents") == [("english",)]
         foreign = " ".join(f"wasser{n} ist nass und kalt im winter" for n in range(30))
         await asyncio.to_thread(write, store, record("a.txt", f"{text}\n\n{foreign * 4}"))
-        assert rows(database_url, "SELECT language FROM documents") == [("simple",)]
+        assert rows(database_url, "SELECT language FROM documents") == [("german",)]
         _counts_hold(database_url)
-        plain = Counter(terms(text, "simple"))
+        plain = Counter(terms(text, "german"))
         length = rows(database_url, "SELECT length FROM chunk_terms ORDER BY chunk_id LIMIT 1")
         assert length == [(sum(plain.values()),)]
