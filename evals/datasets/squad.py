@@ -1,7 +1,7 @@
-"""The sets in SQuAD 2's format: SQuAD 2 itself, and COVID-QA.
+"""The sets in SQuAD 2's format: SQuAD 2 itself, COVID-QA, and XQuAD.
 
 SQuAD 2 are eight Wikipedia articles, with near-miss questions that they do not answer; COVID-QA are
-98 scientific articles and questions by experts.
+98 scientific articles and questions by experts; XQuAD are SQuAD's articles in several languages.
 """
 
 from __future__ import annotations
@@ -23,6 +23,12 @@ def load_squad(data: Path) -> QuestionSet:
 def load_covidqa(data: Path) -> QuestionSet:
     """COVID-QA below the folder ``data``; an article's title is its first line."""
     return _load("covidqa", data / "covidqa/covidqa.json", _first_line)
+
+
+def load_xquad(data: Path, language: str) -> QuestionSet:
+    """XQuAD below the folder ``data`` in ``language``, by its ISO code, an article a document."""
+    file = data / f"xquad/{language}.json"
+    return _load(f"xquad-{language}", file, lambda article: article["title"].replace("_", " "))
 
 
 def _first_line(article: Any) -> str:
