@@ -193,10 +193,12 @@ def forms_elsewhere(question: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _plain_words(question: str) -> list[str]:
+    found = terms(question, SIMPLE)
     others = _OTHER_STOP_WORDS.get(language_of(question), frozenset())
-    return [
-        word for word in terms(question, SIMPLE) if word not in STOP_WORDS and word not in others
-    ]
+    # `When did Otto von Bismarck die?` is told to be German
+    if sum(word in others for word in found) <= sum(word in STOP_WORDS for word in found):
+        others = frozenset()
+    return [word for word in found if word not in STOP_WORDS and word not in others]
 
 
 def _bare(found: list[str]) -> list[str]:

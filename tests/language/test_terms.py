@@ -100,6 +100,11 @@ def test_english_is_told_by_the_share_of_function_words(text: str) -> None:
     assert language_of(text) != SIMPLE or (len(found) >= 30 and share < 0.12)
 
 
+def test_function_words_of_a_questions_language_are_no_words_of_it() -> None:
+    assert "die" not in question_words("Wie lang ist die Frist, und von wem wird sie gesetzt?")
+    assert "die" in question_words("When did Otto von Bismarck die?")
+
+
 def test_a_question_matches_either_language() -> None:
     assert list(question_words("What are the policies?")) == ["polici", "policies"]
     assert question_words("what is it") == {}
