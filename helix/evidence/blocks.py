@@ -13,6 +13,7 @@ from enum import Enum
 from itertools import takewhile
 
 from helix.evidence.units import Passage, Unit
+from helix.language.navigation import is_within, navigation_spans
 from helix.language.rows import BESIDE
 
 MOST_WORDS = 60
@@ -46,7 +47,7 @@ class Form(Enum):
     ROW = "row"
     HEADING = "heading"
     MARK = "mark"
-    """No word of prose: an underline, a directive, a lone number, the caption of a table."""
+    """No prose: an underline, a directive, a lone number, a table's caption, navigation."""
 
 
 class Layout:
@@ -57,6 +58,7 @@ class Layout:
         self._titles = {_bare(line) for line in passage.headings.splitlines()} - {""}
         fences = [match.start() for match in _FENCE.finditer(self._text)]
         self._fenced = [sum(at < unit.start for at in fences) % 2 == 1 for unit in units]
+        self._navigation = navigation_spans(self._text)
         self._margin = self._usual_indent()
         self.forms = [self._form(place) for place in range(len(units))]
 
@@ -93,7 +95,7 @@ class Layout:
         text = unit.text.strip()
         if self._fenced[place] and not text.startswith(("```", "~~~")):
             return Form.CODE
-        if _MARK.match(text):
+        if _MARK.match(text) or is_within(self._navigation, unit.start):
             return Form.MARK
         if _is_row(text):
             return Form.MARK if self._is_header_row(place) else Form.ROW

@@ -7,6 +7,7 @@ from typing import Any
 
 from helix.domain.suggestions import Material, Suggestion
 from helix.domain.tables import Cell, Table
+from helix.language.navigation import is_navigation
 from helix.library.access import Connected, Library, Row
 
 _DOCUMENTS = 24
@@ -81,7 +82,7 @@ def _material(row: Row) -> Material:
         row["title"],
         row["text"] or "",
         row["facts"],
-        tuple(filter(None, row["headings"])),
+        tuple(name for name in row["headings"] if name and not is_navigation(name)),
         tuple(map(_table, row["tables"])),
     )
 

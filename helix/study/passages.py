@@ -9,6 +9,7 @@ from typing import Any
 from helix.domain.context import Source, sources_of
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
+from helix.language.navigation import is_navigation
 from helix.language.terms import question_words
 from helix.library.access import Library, compose
 from helix.storage.packed_terms import SLOTS, key_of, slot_of
@@ -66,9 +67,11 @@ class Place:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The document's title and the headings, without a repetition of the one before."""
+        """The document's title and the headings, each named once and none a number alone."""
         names = [self.title]
-        names += [name for name in self.heading_path if name and name != names[-1]]
+        for name in self.heading_path:
+            if name and name != names[-1] and not is_navigation(name):
+                names.append(name)
         return tuple(names)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from helix.answering.proof import Support
 from helix.answering.proof.passages import is_placed
 from helix.domain.context import Source
+from helix.language.navigation import is_navigation, is_within, navigation_spans
 from helix.language.sentences import sentence_spans
 from helix.language.terms import terms
 
@@ -61,12 +62,15 @@ class Sentence:
 
 
 def sentences_of(source: Source) -> Iterator[Sentence]:
-    """Every sentence of a passage that says where it stands, in order."""
+    """Every sentence of a passage that says where it stands, in order, but for navigation."""
     if not is_placed(source.hit):
         return
     text = source.hit.content
+    navigation = navigation_spans(text)
+    headings = (source.title, *source.hit.heading_path)
     for start, end in sentence_spans(text):
-        yield Sentence(text[start:end], start, source)
+        if not is_within(navigation, start) and not is_navigation(text[start:end], headings):
+            yield Sentence(text[start:end], start, source)
 
 
 def clear_sentences(source: Source) -> list[Sentence]:

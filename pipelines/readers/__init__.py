@@ -51,4 +51,6 @@ def read(kind: str, data: bytes, progress: Progress = lambda done, total: None) 
     """
     module, _, function = reader_of(kind).partition(":")
     reader: Reader = getattr(import_module(module), function)
-    return reader(data, progress)
+    text = import_module("pipelines.readers.searchable_text")
+    found: ReadText = text.without_navigation(reader(data, progress))
+    return found

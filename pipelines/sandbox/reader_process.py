@@ -10,6 +10,7 @@ from typing import Any
 from helix.sandbox.frames import NoAnswer
 from helix.sandbox.request import Send
 from pipelines.readers import Reader, UnreadableFile
+from pipelines.readers.searchable_text import without_navigation
 from pipelines.sandbox import answer
 
 _BETWEEN_PROGRESS = 0.05  # seconds
@@ -25,7 +26,7 @@ def read_in_frames(data: bytes, options: Mapping[str, Any], send: Send) -> Itera
     reader: Reader = getattr(import_module(module), function)
     progress = _Progress(send)
     try:
-        read = reader(data, progress.hear)
+        read = without_navigation(reader(data, progress.hear))
     except UnreadableFile as reason:
         raise NoAnswer(str(reason)) from None
     progress.send()

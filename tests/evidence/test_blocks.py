@@ -105,3 +105,20 @@ def test_a_line_that_the_headings_name_is_one() -> None:
     passage = Passage("Shipping\n\nIt takes two days.", "Handbook\nShipping")
     layout = Layout(passage, units_of([passage]))
     assert layout.forms == [Form.HEADING, Form.TEXT]
+
+
+CONTENTS = """1 Start . . . . . . . . 1
+2 Parser . . . . . . . . 4
+2.1 Trees . . . . . . . . 5
+3 Writer . . . . . . . . 12
+
+The parser makes trees."""
+
+
+def test_contents_are_not_quoted() -> None:
+    passage = Passage(CONTENTS)
+    units = units_of([passage])
+    layout = Layout(passage, units)
+    found = [layout.quoted(unit.place) for unit in units]
+    assert len(found) > 4 and found[-1] == [units[-1].place]
+    assert not any(found[:-1])

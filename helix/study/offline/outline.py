@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -135,13 +135,13 @@ def _with_terms(
 
 
 def key_terms(passages: Sequence[Source], most: int) -> list[tuple[str, int]]:
-    """The names, defined terms and repeated words of passages, with the chunk they stand in."""
+    """The names, defined terms and repeated pairs of words, with the chunk they stand in."""
     scores: Counter[str] = Counter()
     where: dict[str, tuple[str, int]] = {}
     for passage in passages:
         for sentence in sentences_of(passage):
             values = [v.text for v in values_of(sentence) if v.kind in ("name", "term")]
-            for text in (*values, *(w for w in sentence.text.split() if _is_wordy(w))):
+            for text in (*values, *_pairs(sentence.text)):
                 bare = text.strip(".,;:()“”\"'")
                 key = " ".join(terms(bare))
                 if key:
@@ -150,6 +150,13 @@ def key_terms(passages: Sequence[Source], most: int) -> list[tuple[str, int]]:
     return [where[key] for key, count in scores.most_common(most) if count > 1]
 
 
+def _pairs(text: str) -> Iterator[str]:
+    """Words that stand beside each other: one by itself ("connect") is no topic."""
+    for one, other in pairwise(text.split()):
+        if one[-1:].isalpha() and _is_wordy(one) and _is_wordy(other):
+            yield f"{one} {other}"
+
+
 def _is_wordy(word: str) -> bool:
     bare = word.strip(".,;:()“”\"'")
-    return len(bare) > 5 and bare.isalpha() and bare.islower() and bare not in STOP_WORDS
+    return len(bare) > 3 and bare.isalpha() and bare.islower() and bare not in STOP_WORDS

@@ -39,6 +39,7 @@ _BEFORE_YEARS = frozenset(
 _PLACES = frozenset("in at near from into across throughout".split())
 _JOINED = "-–—/_"
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_GOES_ON = re.compile(r"[.,]\d")
 _BEFORE_WORDS = re.compile(r"([\w’'-]{1,60})\s{0,9}\W?\Z")
 _AFTER_WORD = re.compile(r"\W?\s*([\w%]+)")
 
@@ -96,6 +97,8 @@ def _numbers(sentence: Sentence) -> Iterator[Value]:
         end = digits.end()
         if text[end : end + 1].isalnum() or text[end : end + 1] in ("-", "/", "’", ":"):
             continue
+        if _GOES_ON.match(text, end):
+            continue  # of a version, as in 4.19.0
         if number.start and (
             text[number.start - 1] in "-/.,#§:" or text[number.start - 1].isalnum()
         ):

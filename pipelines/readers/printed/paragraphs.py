@@ -35,7 +35,8 @@ _FULL = 0.85  # of the region's width: a line that is followed by the rest of it
 _SAME_EDGE = 1.5  # points
 _CUT = frozenset(f"-{CUT_MARKS}")
 _LEAST_EDGES = 3  # lines, with the line itself
-_LEADER = re.compile(r"[.·…_]{4,}|…{2,}")
+_LEADER = re.compile(r"[.·…_]{4,}|…{2,}|(?:[.·] ){4}")
+_ENDING = 6  # words: four dots that stand apart, and a page
 _STOPS = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 Edges = tuple[float, float]
@@ -157,7 +158,7 @@ class _Region:
         """True where dots lead to the end of the line, as in a table of contents."""
         if not self._words.has_leaders:
             return False
-        text = " ".join([self._words.texts[number] for number in line.numbers[-3:]])
+        text = " ".join([self._words.texts[number] for number in line.numbers[-_ENDING:]])
         return _LEADER.search(text) is not None
 
     def _is_aligned(self, block: Block, line: Line) -> bool:
