@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -49,6 +50,10 @@ def ask(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as POST /v1/query has it.")
     ] = False,
+    word: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.docx", help="Write question, answer and sources to this file."),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="With the numbers of passages and answer.")
     ] = False,
@@ -74,9 +79,27 @@ def ask(
                 answer = await _answer(answers, query, tenant)
                 typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
             else:
-                _print(await _stream(answers, query, tenant), verbose=verbose)
+                answer = await _stream(answers, query, tenant)
+                _print(answer, verbose=verbose)
+            if word:
+                _write(word, text, answer, server)
 
     asyncio.run(connected())
+
+
+def _write(path: Path, question: str, answer: Row, server: str | None) -> None:
+    """The answer as a Word document, with links to the page of the server that was asked.
+
+    Raises:
+        BadRequest: the file cannot be written.
+    """
+    from helix.conversations.word import word_of  # here, for few answers are written so
+
+    page = f"{server.rstrip('/')}/" if server else ""
+    try:
+        path.write_bytes(word_of("", [{**answer, "question": question}], page))
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _question(words: list[str]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from helix.answering.images import KINDS, UploadedImage, image_type
+from helix.conversations.citation_forms import are_citations, is_support
 from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.names import new_id
@@ -64,6 +65,11 @@ async def export_markdown(library: Library, conversation_id: str) -> str:
     Raises:
         NotFound: there is none of this id.
     """
+    return markdown_of(*await titled_path(library, conversation_id))
+
+
+async def titled_path(library: Library, conversation_id: str) -> tuple[str, list[Row]]:
+    """The title, and the messages of the active path, oldest first; raises as ``export_json``."""
     conversation = await get_conversation(library, conversation_id)
     found = {row["id"]: row for row in await all_messages(library, conversation_id)}
     path: list[Row] = []
@@ -71,7 +77,7 @@ async def export_markdown(library: Library, conversation_id: str) -> str:
     while at is not None:
         path.append(found[at])
         at = found[at]["parent_id"]
-    return markdown_of(conversation["title"], path[::-1])
+    return conversation["title"], path[::-1]
 
 
 def markdown_of(title: str, path: list[Row]) -> str:
@@ -224,8 +230,8 @@ def _check_texts(number: int, question: str, response: dict[str, Any], longest: 
     answer, citations = response.get("answer"), response.get("citations")
     if not isinstance(answer, str | None) or not isinstance(citations, list | None):
         raise BadRequest(f"the response of message {number} has no answer of text or no citations")
-    if not all(isinstance(citation, dict) for citation in citations or ()):
-        raise BadRequest(f"a citation of message {number} is no object")
+    if not are_citations(citations) or not is_support(response.get("support")):
+        raise BadRequest(f"a citation or a proof of message {number} is none that an export has")
     bounded(f"the answer of message {number}", answer or "", LONGEST_EARLIER)
 
 

@@ -38,8 +38,8 @@ export const api = {
     call("PATCH /v1/conversations/{conversation_id}", { path: { conversation_id: id }, body }),
   remove: (id, keepalive = false) =>
     call("DELETE /v1/conversations/{conversation_id}", { path: { conversation_id: id }, keepalive }),
-  export: (id, format) =>
-    send("GET /v1/conversations/{conversation_id}/export", { path: { conversation_id: id }, query: { format } }),
+  export: (id, format, message) =>
+    send("GET /v1/conversations/{conversation_id}/export", { path: { conversation_id: id }, query: { format, message } }),
   askIn: (id, body, signal) =>
     stream("POST /v1/conversations/{conversation_id}/messages", { path: { conversation_id: id }, body, signal }),
   edit: (id, message, body, signal) =>

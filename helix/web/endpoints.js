@@ -106,7 +106,7 @@ export const ENDPOINTS = {
     "body": ["title", "active", "document_ids", "filters", "filters.tags", "model"], "reads": ["id", "title"]
   },
   "DELETE /v1/conversations/{conversation_id}": {},
-  "GET /v1/conversations/{conversation_id}/export": { "query": ["format"] },
+  "GET /v1/conversations/{conversation_id}/export": { "query": ["format", "message"] },
   "POST /v1/conversations/{conversation_id}/messages": {
     "body": [
       "question", "document_ids", "filters", "filters.tags", "images", "stream", "debug", "verdict", "wait", "mode",

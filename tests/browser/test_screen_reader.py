@@ -49,6 +49,7 @@ _LIST = """
           - link "How long do I have to request a refund?"
           - button "Rename How long do I have to request a refund?"
           - button "Save How long do I have to request a refund? as Markdown"
+          - button "Save How long do I have to request a refund? as a Word document"
           - button "Delete How long do I have to request a refund?"
 """
 

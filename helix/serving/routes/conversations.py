@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -20,6 +21,7 @@ from helix.conversations.transfer import (
     import_json,
     import_turns,
     model_of_export,
+    titled_path,
     turns_of_markdown,
 )
 from helix.conversations.tree import switch
@@ -31,9 +33,11 @@ from helix.conversations.views import (
     get_tree,
     list_conversations,
 )
+from helix.conversations.word import WORD_MEDIA, word_of
 from helix.domain.input_text import LONGEST_TITLE
 from helix.errors import BadRequest
 from helix.fairness.long_work import off_loop_if_long
+from helix.library.access import Library
 from helix.library.errors import Conflict
 from helix.library.pagination import check_text
 from helix.providers.choices import named
@@ -214,20 +218,40 @@ async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Re
     response_class=Response,
 )  # fmt: skip
 async def export(
+    request: Request,
     caller: CurrentCaller,
     conversation_id: str,
-    kind: Annotated[Literal["json", "markdown"], Query(alias="format")] = "json",
+    kind: Annotated[Literal["json", "markdown", "docx"], Query(alias="format")] = "json",
+    message: Annotated[int | None, Query(description="docx: of this message alone")] = None,
 ) -> Response:
-    """The whole tree as JSON, or the active path as Markdown, as a file to keep."""
-    name = "attachment; filename=conversation." + ("md" if kind == "markdown" else "json")
-    headers = {"Content-Disposition": name, "X-Content-Type-Options": "nosniff"}
+    """The whole tree as JSON, or the active path as Markdown or a Word document, as a file."""
+    if message is not None and kind != "docx":
+        raise BadRequest("message is for format=docx: the others have the whole conversation")
+    ending = {"json": "json", "markdown": "md", "docx": "docx"}[kind]
+    headers = {
+        "Content-Disposition": f"attachment; filename=conversation.{ending}",
+        "X-Content-Type-Options": "nosniff",
+    }
+    library = caller.library
+    if kind == "json":
+        return TextJson(await export_json(library, conversation_id), headers=headers)
     if kind == "markdown":
-        text = await export_markdown(caller.library, conversation_id)
-        return Response(
-            text.encode(errors="replace"), media_type="text/markdown; charset=utf-8",
-            headers=headers,
-        )  # fmt: skip
-    return TextJson(await export_json(caller.library, conversation_id), headers=headers)
+        text = await export_markdown(library, conversation_id)
+        data, media = text.encode(errors="replace"), "text/markdown; charset=utf-8"
+    else:
+        data, media = await _word(library, conversation_id, message, request), WORD_MEDIA
+    return Response(data, media_type=media, headers=headers)
+
+
+async def _word(
+    library: Library, conversation_id: str, message_id: int | None, request: Request
+) -> bytes:
+    """The active path as a Word document, or one message; its links lead to this server's page."""
+    if message_id is None:
+        title, turns = await titled_path(library, conversation_id)
+    else:
+        title, turns = "", [await get_message(library, conversation_id, message_id)]
+    return await asyncio.to_thread(word_of, title, turns, str(request.base_url))
 
 
 @router.get(

@@ -6,6 +6,8 @@
 //   <${Elsewhere} turn=${turn} open=${b} onClose=${f} />      the dialog that offers them
 import { api } from "../api.js";
 import { Button, Dialog, copyText, toast } from "../components.js";
+import { thread } from "../conversations/thread.js";
+import { fileName, handOut } from "../file.js";
 import { html } from "../html.js";
 import { address } from "../router.js";
 import { shortened } from "../text.js";
@@ -27,10 +29,17 @@ export function Elsewhere({ turn, open, onClose }) {
       ["Copy sources in APA style", "document", () => copy(() => bibliography(turn, "apa"), "Bibliography")],
       ["Copy sources as BibTeX", "code", () => copy(() => bibliography(turn, "bibtex"), "BibTeX")],
     ] : []),
+    ...(turn.id && thread.get().list.some(({ local }) => local === turn.local) ? [
+      ["Save as a Word document", "down-file", () => { onClose(); saveWord(turn).catch((error) => toast(error.message)); }],
+    ] : []),
     ["Print, or save as PDF", "down-file", () => { onClose(); requestAnimationFrame(() => print()); }],
   ];
   return html`<${Dialog} title="Export this answer" open=${open} onClose=${onClose}>
     <ul class="ways-out">${ways.map(([name, icon, run]) => html`<li key=${name}><${Button} icon=${icon} onClick=${run}>${name}</></li>`)}</ul></${Dialog}>`;
+}
+
+async function saveWord({ id, question }) {
+  handOut(await (await api.export(thread.get().id, "docx", id)).blob(), { download: fileName(question, "docx") });
 }
 
 const isOfDocument = ({ document_id: id }) => id !== null;

@@ -28,7 +28,8 @@ export function Row({ one, isOpen, onRemove }) {
     ${one.answering !== null && html`<span class="row-busy" title="Being answered"><span class="unseen">Being answered</span></span>`}
     <span class="row-tools">
       <${IconButton} icon="edit" label=${`Rename ${name}`} onClick=${() => setNaming(true)} />
-      <${IconButton} icon="down-file" label=${`Save ${name} as Markdown`} onClick=${() => save(one)} />
+      <${IconButton} icon="down-file" label=${`Save ${name} as Markdown`} onClick=${() => save(one, "markdown", "md")} />
+      <${IconButton} icon="document" label=${`Save ${name} as a Word document`} onClick=${() => save(one, "docx", "docx")} />
       <${IconButton} icon="bin" label=${`Delete ${name}`} onClick=${onRemove} />
     </span></li>`;
 }
@@ -60,9 +61,9 @@ function Naming({ one, onDone }) {
     <input id="conversation-name" ref=${field} defaultValue=${one.title} maxlength="200" autocomplete="off" onBlur=${submit} /></form>`;
 }
 
-async function save({ id, title }) {
+async function save({ id, title }, format, ending) {
   try {
-    handOut(await (await api.export(id, "markdown")).blob(), { download: fileName(title, "md") });
+    handOut(await (await api.export(id, format)).blob(), { download: fileName(title, ending) });
   } catch (error) {
     toast(error.message);
   }
