@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ from helix.errors import HelixError
 
 FORMAT = "helix-export-1"
 MANIFEST, TABLES, FILES = "manifest.json", "tables", "files"
+MOST_ID = 10**15
+"""Of an exported row: an import moves on the numbers that all tenants' rows are given."""
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _BLOCK_BYTES = 1 << 20
 
 
@@ -107,15 +112,15 @@ def checked(folder: Path) -> Manifest:
     """
     manifest = _manifest(folder)
     for table, member in manifest.tables.items():
-        file = folder / TABLES / f"{table}.jsonl"
-        if _size_and_digest(file) != (member.size, member.sha256):
-            raise damaged(folder, f"{TABLES}/{file.name} is not what was written")
+        name = f"{table}.jsonl"
+        if _size_and_digest(folder, name) != (member.size, member.sha256):
+            raise damaged(folder, f"{TABLES}/{name} is not what was written")
     return manifest
 
 
 def read_rows(folder: Path, table: str) -> Iterator[str]:
     """The lines of a table's file."""
-    with (folder / TABLES / f"{table}.jsonl").open(encoding="utf-8", newline="\n") as lines:
+    with _own(folder, TABLES, f"{table}.jsonl").open(encoding="utf-8", newline="\n") as lines:
         yield from lines
 
 
@@ -125,8 +130,10 @@ def read_file(folder: Path, content_hash: str) -> bytes:
     Raises:
         TransferFailed: it is missing or has changed.
     """
+    if not _DIGEST.fullmatch(content_hash):
+        raise damaged(folder, f"{FILES} has a name that is no SHA-256")
     try:
-        data = (folder / FILES / content_hash).read_bytes()
+        data = _own(folder, FILES, content_hash).read_bytes()
     except OSError:
         raise damaged(folder, f"{FILES}/{content_hash} is missing") from None
     if hashlib.sha256(data).hexdigest() != content_hash:
@@ -141,25 +148,51 @@ def damaged(folder: Path, why: str) -> TransferFailed:
 
 def _manifest(folder: Path) -> Manifest:
     try:
-        payload = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        payload = json.loads(_own(folder, MANIFEST).read_text(encoding="utf-8"))
         if payload["format"] != FORMAT:
             raise TransferFailed(
                 f"{folder} is an export of the format {payload['format']}, and this Helix reads"
                 f" {FORMAT}: install the newer Helix that made it"
             )
-        tables = {name: Member(**it) for name, it in payload.pop("tables").items()}
-        return Manifest(**payload, tables=tables)
+        tables = {name: _member(name, **it) for name, it in payload.pop("tables").items()}
+        manifest = Manifest(**payload, tables=tables)
+        if not all(type(last) is int and 0 <= last <= MOST_ID for last in manifest.last.values()):
+            raise ValueError
+        return manifest
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         raise damaged(folder, f"it has no {MANIFEST} that can be read") from None
 
 
-def _size_and_digest(file: Path) -> tuple[int, str]:
+def _member(name: str, rows: int, size: int, sha256: str, columns: list[str]) -> Member:
+    """The file of the table ``name``; ValueError where the names are none of tables or columns."""
+    if not all(_NAME.fullmatch(each) for each in (name, *columns)):
+        raise ValueError(name)
+    return Member(int(rows), int(size), str(sha256), list(columns))
+
+
+def _size_and_digest(folder: Path, name: str) -> tuple[int, str]:
     digest, size = hashlib.sha256(), 0
     try:
-        with file.open("rb") as data:
+        with _own(folder, TABLES, name).open("rb") as data:
             while block := data.read(_BLOCK_BYTES):
                 digest.update(block)
                 size += len(block)
     except OSError:
         return -1, ""
     return size, digest.hexdigest()
+
+
+def _own(folder: Path, *names: str) -> Path:
+    """A file of the export itself: an export may be a stranger's, with links to anything.
+
+    Raises:
+        OSError: it is a link, a device, a pipe or nothing.
+    """
+    path = folder
+    for name in names:
+        path /= name
+        if path.is_symlink():
+            raise OSError(f"{name} is a link")
+    if not path.is_file():
+        raise OSError(f"{path.name} is no file")
+    return path

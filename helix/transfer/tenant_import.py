@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from helix.storage.document_writes import claim_embedder
 from helix.storage.stored_bytes import keep_bytes
 from helix.storage.term_rows import fill_missing
 from helix.transfer import folder as files
-from helix.transfer.folder import Manifest, TransferFailed
+from helix.transfer.folder import MOST_ID, Manifest, TransferFailed
 from helix.transfer.id_offsets import Offsets, renumbered
 from helix.transfer.tables import FILES, TABLES, Table, columns_of, listed
 from helix.transfer.tenant_export import OWN
@@ -26,6 +27,12 @@ from helix.transfer.tenant_export import OWN
 if TYPE_CHECKING:
     from helix.transfer.new_vectors import NewVectors  # loads LlamaIndex
 
+_SPACE = r"(?:/[0-9a-f]{32})?"
+"""What a row's tenant_id has behind the tenant's name: a space of a conversation's, or nothing.
+Anything else would make a row of another tenant, whose name begins like this one's."""
+_OWN_SPACE = sql.SQL(
+    "CASE WHEN tenant_id ~ {} THEN %(tenant)s || tenant_id END"  # NULL is in no table
+).format(sql.Literal(f"^{_SPACE}$"))
 _ROWS_AT_ONCE = 200
 _BYTES_AT_ONCE = 8_000_000
 _TAKEN = "SELECT EXISTS (SELECT FROM {} WHERE id <= %s)"
@@ -92,9 +99,10 @@ def import_tenant(
                     if anew and table.name == "chunks":
                         batches = map(anew.renewed, batches)
                     _load(connection, manifest, table, tenant, batches)
+            _check_ids(connection, folder, tenant, manifest, offsets)
             _check_lengths(connection, folder, tenant)
             _finish(connection, tenant)
-    except psycopg.errors.DataError as error:
+    except (psycopg.errors.DataError, psycopg.errors.IntegrityError) as error:
         raise files.damaged(folder, str(error.diag.message_primary)) from None
     finally:
         indexes.build_if_missing(connection)
@@ -117,6 +125,8 @@ def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> N
     importable = {table.name: set(columns_of(connection, table)) for table in TABLES}
     importable[FILES] = {"tenant_id", "content_hash"}
     for table, member in manifest.tables.items():
+        if "tenant_id" not in member.columns:
+            raise files.damaged(folder, f"{table} does not say whose its rows are")
         if table not in importable or not importable[table] >= set(member.columns):
             raise TransferFailed(
                 f"{folder} has more in {table} than this Helix knows: import it with"
@@ -155,9 +165,15 @@ def _reserved(connection: Connected, table: str, last: int) -> int:
 
 def _load_files(connection: Connected, folder: Path, tenant: str) -> None:
     for line in files.read_rows(folder, FILES):
-        row = json.loads(line)
-        data = files.read_file(folder, row["content_hash"])
-        keep_bytes(connection, tenant + row["tenant_id"], row["content_hash"], data)
+        try:
+            row = json.loads(line)
+            space, content_hash = str(row["tenant_id"]), str(row["content_hash"])
+        except (ValueError, TypeError, LookupError):
+            raise files.damaged(folder, f"{FILES} has a row that is none") from None
+        if not re.fullmatch(_SPACE, space):
+            raise files.damaged(folder, f"{FILES} has a row of another tenant")
+        data = files.read_file(folder, content_hash)
+        keep_bytes(connection, tenant + space, content_hash, data)
 
 
 def _load(
@@ -169,8 +185,7 @@ def _load(
 ) -> None:
     columns = manifest.tables[table.name].columns
     values = sql.SQL(", ").join(
-        sql.SQL("%(tenant)s || tenant_id") if name == "tenant_id" else sql.Identifier(name)
-        for name in columns
+        _OWN_SPACE if name == "tenant_id" else sql.Identifier(name) for name in columns
     )
     statement = sql.SQL(
         "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE"
@@ -195,6 +210,22 @@ def _batches(folder: Path, table: Table, offsets: Offsets) -> Iterator[list[str]
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _check_ids(
+    connection: Connected, folder: Path, tenant: str, manifest: Manifest, offsets: Offsets
+) -> None:
+    """Return where no id is beyond those that were reserved, which others are given later."""
+    for name, offset in offsets.items():
+        statement = sql.SQL("SELECT min(id), max(id) FROM {} WHERE {}")
+        query = statement.format(sql.Identifier(name), OWN)
+        least, greatest = connection.execute(query, {"tenant": tenant}).fetchone() or (None, None)
+        last = max(manifest.last.get(name, 0), 0)
+        if least is not None and not offset < least <= greatest <= offset + last:
+            raise files.damaged(folder, f"{name} has an id beyond its last")
+    (message,) = connection.execute(_GREATEST_MESSAGE, {"tenant": tenant}).fetchone() or (None,)
+    if message is not None and message > MOST_ID:
+        raise files.damaged(folder, f"messages has the id {message}")
 
 
 def _check_lengths(connection: Connected, folder: Path, tenant: str) -> None:
