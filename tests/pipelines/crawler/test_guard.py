@@ -41,7 +41,19 @@ http://example.com:80@127.0.0.1:{port}/ http://127.0.0.1:{port}#@example.com/
 http://example.com\\@127.0.0.1:{port}/ http:127.0.0.1:{port}/ http:///127.0.0.1:{port}/
 //127.0.0.1:{port}/ HTTP://127.0.0.1:{port}/ https://127.0.0.1:{port}/ file:///etc/passwd
 ftp://127.0.0.1:{port}/ unix:///tmp/socket http://127.0.0.256:{port}/ http://1.2.3.4.5:{port}/
-http://0x:{port}/ http://127.0.0.1\\t:{port}/""".split()
+http://0x:{port}/ http://127.0.0.1\\t:{port}/
+http://١٢٧.٠.٠.١:{port}/ http://𝟏𝟐𝟕.𝟎.𝟎.𝟏:{port}/ http://¹²⁷.⁰.⁰.¹:{port}/ http://127｡0｡0｡1:{port}/
+http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ:{port}/ http://𝓵𝓸𝓬𝓪𝓵𝓱𝓸𝓼𝓽:{port}/ http://127.0.0.1..:{port}/ http://..127.0.0.1:{port}/
+http://0x7f.0x0.0x0.0x1:{port}/ http://0177.0x0.0.1:{port}/ http://0000000177.0.0.1:{port}/
+http://0x7f.1.:{port}/ http://2130706433.:{port}/ http://4294967296:{port}/ http://127.65536:{port}/
+http://[0000::0001]:{port}/ http://[::ffff:0:127.0.0.1]:{port}/ http://[64:ff9b:1::7f00:1]:{port}/
+http://[2001:0:7f00:1::]:{port}/ http://[::1%25lo]:{port}/ http://[::ffff:127.0.0.1%25lo]:{port}/
+http://[::5efe:127.0.0.1]:{port}/ http://[::1]x:{port}/ http://[127.0.0.1]:{port}/
+http://127.0.0.1%00.example.com:{port}/ http://localhost%00:{port}/ http://localhost%2e:{port}/
+http://example.com%40127.0.0.1:{port}/ http://u:p@localhost:{port}/ http://@127.0.0.1:{port}/
+http://127.0.0.1:{port}:80/ http://127.0.0.1:{port}\\@example.com/ http:\\\\127.0.0.1:{port}/
+gopher://127.0.0.1:{port}/ dict://127.0.0.1:{port}/ jar:http://127.0.0.1:{port}/!/ data:text/html,x
+view-source:http://127.0.0.1:{port}/ http://:{port}/ http://[]:{port}/ http://%:{port}/""".split()
 
 
 class Names:
