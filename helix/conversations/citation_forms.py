@@ -1,4 +1,4 @@
-"""What an imported answer says of its sources: checked to be of the form that exports have.
+"""The sources of an imported answer, checked to have the form that exports have.
 
 Everything that shows it afterwards (the page, Markdown, Word) may then rely on that.
 """
@@ -17,12 +17,12 @@ _CITATION = _SPAN | {
 
 
 def are_citations(found: Any) -> bool:
-    """Whether ``found`` is None or a list of citations, whose addresses are of the web."""
+    """True where ``found`` is None or a list of citations, whose addresses are of the web."""
     return found is None or (isinstance(found, list) and all(map(_is_citation, found)))
 
 
 def is_support(found: Any) -> bool:
-    """Whether ``found`` is None or a proof: statements with the spans that they rest on."""
+    """True where ``found`` is None or a proof: statements with the spans that they rest on."""
     if found is None:
         return True
     statements = found.get("statements", []) if isinstance(found, dict) else None
@@ -41,7 +41,7 @@ def _is_statement(found: Any) -> bool:
 
 
 def _has(found: Any, types: Mapping[str, tuple[type, ...]]) -> bool:
-    """Whether ``found`` is an object whose fields, as far as it has them, are of these types."""
+    """True where ``found`` is an object whose fields, as far as it has them, are of these types."""
     return (
         isinstance(found, dict)
         and "n" in found

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from helix.transfer.new_vectors import NewVectors  # loads LlamaIndex
 
 _SPACE = r"(?:/[0-9a-f]{32})?"
-"""What a row's tenant_id has behind the tenant's name: a space of a conversation's, or nothing.
+"""The part of a row's tenant_id behind the tenant's name: a space of a conversation's, or nothing.
 Anything else would make a row of another tenant, whose name begins like this one's."""
 _OWN_SPACE = sql.SQL(
     "CASE WHEN tenant_id ~ {} THEN %(tenant)s || tenant_id END"  # NULL is in no table

@@ -1,4 +1,4 @@
-"""What of a document is searched: all of its text but lists of contents, indexes and the like.
+"""The text of a document that is searched: all but lists of contents, indexes and the like.
 
 They stay in the text, where a reader finds them, and are in no section, so that no chunk has them.
 """
@@ -48,7 +48,7 @@ class _Spans(list[Span]):
     """Spans in order and apart, of a document that may have many thousands."""
 
     def meeting(self, start: int, end: int) -> list[Span]:
-        """Those that have a character between ``start`` and ``end``."""
+        """The spans that have a character between ``start`` and ``end``."""
         first = bisect_right(self, start, key=itemgetter(1))
         return self[first : bisect_left(self, end, key=itemgetter(0))]
 

@@ -13,7 +13,7 @@ from tests.support.fillers import FILLERS, filled, processor_seconds
 
 DOTS = " . . . . . . . "
 JOINED = f"1 Start{DOTS}1 2 Parser{DOTS}4 2.1 Trees{DOTS}5 3 Writer{DOTS}12"
-"""As a reader of before joined the lines of a list."""
+"""The lines of a list, joined as an earlier reader did."""
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ _DIGITS = re.compile(r"\d{1,9}")
 
 
 def is_navigation(text: str, headings: Sequence[str] = ()) -> bool:
-    """Whether all of ``text`` leads to something else and says nothing itself.
+    """True where all of ``text`` leads to something else and says nothing itself.
 
     That is a list of contents, an index, "2.1." by itself, or one of the ``headings`` above it.
     """
@@ -52,7 +52,7 @@ def navigation_spans(text: str) -> list[Span]:
 
 
 def is_within(spans: Sequence[Span], at: int) -> bool:
-    """Whether one of the spans, which are in order, has the character at ``at``."""
+    """True where one of the spans, which are in order, has the character at ``at``."""
     place = bisect_right(spans, at, key=itemgetter(0))
     return place > 0 and at < spans[place - 1][1]
 

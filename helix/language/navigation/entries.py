@@ -28,7 +28,7 @@ _FIRST_OF_RANGE = re.compile(r"(?<![-–\d])\d+")
 _LINKED = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])?\s*+\[[^\]\n]{1,200}\]\(#[^)\s]{0,200}\)\s*+")
 
 _Entry = tuple[str, tuple[int, ...]]
-"""What an entry names, and its pages: -1 for a Roman one, which stands before the others."""
+"""The title that an entry names, and its pages: -1 for a Roman one, which stands before the others."""
 
 
 def listed(lines: Sequence[Line]) -> Iterator[Span]:
@@ -75,7 +75,7 @@ def _go_up(pages: Sequence[int]) -> bool:
 
 
 def _are_in_order(entries: Sequence[_Entry]) -> bool:
-    """Whether most neighbours are in the order of their pages, or of the alphabet."""
+    """True where most neighbours are in the order of their pages, or of the alphabet."""
     pages = [pages[0] for _, pages in entries]
     return (len(set(pages)) > 1 and are_ordered(pages)) or are_ordered(
         [folded(n) for n, _ in entries]
@@ -83,7 +83,7 @@ def _are_in_order(entries: Sequence[_Entry]) -> bool:
 
 
 def _is_index(entries: Sequence[_Entry]) -> bool:
-    """Whether terms are in order, and some are on more pages than others: rows of a table have
+    """True where terms are in order, and some are on more pages than others: rows of a table have
     as many numbers each."""
     counts = {len(pages) for _, pages in entries}
     names = [folded(name) for name, _ in entries]

@@ -63,7 +63,7 @@ def _is_near(lines: Sequence[Line], one: int, other: int) -> bool:
 
 
 def is_stopped(line: Line) -> bool:
-    """Whether a line is no part of a title: a sentence, a row, a long one."""
+    """True where a line is no part of a title: a sentence, a row, a long one."""
     return len(line.text) > LONGEST_ENTRY or line.text.endswith(STOPS) or "|" in line.text
 
 

@@ -68,7 +68,7 @@ def _repeated(
 
 
 def _lead_to_text(lines: Sequence[Line], headings: Mapping[int, int]) -> bool:
-    """Whether the headings come in the entries' order, with text between them."""
+    """True where the headings come in the entries' order, with text between them."""
     found = [*headings.values()]
     pairs = list(pairwise(found))
     with_text = sum(other - one > 1 for one, other in pairs)
@@ -91,7 +91,7 @@ def _joined(lines: Sequence[Line], lists: Sequence[Span]) -> list[Span]:
 
 
 def _key(line: str) -> str:
-    """What a line names, without its mark, its number and its page; '' of one that is too long."""
+    """The title in a line, without its mark, its number and its page; '' of one that is too long."""
     if len(line) > LONGEST_ENTRY or "|" in line or line.rstrip().endswith(STOPS):
         return ""
     line = _LINK.sub(r"\1", line)
@@ -103,7 +103,7 @@ def _key(line: str) -> str:
 
 
 def _may_be_heading(lines: Sequence[Line], at: int) -> bool:
-    """Whether a line stands alone, is marked as a heading or has a line drawn under it."""
+    """True where a line stands alone, is marked as a heading or has a line drawn under it."""
     if lines[at].text.startswith("#"):
         return True
     if at + 1 == len(lines):
@@ -113,7 +113,7 @@ def _may_be_heading(lines: Sequence[Line], at: int) -> bool:
 
 
 def _is_announced(lines: Sequence[Line], first: int) -> bool:
-    """Whether a sentence with a colon stands above, as above a list that says something."""
+    """True where a sentence with a colon stands above, as above a list that says something."""
     while first and _ITEM.match(lines[first - 1].text):
         first -= 1
     above = lines[first - 1].text.rstrip("*_ \t\r") if first else ""
