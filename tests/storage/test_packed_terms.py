@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.domain.scope import DEFAULT_TENANT
-from helix.language.terms import ENGLISH, SIMPLE, term_counts
+from helix.language.identification import ENGLISH, SIMPLE
+from helix.language.terms import term_counts
 from helix.storage.packed_terms import (
     PackedTerms,
     TermRow,

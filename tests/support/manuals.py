@@ -24,7 +24,7 @@ class Manual:
 
     @property
     def navigation(self) -> list[str]:
-        """Texts that must be found nowhere: the lists' names, and entries in the forms they have."""
+        """Texts that must be found nowhere: the lists' names, and entries in all forms."""
         return [self.contents, self.index, *self.terms]
 
 

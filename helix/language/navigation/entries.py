@@ -28,7 +28,7 @@ _FIRST_OF_RANGE = re.compile(r"(?<![-–\d])\d+")
 _LINKED = re.compile(r"\s*+(?:[-*+]|\d{1,3}[.)])?\s*+\[[^\]\n]{1,200}\]\(#[^)\s]{0,200}\)\s*+")
 
 _Entry = tuple[str, tuple[int, ...]]
-"""The title that an entry names, and its pages: -1 for a Roman one, which stands before the others."""
+"""The title of an entry, and its pages: -1 for a Roman one, which stands before the others."""
 
 
 def listed(lines: Sequence[Line]) -> Iterator[Span]:

@@ -91,7 +91,7 @@ def _joined(lines: Sequence[Line], lists: Sequence[Span]) -> list[Span]:
 
 
 def _key(line: str) -> str:
-    """The title in a line, without its mark, its number and its page; '' of one that is too long."""
+    """The title in a line, without mark, number and page; '' of one that is too long."""
     if len(line) > LONGEST_ENTRY or "|" in line or line.rstrip().endswith(STOPS):
         return ""
     line = _LINK.sub(r"\1", line)

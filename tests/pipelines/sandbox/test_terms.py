@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from helix.language.terms import ENGLISH
+from helix.language.identification import ENGLISH
 from helix.sandbox import NoAnswer
 from helix.storage.packed_terms import digest_of, packed_terms
 from pipelines.sandbox import Sandbox, terms
