@@ -10,7 +10,7 @@ MODEL  := build/models/smollm2-135m-instruct.gguf
 # Containers often set it; each process of a test would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo e2e-smoke db-up db-reset models test test-browser test-node node lint types check migrate seed serve eval real redteam bench bench-peers soak sbom audit lock docs clean
+.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-browser test-node node lint types check migrate seed serve eval real redteam bench bench-peers soak sbom audit lock docs clean
 
 help: ## List the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,12 @@ e2e-smoke: demo ## The same as demo, by the name of the specification
 
 db-up: ## Postgres with pgvector by Docker Compose, on localhost:5432
 	@docker compose up -d --wait postgres
+
+db-down: ## Stop it, and keep its data
+	@docker compose down
+
+db-psql: ## A prompt of psql in it
+	@docker compose exec postgres psql -U helix helix
 
 db-reset: ## The same, empty: deletes all of its data, then applies the schema
 	@docker compose down --volumes && $(MAKE) db-up migrate
