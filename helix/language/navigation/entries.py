@@ -20,7 +20,7 @@ from helix.language.sentences import Span
 
 _FEWEST_PAGED, _FEWEST_TERMS = 4, 5
 _LED = re.compile(
-    r"(?<![.·․…‥_])(?<![.·․…‥_]\s)(?:(?:[.·․…‥_]\s?){3,}+|…{1,3}+)\s*+"
+    r"(?<![.·․…‥_])(?<![.·․…‥_]\s)(?>(?:[.·․…‥_]\s?){3,}|…{1,3})\s*+"
     rf"({PAGE})(?=\s|\Z)"
 )
 _ON_PAGES = re.compile(r"(?<!\s)(?:,|\s\s|\t)\s*+((?:\d{1,4}(?:[-–]\d{1,4})?(?:,\s?|\Z)){1,60})\Z")
