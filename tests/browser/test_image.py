@@ -109,7 +109,7 @@ def test_an_image_is_a_turn_of_the_conversation(
         assert opened.value.url.startswith("blob:")
         other.locator(".row.open").hover()
         with other.expect_download() as saved:
-            other.locator(".row.open").get_by_label("Save").click()
+            other.locator(".row.open").get_by_role("button", name="as Markdown").click()
         assert "*Image: receipt.png*" in saved.value.path().read_text()
 
 
