@@ -23,8 +23,8 @@ def without_navigation(read: ReadText) -> ReadText:
     Tables, and what is not cut, such as code, are never taken for navigation.
     """
     sections = read.sections or (Section(*trim(read.text, 0, len(read.text))),)
-    kept = _Spans(_kept_whole(read, sections))
-    spans = _Spans([span for span in navigation_spans(read.text) if not kept.meeting(*span)])
+    kept = Spans(_kept_whole(read, sections))
+    spans = Spans([span for span in navigation_spans(read.text) if not kept.meeting(*span)])
     if not spans:
         return read
     found = tuple(part for section in sections for part in _parts(read.text, section, spans))
@@ -44,7 +44,7 @@ def _kept_whole(read: ReadText, sections: Sequence[Section]) -> list[Span]:
     return apart
 
 
-class _Spans(list[Span]):
+class Spans(list[Span]):
     """Spans in order and apart, of a document that may have many thousands."""
 
     def meeting(self, start: int, end: int) -> list[Span]:
@@ -53,7 +53,7 @@ class _Spans(list[Span]):
         return self[first : bisect_left(self, end, key=itemgetter(0))]
 
 
-def _parts(text: str, section: Section, spans: _Spans) -> Iterator[Section]:
+def _parts(text: str, section: Section, spans: Spans) -> Iterator[Section]:
     """The section without what of it is in ``spans``: one part between each two of them."""
     within = spans.meeting(section.start, section.end)
     if not within:

@@ -19,9 +19,11 @@ from itertools import pairwise
 from typing import Any
 
 from helix.domain.records import Section
+from helix.language.navigation import navigation_spans
 from helix.language.sentences import Span
 from helix.sandbox.frames import UNSTORABLE, WRONG, NoAnswer, frame, head, one_line, reason_frame
 from pipelines.readers import ReadText
+from pipelines.readers.searchable_text import Spans
 from pipelines.sandbox.layout import (
     MOST_TABLES,
     most_words,
@@ -39,6 +41,8 @@ _COUNTS = struct.Struct(">II")
 MOST_MARKS = 64 * 1024 * 1024  # bytes; half a million sections
 MOST_FRAMES = 100_000  # an honest reader sends 20 of progress a second at most
 _MOST_WARNINGS = 1000
+_LONGEST_HEADING = 200
+"""Characters of a line that may be left out with the navigation under it."""
 
 
 def too_long(text_chars: int) -> str:
@@ -166,14 +170,29 @@ def _section(row: Any, paths: Any, contexts: Any) -> Section:
 
 
 def _fit(text: str, sections: Sequence[Section]) -> bool:
-    """True where sections, and blocks in each, are in order and in bounds, with nothing between."""
+    """True where sections, and blocks in each, are in order and in bounds, and nothing is lost."""
     spans = [(part.start, part.end) for part in sections]
     if not _in_order([(0, 0), *spans, (len(text), len(text))]):
         return False
     if not all(_in_order([(s.start, s.start), *s.blocks, (s.end, s.end)]) for s in sections):
         return False
     edges = [(0, 0), *spans, (len(text), len(text))] if spans else []
-    return all(not text[left[1] : right[0]].strip() for left, right in pairwise(edges))
+    between = ((left[1], right[0]) for left, right in pairwise(edges))
+    left_out = [span for span in between if text[slice(*span)].strip()]
+    return not left_out or _is_navigation(text, left_out)
+
+
+def _is_navigation(text: str, left_out: Sequence[Span]) -> bool:
+    """True where spans outside of all sections are navigation, but for a heading in each part."""
+    navigation = Spans(navigation_spans(text))
+    for start, end in left_out:
+        within = navigation.meeting(start, end)
+        edges = [(start, start), *within, (end, end)]
+        for before, after in pairwise(edges):
+            rest = text[max(start, before[1]) : min(end, after[0])].strip()
+            if not within or "\n" in rest or len(rest) > _LONGEST_HEADING:
+                return False
+    return True
 
 
 def _in_order(spans: Sequence[Span]) -> bool:

@@ -197,6 +197,17 @@ async def test_marks_that_are_wrong_are_refused(sandbox: Sandbox, spans: str) ->
     assert reason.startswith(("the reader marked it wrongly", "the reader failed (TypeError"))
 
 
+async def test_a_list_of_contents_may_be_left_out() -> None:
+    text = "1 Start ...... 1\n2 Parser ..... 4\n3 Trees ...... 5\n4 Writer .... 12\n\n"
+    words = "The parser reads trees. " * 40
+    sandbox = Sandbox(SHORT)
+    read = await sandbox.read("text", f"Manual\n\nContents\n{text}{words}".encode())
+    await sandbox.aclose()
+    assert "Start" in read.text and read.sections
+    assert not any("Start" in read.text[one.start : one.end] for one in read.sections)
+    assert words.strip() in [read.text[one.start : one.end] for one in read.sections]
+
+
 async def test_marks_that_are_right_are_kept(sandbox: Sandbox) -> None:
     read = await sandbox.read("mark", b"[[0, 0], [0, 3], [4, 7], [7, 7]]")
     assert [(one.start, one.end) for one in read.sections] == [(0, 0), (0, 3), (4, 7), (7, 7)]
