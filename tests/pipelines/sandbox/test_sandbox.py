@@ -200,7 +200,7 @@ async def test_marks_that_are_wrong_are_refused(sandbox: Sandbox, spans: str) ->
 async def test_a_list_of_contents_may_be_left_out() -> None:
     text = "1 Start ...... 1\n2 Parser ..... 4\n3 Trees ...... 5\n4 Writer .... 12\n\n"
     words = "The parser reads trees. " * 40
-    sandbox = Sandbox(SHORT)
+    sandbox = Sandbox(ReadLimits())
     read = await sandbox.read("text", f"Manual\n\nContents\n{text}{words}".encode())
     await sandbox.aclose()
     assert "Start" in read.text and read.sections
