@@ -255,20 +255,7 @@ def answer_of(
     prose = without_code(text) if retrieval.writing else text
     proof, marks = NOTHING_TO_PROVE, stream.statements.marks if stream.statements else []
     if reason is None and not retrieval.is_reply:
-        proof = with_relevance(
-            prove(
-                prose,
-                retrieval.sources,
-                calculations=retrieval.calculations,
-                question=question.text,
-                looks_up=by_proof,
-            ).with_marks_of_ours(prose, marks),
-            question.text,
-            prose,
-            retrieval.sources,
-        )
-        if not is_summary(question.text):  # which every sentence of a document may be part of
-            proof = with_marks(proof, question.text, text, retrieval.sources)
+        proof = _proof_of(prose, text, question.text, retrieval, marks, looks_up=by_proof)
     debug = debug_block(retrieval, stream.answer, seconds)
     left_out = stream.left_out
     debug |= {} if left_out is None else {"left_out": left_out}
@@ -295,6 +282,30 @@ def answer_of(
         names=_names(text, retrieval) if retrieval.writing and not reason else None,
         marked=bool(stream.statements and stream.statements.cites),
     )
+
+
+def _proof_of(
+    prose: str,
+    text: str,
+    question: str,
+    retrieval: Retrieval,
+    marks: Collection[int],
+    *,
+    looks_up: bool,
+) -> Proof:
+    """The proof of ``prose``, the part of ``text`` that is no code, with how likely it answers."""
+    sources = retrieval.sources
+    proof = prove(
+        prose,
+        sources,
+        calculations=retrieval.calculations,
+        question=question,
+        looks_up=looks_up,
+    ).with_marks_of_ours(prose, marks)
+    proof = with_relevance(proof, question, prose, sources)
+    if is_summary(question):  # which every sentence of a document may be part of
+        return proof
+    return with_marks(proof, question, text, sources)
 
 
 def _names(text: str, retrieval: Retrieval) -> list[CodeName]:

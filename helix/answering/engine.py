@@ -157,24 +157,23 @@ class CitationQueryEngine(BaseQueryEngine):
         if retrieval is not None:
             return await self.answer_from(wording, retrieval, turn, marks=marks)
         search = partial(self.retriever.search, asked, scope, top_k, deep=deep, follow_up=follow_up)
-        stream = await self._from_search(
-            await search(), wording, asked, history, turn, marks=marks, writing=writing
-        )
+        answer = partial(
+            self._from_search,
+            wording=wording, asked=asked, history=history, turn=turn, marks=marks, writing=writing,
+        )  # fmt: skip
+        stream = await answer(await search())
         if not stream.retrieval.attached_alone or not await _refuses(stream):
             return stream
-        beside = replace(await search(precedence=False), usages=stream.usages)
-        return await self._from_search(
-            beside, wording, asked, history, turn, marks=marks, writing=writing
-        )
+        return await answer(replace(await search(precedence=False), usages=stream.usages))
 
     async def _from_search(
         self,
         found: Retrieval,
+        *,
         wording: str,
         asked: str,
         history: History | None,
         turn: Turn | None,
-        *,
         marks: bool,
         writing: bool,
     ) -> AnswerStream:

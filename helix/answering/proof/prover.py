@@ -91,6 +91,7 @@ class _Prover:
         self._rules = rules
         self._passages: dict[int, list[Passage]] = {}
         self._judged: dict[tuple[str, tuple[int, ...]], _Verdict] = {}
+        self._outcomes: dict[tuple[str, int], Outcome] = {}
 
     def prove(self, answer: str) -> Proof:
         sentences = self._quotes_joined(statements_of(answer))
@@ -234,4 +235,7 @@ class _Prover:
         return _Verdict((), problem or reading.problem or WORDS, reading.probability)
 
     def _outcome(self, claim: Facts, n: int) -> Outcome:
-        return outcome_of(claim, self._passages_of(n), self._rules)
+        key = claim.text, n
+        if key not in self._outcomes:
+            self._outcomes[key] = outcome_of(claim, self._passages_of(n), self._rules)
+        return self._outcomes[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NAME, NUMBER, WORDS, Support
@@ -16,6 +17,7 @@ from helix.evidence.statements import (
     closest,
     statement_reader,
 )
+from helix.language.sentences import Span
 from helix.language.text_cache import MEBIBYTE, text_cache
 
 _COVERED = 0.9
@@ -44,8 +46,8 @@ class Reading:
 
     def supports(self, claim: Facts) -> list[Support]:
         """The sentences that have the claim's words, neighbours as one span."""
-        chosen = sorted(_covering(claim, self.units), key=lambda one: (id(one[0]), one[1]))
-        return [passage.support(span) for passage, span in _joined(chosen)]
+        chosen = _joined(_covering(claim, self.units))
+        return [passage.support(span) for passage, span in chosen]
 
 
 def read(claim: Facts, passages: Sequence[Passage], found: str | None) -> Reading:
@@ -112,15 +114,13 @@ def _covering(claim: Facts, units: Sequence[Unit]) -> Iterator[Unit]:
         met |= own
 
 
-def _joined(units: Iterable[Unit]) -> Iterator[tuple[Passage, tuple[int, int]]]:
-    """The spans of units, in order; those of neighbours in one passage are one."""
-    last: tuple[Passage, int, int] | None = None
+def _joined(units: Iterable[Unit]) -> Iterator[tuple[Passage, Span]]:
+    """The spans of units, by their passages and in order; those of neighbours are one."""
+    places: dict[Passage, list[int]] = {}
     for passage, place in units:
-        if last and last[0] is passage and last[2] + 1 == place:
-            last = passage, last[1], place
-            continue
-        if last:
-            yield last[0], (last[0].units[last[1]][0], last[0].units[last[2]][1])
-        last = passage, place, place
-    if last:
-        yield last[0], (last[0].units[last[1]][0], last[0].units[last[2]][1])
+        places.setdefault(passage, []).append(place)
+    for passage, own in places.items():
+        for _, run in groupby(enumerate(sorted(own)), lambda one: one[1] - one[0]):
+            neighbours = [place for _, place in run]
+            start, end = passage.units[neighbours[0]][0], passage.units[neighbours[-1]][1]
+            yield passage, (start, end)
