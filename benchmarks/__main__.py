@@ -7,9 +7,9 @@ from importlib import import_module
 from benchmarks.harness import main
 
 NAMES = (
-    "ingest", "search", "hybrid", "serving", "overload", "receipts", "page", "reading", "formats",
-    "costs", "workers", "memory", "library", "start", "conversations", "progress", "protocols",
-    "agent", "queries",
+    "ingest", "search", "hybrid", "serving", "overload", "hostile_text", "receipts", "page",
+    "reading", "formats", "costs", "workers", "memory", "library", "start", "conversations",
+    "progress", "protocols", "agent", "queries",
 )  # fmt: skip
 
 if __name__ == "__main__":

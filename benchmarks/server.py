@@ -55,14 +55,21 @@ def bare() -> Starlette:
 
 
 def helix(given: dict[str, Any]) -> ASGIApp:
-    """The real application; only its models and the clock around its search are the benchmark's."""
-    vars(lifespan)["TenantStore"] = TimedStore
-    vectors = np.load(given["vectors"]).tolist()
-    embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
+    """The real application; only its models and the clock around its search are the benchmark's.
+
+    Without vectors the models are the offline ones, and no rate is limited.
+    """
     limits = {name: given[name] for name in ("answers", "answers_waiting") if name in given}
+    if "vectors" not in given:
+        limits = {"key_requests": 0, "tenant_requests": 0, "address_requests": 0}
     settings = load_settings(
         database_url=given["database_url"], llm="offline", embedder="offline", **limits
     )
+    if "vectors" not in given:
+        return create_app(settings)
+    vars(lifespan)["TenantStore"] = TimedStore
+    vectors = np.load(given["vectors"]).tolist()
+    embedder, llm = known_models(vectors, given["embed_seconds"], given["model_seconds"])
     return create_app(settings, embedder=embedder, llm=llm)
 
 
