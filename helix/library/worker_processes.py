@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import SecretStr
@@ -22,6 +23,8 @@ from helix.telemetry.shared_metrics import FOLDER
 
 MODULE = "pipelines.worker"
 STOP_SECONDS = 10.0
+_NICER = 5
+"""A worker's niceness above the server's: it gives way to answers that are being written."""
 
 _logger = logging.getLogger(__name__)
 
@@ -47,6 +50,9 @@ class WorkerProcesses:
             except OSError as error:
                 _logger.error("no worker could be started: %s", error.strerror)
                 break
+            with suppress(OSError):  # it has ended already, and is started again when needed
+                own = os.getpriority(os.PRIO_PROCESS, 0)
+                os.setpriority(os.PRIO_PROCESS, process.pid, own + _NICER)
             _logger.info("started worker process %d", process.pid)
             self._processes.append(process)
             started = True

@@ -21,6 +21,8 @@ _WARNINGS = 2
 """llama.cpp's verbosity: what goes wrong, and no word of a prompt."""
 _PROMPT_CACHE_MB = 256
 """Of earlier prompts; llama.cpp's own default is 8 GB."""
+_BATCH_TOKENS = 256
+"""Of a prompt, read at once: only in between are a client that left and other questions seen."""
 _PING_SECONDS = 5
 """Between signs of life while a question waits for a slot or its prompt is read."""
 
@@ -56,6 +58,7 @@ def parameters(asked: dict[str, Any]) -> Any:
     params.n_parallel = asked["slots"]
     params.n_ctx = asked["context"] * asked["slots"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = asked["threads"]
+    params.n_batch = params.n_ubatch = _BATCH_TOKENS
     params.use_jinja = params.endpoint_slots = True
     params.ui = False
     params.verbosity = _WARNINGS

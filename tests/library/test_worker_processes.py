@@ -30,6 +30,8 @@ async def test_deaf_workers_are_stopped_together_and_the_loop_goes_on(
     assert workers.ensure() and not workers.ensure()
     while len(deaf := [int(file.name) for file in tmp_path.iterdir()]) < WORKERS:
         await asyncio.sleep(0.02)
+    own = psutil.Process().nice()
+    assert {psutil.Process(process).nice() for process in deaf} == {min(own + 5, 19)}
 
     stopping = asyncio.create_task(workers.stop())
     began, turns = time.monotonic(), 0

@@ -59,8 +59,13 @@ class Killing:
                     self.ask(service.url)
                     done += 1
                 done += 1
-            longest = max(self.waits)
-            print(f"{done} kills, longest {longest:.2f} s, {self.errors} errors")  # noqa: T201
+            waits = sorted(self.waits)
+            late = sum(wait > SECONDS for wait in waits)
+            print(  # noqa: T201
+                f"{done} kills, {len(waits)} questions begun after {waits[len(waits) // 2]:.2f} s "
+                f"(median), {waits[-1]:.2f} s (longest), {late} later than {SECONDS:g} s, "
+                f"{self.errors} told to wait"
+            )
             assert until(lambda: not processes(self.folder)), "a process was left behind"
 
     def kill(self, service: Service, kind: str) -> bool:
