@@ -35,9 +35,9 @@ from benchmarks.processes import LineProcess, stopping
 from benchmarks.server import in_thread
 from helix.agent.tools import TOOLS
 from helix.app import create_app
-from helix.prompts import prompt
-from helix.providers import build_llm
+from helix.providers.factories import build_llm
 from helix.settings import Settings, load_settings
+from helix.settings.prompts import prompt
 
 STEP_MS, FIRST_MS, STOP_MS, GROWTH = 10, 100, 300, 1.05
 STEPS, AT_ONCE = 5, 100

@@ -23,11 +23,11 @@ from llama_index.core.schema import (
 )
 
 from benchmarks.harness import MissingData
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.records import EMBEDDING_KEY, END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.domain.scope import DEFAULT_TENANT
 from helix.language.terms import language_of
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.retrieval.embedding_cache import cache_key
 from helix.settings import load_settings
 from helix.storage.packed_terms import PackedTerms, digest_of, packed_terms, searched_text

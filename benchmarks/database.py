@@ -15,7 +15,7 @@ from psycopg import sql
 
 from db.embedded_postgres import DATABASE, acquire, wait_until_stopped
 from db.migrate import migrate
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 
 STOCK_INDEX = "chunks_embedding_stock"
 

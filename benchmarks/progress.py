@@ -16,10 +16,10 @@ from typing import get_args
 from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, p50, percentiles
 from helix.library.access import Library
-from helix.progress.actions import Action, Learner, RecordedAction
-from helix.progress.storage import store
-from helix.progress.summary import read_progress
 from helix.storage.tenant_store import TenantStore
+from helix.study.progress.actions import Action, Learner, RecordedAction
+from helix.study.progress.storage import store
+from helix.study.progress.summary import read_progress
 
 FEW, MANY, QUICK_MANY = 1000, 1_000_000, 20_000
 ROUNDS = 30

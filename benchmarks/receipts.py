@@ -26,7 +26,7 @@ from helix.answering.guardrails import screen
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.proof import prove
 from helix.app import create_app
-from helix.receipts.receipt import receipt_of
+from helix.conversations.receipts.receipt import receipt_of
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
 from helix.storage.storable_text import storable_json

@@ -28,7 +28,7 @@ from benchmarks import corpus
 from benchmarks.corpus import IDENTITY, Corpus, Matrix, documents, fill
 from benchmarks.database import STOCK_INDEX, Server, add_stock_index, server, stock_store
 from benchmarks.harness import Options, Report, main, p50, p99, percentiles
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import Scope
 from helix.storage.indexes import HALF, INDEX_NAME, build_if_missing
 from helix.store import ChunkStore

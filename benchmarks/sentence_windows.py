@@ -13,7 +13,7 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 from benchmarks.corpus import Matrix, scifact_file
 from benchmarks.harness import MissingData
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.domain.scope import DEFAULT_TENANT
 from helix.evidence.vectors import word_vectors

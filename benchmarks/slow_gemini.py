@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 
 _KINDS = 1_000  # vectors that differ; each is 32 numbers and zeros, so that hardly any time goes by
 _NUMBERS = 32

@@ -24,7 +24,7 @@ from benchmarks.database import Server, server
 from benchmarks.harness import Options, Report, main
 from benchmarks.processes import environment, stopping
 from benchmarks.slow_gemini import Counted
-from helix.contract import ENDED_RUN
+from helix.domain.contract import ENDED_RUN
 from helix.library.runs import create_run
 from pipelines.runs.run_identity import this_host
 

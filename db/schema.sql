@@ -606,7 +606,7 @@ CREATE TABLE IF NOT EXISTS usage_counts (
 ALTER TABLE usage_counts ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN usage_counts.subject IS 'tenant, key and its id, or address and what it is';
 
--- What the processes of Helix connected to, counted at the socket (helix/privacy). Nobody's rows:
+-- What the processes of Helix connected to, counted at the socket (helix/library/privacy). Nobody's rows:
 -- it is kept with the owner's rights, and helix_app sees none of it.
 CREATE TABLE IF NOT EXISTS contacts (
     process  text        NOT NULL,
@@ -696,7 +696,7 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
 $$;
 
 -- Deleting a document takes its words out of the answers too, in the same transaction: of so many
--- as take a tenth of a second. Of more they are hidden by the reader at once (helix/receipts), and
+-- as take a tenth of a second. Of more they are hidden by the reader at once (helix/conversations/receipts), and
 -- taken out by a server within minutes. With the owner's rights, as lexical_chunks; each document's
 -- answers are found by its own tenant.
 CREATE OR REPLACE FUNCTION forget_in_answers() RETURNS trigger

@@ -16,7 +16,7 @@ from llama_index.vector_stores.postgres import PGVectorStore
 from snowballstemmer import stemmer
 
 from evals.metrics.ranking import Ranking
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.storage.packed_terms import K1, B
 
 Tokenise = Callable[[str], list[str]]

@@ -35,7 +35,7 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.domain.search_space import Fusion
 from helix.errors import BadRequest, HelixError
 from helix.evidence.vectors import IDENTITY as OFFLINE
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.providers.offline import MAX_DISTANCE
 from helix.retrieval.calibration.fits import corpus_size, record_fit
 from helix.retrieval.vector_space import fusion_of, gate_ceiling

@@ -11,7 +11,7 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 from numpy.typing import NDArray
 
 from evals.datasets.records import QuestionSet, Span, answers
-from helix.contract import DEFAULT_DENSE_WEIGHT, EMBEDDING_DIMENSIONS
+from helix.domain.contract import DEFAULT_DENSE_WEIGHT, EMBEDDING_DIMENSIONS
 from helix.domain.records import DocumentRecord
 from helix.evidence.vectors import word_vectors
 from helix.storage.packed_terms import searched_text

@@ -16,12 +16,12 @@ from evals.metrics.alce import CitationScores, Cited, citation_scores, entails_b
 from evals.metrics.yes_no import strict_faithfulness, strict_relevancy, without_nltk
 from helix.answering.judging import Judge, JudgeFailed, build_judge
 from helix.answering.proof import prove
-from helix.contract import Verdict
 from helix.domain.citations import MARKER
 from helix.domain.context import Source
+from helix.domain.contract import Verdict
 from helix.errors import SettingsError
-from helix.providers import build_llm
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_llm
 from helix.settings import Settings
 
 OFFLINE = "offline"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evals.corpora import SplitCorpus
-from helix.contract import REFUSAL
 from helix.domain.context import Source, sources_of
+from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit
 from helix.evidence import vectors
 from helix.evidence.vectors import Vectors, WordVectors

@@ -50,7 +50,7 @@ from evals.suites import (
 from evals.totals import EVERY, agreements, due, failures, minima, totals
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
-from helix.providers import build_embedder, build_llm
+from helix.providers.factories import build_embedder, build_llm
 from helix.services import open_services
 from helix.serving.routes.operations import last_report_file
 from helix.settings import Settings, load_settings

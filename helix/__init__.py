@@ -2,7 +2,7 @@
 
 import os
 
-from helix.startup.lazy_packages import import_lazily
+from helix.storage.lazy_packages import import_lazily
 
 # Before numpy is imported: its linear algebra would start a thread a core, which spin for 10 ms
 # after each answer. The matrices here are small, and other answers want the cores.

@@ -12,7 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 from helix import __version__
 from helix.errors import HelixError
 from helix.library.background import in_background
-from helix.privacy.counter import process_counter
+from helix.library.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import Services, open_services
 from helix.serving.audit_trail import AuditTrail

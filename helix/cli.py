@@ -12,9 +12,9 @@ from helix import __version__
 from helix.commands.lazy_commands import LazyCommand, lazy_typer
 
 COMMANDS = {
-    "up": LazyCommand("helix.server.up:up", "Start here: database, page, browser, all at once."),
+    "up": LazyCommand("helix.commands.up:up", "Start here: database, page, browser, all at once."),
     "demo": LazyCommand("helix.commands.demo:demo", "See it work: no key, no Docker, no trace."),
-    "serve": LazyCommand("helix.server.serve:serve", "Serve the page and the HTTP API."),
+    "serve": LazyCommand("helix.commands.serve:serve", "Serve the page and the HTTP API."),
     "ask": LazyCommand("helix.commands.ask:ask", "Ask the documents."),
     "search": LazyCommand("helix.commands.search:search", "Search the documents for passages."),
     "chat": LazyCommand("helix.commands.chat:chat", "Ask in a conversation, with follow-ups."),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from helix.errors import HelixError, SettingsError, Unavailable
-from helix.providers import build_next_embedder
+from helix.providers.factories import build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
 from helix.services import open_url
 from helix.settings import Settings, load_settings

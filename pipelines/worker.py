@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from helix.privacy.counter import process_counter
+from helix.library.privacy.counter import process_counter
 from helix.settings import Settings, load_settings
 from helix.storage.garbage_collection import settle
 from helix.storage.name_lookups import bound_name_lookups

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from evals.calibration.questions import COVERED, FOREIGN, LEFT_OUT, NEAR_MISS, GateQuestion
 from evals.corpora import JudgedCorpus, padded, store_corpus
 from evals.datasets.records import QuestionSet, answers
-from helix.contract import DEFAULT_TOP_K
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit, SearchResult
 from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion

@@ -18,7 +18,7 @@ from evals.conversations.served_turns import Served, serve_turns
 from evals.conversations.suite import bring_in_samples, outcomes, report
 from evals.database import settings_of_run, temporary_databases
 from evals.datasets.mtrag import ConversationTurn, load_mtrag
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.settings import load_settings
 from helix.store import ChunkStore
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from evals.corpora import JudgedCorpus, store_corpus, whole_documents
 from evals.datasets.mtrag import ConversationTurn
 from evals.datasets.records import QuestionSet
-from helix.contract import DEFAULT_TOP_K
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.followups import FollowUp, follow_up
 from helix.domain.history import EarlierTurn, History
 from helix.domain.records import SearchResult

@@ -22,8 +22,8 @@ from evals.datasets.squad import paragraphs
 from evals.languages.sets import Library, own_libraries, xquad_libraries
 from evals.metrics.ranking import ranking_measures
 from helix.domain.search_space import Fusion
-from helix.providers import build_embedder
 from helix.providers.base import Embedder
+from helix.providers.factories import build_embedder
 from helix.store import ChunkStore
 
 _DEPTH = 5

@@ -18,11 +18,11 @@ from helix.answering.answer import Question, answer_of
 from helix.answering.form.schema import FORM_RULES, answer_schema
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.stream import AnswerStream
-from helix.contract import GROUNDING_RULES
+from helix.domain.contract import GROUNDING_RULES
 from helix.errors import HelixError
-from helix.prompts import Prompts
 from helix.services import Services, open_services
 from helix.settings import load_settings
+from helix.settings.prompts import Prompts
 
 OFFLINE = "offline"
 TEXT, SCHEMA = "text", "schema"

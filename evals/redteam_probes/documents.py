@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evals.redteam_probes.target import EVIL, Attempt, Probe, Target, expect
-from helix.contract import REFUSAL, SOURCES_BEGIN, SOURCES_END
+from helix.domain.contract import REFUSAL, SOURCES_BEGIN, SOURCES_END
 
 _ATTACKS = json.loads(Path(__file__).with_name("attacks.json").read_text("utf-8"))
 INJECTIONS: Mapping[str, Mapping[str, str]] = _ATTACKS["injections"]

@@ -9,7 +9,7 @@ from typing import Any
 from psycopg.rows import dict_row
 
 from evals.redteam_probes.target import KEY, RIVAL, Attempt, Probe, Target, expect
-from helix.contract import GROUNDING_RULES
+from helix.domain.contract import GROUNDING_RULES
 from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
 from helix.library.keys import create_key

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evals.redteam_probes.target import EVIL, Attempt, Failed, Probe, Target, expect
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 
 _QUESTION = "How deep is the lagoon?"
 _FACT = "The lagoon is 17 metres deep."

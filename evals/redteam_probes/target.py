@@ -19,8 +19,8 @@ from llama_index.core.schema import Document, NodeRelationship, TextNode
 from evals.redteam_probes.obedient_model import ObedientCaller
 from helix.app import create_app
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
-from helix.providers import build_embedder
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_embedder
 from helix.services import Services, open_services
 from helix.serving.mcp_endpoint import McpEndpoint
 from helix.serving.request_state import request_state

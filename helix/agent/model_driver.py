@@ -34,8 +34,8 @@ from helix.agent.thinking import is_worth_thinking
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
-from helix.prompts import prompt
 from helix.providers.base import LanguageModel, MalformedCall, usage_of
+from helix.settings.prompts import prompt
 
 _UNREADABLE = "Your last call could not be read. Call the tool again with valid JSON, or stop."
 _MEMORY_TOKENS = 1_000_000

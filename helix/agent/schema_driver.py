@@ -17,9 +17,9 @@ from helix.agent.rendering import tokens_of
 from helix.agent.run import Run
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
-from helix.prompts import prompt
 from helix.providers.base import LanguageModel, usage_of
 from helix.providers.failures import model_failures
+from helix.settings.prompts import prompt
 
 DONE = "done"
 HELD = frozenset({

@@ -24,9 +24,9 @@ from helix.domain.scope import Scope
 from helix.domain.tool_results import ToolResult
 from helix.errors import HelixError
 from helix.library.access import Library
-from helix.prompts import prompt
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.settings import Settings
+from helix.settings.prompts import prompt
 
 
 class Arguments(BaseModel):

@@ -24,10 +24,10 @@ from helix.answering.model_use import model_json
 from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance
 from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
-from helix.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import MARKER, cited_numbers, snippet
 from helix.domain.context import Source
+from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.history import History
 from helix.domain.intents import is_summary
 from helix.domain.records import Hit
@@ -36,8 +36,8 @@ from helix.domain.scope import Scope
 from helix.domain.tool_results import SourceKind
 from helix.domain.turns import Turn
 from helix.domain.usage import Usage
-from helix.prompts import Prompts
 from helix.providers.base import LanguageModel
+from helix.settings.prompts import Prompts
 from helix.telemetry.tracing import request_trace_id
 
 NOTHING_TO_PROVE = Proof(())

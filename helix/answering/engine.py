@@ -26,9 +26,9 @@ from helix.answering.statement_filter import StatementFilter, proven
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.tool_answers import or_results, results_told
 from helix.answering.turns import TurnReader, clarified
-from helix.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite
+from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.findings import Findings, findings
 from helix.domain.followups import FollowUp, with_topic
 from helix.domain.history import History
@@ -39,12 +39,12 @@ from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.domain.turns import Turn
 from helix.errors import UpstreamError
-from helix.fairness.long_work import off_loop_if_long
-from helix.prompts import Prompts, active_prompts
+from helix.overload.long_work import off_loop_if_long
 from helix.providers.base import LanguageModel, Usage, usage_of
 from helix.providers.failures import model_failures
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
 from helix.retrieval.overview import bare_retrieval, library_reply, overview
+from helix.settings.prompts import Prompts, active_prompts
 from helix.telemetry.tracing import set_span_attributes, stream_span, within
 
 

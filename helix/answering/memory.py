@@ -12,8 +12,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.domain.citations import MARKER
 from helix.domain.history import History
 from helix.domain.memory import defused
-from helix.prompts import prompt
 from helix.providers.base import LanguageModel
+from helix.settings.prompts import prompt
 
 LONGEST = 2000
 """Characters of a summary at most."""

@@ -25,11 +25,11 @@ from helix.answering.outcome import OutcomeRecorder
 from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.suggested_scope import suggested_scope
-from helix.contract import Verdict
+from helix.domain.contract import Verdict
 from helix.errors import Unavailable
-from helix.fairness.long_work import LONG
-from helix.prompts import Prompts, reading
+from helix.overload.long_work import LONG
 from helix.providers.base import LanguageModel, is_offline
+from helix.settings.prompts import Prompts, reading
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import span
 

@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from helix.answering.proof import Proof
-from helix.contract import REFUSAL
 from helix.domain.citations import MARKER
+from helix.domain.contract import REFUSAL
 from helix.language.sentences import sentence_spans
 
 _STOP = re.compile(r"[.!?…؟۔।॥։።。｡！？\n\r]")

@@ -11,15 +11,15 @@ from helix.answering.gatherer import Event
 from helix.answering.guardrails import Hygiene
 from helix.answering.numbering import KnownMarkers
 from helix.answering.statement_filter import StatementFilter
-from helix.contract import Citation
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite, is_refusal, may_be_refusal
+from helix.domain.contract import Citation
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.turns import Turn
 from helix.domain.usage import Usage
-from helix.prompts import Prompts
 from helix.providers.base import LanguageModel
+from helix.settings.prompts import Prompts
 
 
 class AnswerStream:
@@ -92,7 +92,7 @@ class AnswerStream:
 
     async def _next(self) -> str | None:
         # the model's time alone, without the time that the reader of the stream takes
-        with self.retrieval.trace.stage("model", spanned=False):
+        with self.retrieval.trace.stage("model"):
             return await anext(self._deltas, None)
 
     async def aclose(self) -> None:

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from helix.answering.proof.results import result_problem
-from helix.contract import REFUSAL
 from helix.domain.citations import is_refusal
 from helix.domain.context import Source
+from helix.domain.contract import REFUSAL
 from helix.domain.question_analysis import read_question
 from helix.domain.relevance import irrelevance
 

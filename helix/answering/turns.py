@@ -12,7 +12,7 @@ from helix.domain.memory import Budget, remember
 from helix.domain.retrieval import Retrieval
 from helix.domain.turns import Turn, TurnKind
 from helix.domain.unresolved_references import unresolved
-from helix.fairness.long_work import off_loop_if_long
+from helix.overload.long_work import off_loop_if_long
 from helix.retrieval.understanding import Understanding
 
 

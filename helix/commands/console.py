@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from helix.prompts import use_folder
 from helix.settings import load_settings
+from helix.settings.prompts import use_folder
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected

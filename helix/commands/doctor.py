@@ -22,7 +22,7 @@ from helix.commands.service.address import named_server
 from helix.commands.service.over_http import server_answers
 from helix.commands.service.service_choice import found_server
 from helix.commands.setting_sources import missing_files, setting_sources
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError
 from helix.settings import Settings, load_settings
@@ -107,7 +107,7 @@ async def examine(day: date | None = None) -> AsyncGenerator[Check, None]:
 def _plugins() -> list[Check]:
     """The plugins of installed packages; the service starts without those that fail."""
     from helix.commands.plugins import problems
-    from helix.plugins import GROUPS, installed
+    from helix.domain.plugins import GROUPS, installed
 
     count = sum(len(installed(group)) for group in GROUPS)
     found = [Check("plugin", True, problem, warns=True) for problem in problems()]
@@ -133,7 +133,7 @@ async def _opened_embedder(
 ) -> AsyncGenerator[Check, None]:
     """The gate, the embedder and, of a sound database, whether the stored vectors are its own."""
     # they load LlamaIndex, which takes a second
-    from helix.providers import build_embedder, build_next_embedder
+    from helix.providers.factories import build_embedder, build_next_embedder
     from helix.services import gate_ceiling, open_store
     from helix.storage.tenant_store import TenantStore
 
@@ -156,7 +156,7 @@ async def _opened_embedder(
 
 
 async def _opened_model(stack: AsyncExitStack, settings: Settings, day: date) -> Check:
-    from helix.providers import build_llm  # loads LlamaIndex
+    from helix.providers.factories import build_llm  # loads LlamaIndex
 
     kind, _, model = settings.llm.partition(":")
     finding = "configured; it is not asked anything"

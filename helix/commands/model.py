@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from helix.commands.console import print_table
-from helix.local_models.folder import fetched, models_folder, origin_of, remove
-from helix.local_models.hub import fetch, named, offered
-from helix.privacy.contact_files import keep_contacts
-from helix.privacy.counter import process_counter
+from helix.library.privacy.contact_files import keep_contacts
+from helix.library.privacy.counter import process_counter
+from helix.providers.local_models.folder import fetched, models_folder, origin_of, remove
+from helix.providers.local_models.hub import fetch, named, offered
 from helix.settings import load_model_folder
 
 model = typer.Typer(

@@ -8,7 +8,7 @@ import typer
 
 from helix.agent.tools import TOOLS as OWN_TOOLS
 from helix.domain.file_kinds import KINDS
-from helix.plugins import (
+from helix.domain.plugins import (
     EMBEDDERS,
     GROUPS,
     LLMS,
@@ -20,8 +20,8 @@ from helix.plugins import (
     installed,
     plugins,
 )
-from helix.providers import EMBEDDERS as OWN_EMBEDDERS
-from helix.providers import LANGUAGE_MODELS
+from helix.providers.factories import EMBEDDERS as OWN_EMBEDDERS
+from helix.providers.factories import LANGUAGE_MODELS
 from helix.telemetry.logs import configure_logging
 
 OWN: dict[str, Collection[str]] = {

@@ -12,8 +12,8 @@ import typer
 
 from helix.commands.console import one_line, printable
 from helix.commands.service.base import AnswerService, Query
-from helix.contract import REFUSAL
 from helix.domain.citations import place_of
+from helix.domain.contract import REFUSAL
 from helix.library.access import Row
 
 _FENCES = ("```", "~~~")

@@ -15,7 +15,7 @@ from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:
-    from helix.receipts.replay import Replay
+    from helix.conversations.receipts.replay import Replay
 
 
 def replay(
@@ -38,8 +38,8 @@ def replay(
 
 
 async def _replay(settings: Settings, answer_id: str, tenant: str) -> Replay:
-    from helix.receipts.receipt_store import read_receipt
-    from helix.receipts.replay import replay
+    from helix.conversations.receipts.receipt_store import read_receipt
+    from helix.conversations.receipts.replay import replay
     from helix.services import open_services
 
     async with open_services(settings) as services:

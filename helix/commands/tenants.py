@@ -24,8 +24,8 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete all of a tenant: documents, vectors, files, runs, answers, feedback, keys."""
+    from helix.conversations.receipts.erasure import erase_tenant  # it takes a second to load
     from helix.library.audit import record_command
-    from helix.receipts.erasure import erase_tenant  # it takes a second to load
 
     if not yes:
         typer.confirm(f"Delete everything of {tenant}? It cannot be brought back.", abort=True)

@@ -17,11 +17,11 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest
 
 if TYPE_CHECKING:
+    from helix.library.transfer.folder import Manifest
+    from helix.library.transfer.new_vectors import NewVectors
+    from helix.library.transfer.vector_tables import Text
     from helix.library.uploads import Upload
     from helix.storage.connections import Connected
-    from helix.transfer.folder import Manifest
-    from helix.transfer.new_vectors import NewVectors
-    from helix.transfer.vector_tables import Text
 
 Result = TypeVar("Result")
 _Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the export.")]
@@ -40,7 +40,7 @@ def export(
     with feedback; prompts; study. Keys, runs and the audit log are left out. Servers and workers
     may go on meanwhile. DIR appears once it is complete, and only its owner may read it.
     """
-    from helix.transfer.tenant_export import export_tenant
+    from helix.library.transfer.tenant_export import export_tenant
 
     whose = tenant_name(tenant)
 
@@ -88,8 +88,8 @@ def import_(
         _import_texts(source, program, collection, tenant_name(tenant or DEFAULT_TENANT))
         return
     from helix.library.audit import record_command
-    from helix.transfer.folder import checked
-    from helix.transfer.tenant_import import import_tenant
+    from helix.library.transfer.folder import checked
+    from helix.library.transfer.tenant_import import import_tenant
 
     folder = Path(source)
     manifest = checked(folder)
@@ -113,9 +113,9 @@ def import_(
 
 async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Result:
     """The result of ``work``, done in a thread with the vectors of HELIX_EMBEDDER."""
-    from helix.providers import build_embedder
+    from helix.library.transfer.new_vectors import NewVectors
+    from helix.providers.factories import build_embedder
     from helix.settings import load_settings
-    from helix.transfer.new_vectors import NewVectors
 
     loop = asyncio.get_running_loop()
     async with aclosing(build_embedder(load_settings(), patient=True)) as embedder:
@@ -136,8 +136,8 @@ def _import_texts(url: str, program: str, collection: str | None, tenant: str) -
         TransferFailed: as read_texts does.
     """
     from helix.library.audit import record_command
+    from helix.library.transfer.vector_tables import PROGRAMS, read_texts
     from helix.library.uploads import store_uploads
-    from helix.transfer.vector_tables import PROGRAMS, read_texts
 
     if program not in PROGRAMS:
         raise BadRequest(f"--from {program}: texts of {', '.join(PROGRAMS)} are known")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from helix.contract import REFUSAL, SNIPPET_CHARS, Citation
+from helix.domain.contract import REFUSAL, SNIPPET_CHARS, Citation
 from helix.domain.records import Hit
 
 MARKER = re.compile(r"\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]")

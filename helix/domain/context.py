@@ -16,7 +16,7 @@ from typing import NamedTuple
 from llama_index.core.utils import get_tokenizer
 from tiktoken import Encoding
 
-from helix.contract import DEFAULT_TOP_K
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.source_place import SourcePlace
 from helix.domain.tool_results import ToolResult

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import filetype
 
-from helix.plugins import READERS, plugins
+from helix.domain.plugins import READERS, plugins
 
 
 @dataclass(frozen=True)

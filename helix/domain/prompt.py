@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
+from helix.domain.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.source_place import SourcePlace
 from helix.language.folding import as_seen
 from helix.language.text_cache import MEBIBYTE, text_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,7 +15,6 @@ from helix.domain.records import Candidate, Hit
 from helix.domain.search_space import SearchSpace
 from helix.domain.tool_calls import Gathered, ToolCall
 from helix.domain.usage import Usage
-from helix.telemetry.tracing import span
 
 Reason = Literal[
     "no_documents", "below_gate", "filtered_empty", "model_refused", "ungrounded", "underspecified"
@@ -40,12 +39,11 @@ class Trace:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def stage(self, name: str, *, spanned: bool = True) -> Iterator[None]:
-        """Time a stage; one that comes again adds to what it took. ``spanned``: as a span too."""
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage; one that comes again adds to what it took."""
         began = time.perf_counter()
         try:
-            with span(name) if spanned else nullcontext():
-                yield
+            yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from helix.contract import DEFAULT_DENSE_WEIGHT
+from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 
 RRF_K = 60
 """Of reciprocal rank fusion, 1 / (k + rank): the value of Cormack et al. 2009."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
-from helix.contract import OPEN_RUN
+from helix.domain.contract import OPEN_RUN
 from helix.library.access import Library, Row, compose
 from helix.library.watch import Watch
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from helix.contract import OPEN_FILE
+from helix.domain.contract import OPEN_FILE
 from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.run_files import cancel_document

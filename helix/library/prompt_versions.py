@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 from helix.domain.prompt import defuse
 from helix.library.access import Connected, Library, LibraryStore, Row
 from helix.library.errors import Conflict, NotFound
-from helix.prompts import BrokenPrompt, Override, Prompts, Template, template, templates
+from helix.settings.prompts import BrokenPrompt, Override, Prompts, Template, template, templates
 
 _CURRENT = """
 SELECT DISTINCT ON (name) name, version, text, author, created_at FROM prompt_versions

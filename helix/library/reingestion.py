@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from psycopg.rows import dict_row
 
-from helix.contract import GOING_RUN, OPEN_FILE
+from helix.domain.contract import GOING_RUN, OPEN_FILE
 from helix.errors import HelixError
 from helix.library.access import Row, compose
 from helix.library.documents import no_document

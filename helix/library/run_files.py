@@ -14,7 +14,7 @@ from typing import Any
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from helix.contract import OPEN_FILE, FileStatus
+from helix.domain.contract import OPEN_FILE, FileStatus
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.access import compose
 from helix.storage.connections import Connected

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
-from helix.contract import ENDED_RUN
+from helix.domain.contract import ENDED_RUN
 from helix.library.access import Library, Row, compose
 from helix.library.errors import NotFound
 from helix.library.pagination import decode_cursor, encode_cursor

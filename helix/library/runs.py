@@ -15,7 +15,7 @@ from typing import Any, Literal
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from helix.contract import ENDED_RUN, GOING_RUN, OPEN_RUN, RunStatus
+from helix.domain.contract import ENDED_RUN, GOING_RUN, OPEN_RUN, RunStatus
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.access import compose
 from helix.library.run_files import end_files

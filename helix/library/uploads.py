@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from psycopg import Cursor
 from psycopg.rows import dict_row
 
-from helix.contract import GOING_RUN, OPEN_FILE
+from helix.domain.contract import GOING_RUN, OPEN_FILE
 from helix.domain.file_kinds import title_from_name
 from helix.library.access import Row, compose
 from helix.library.documents import tag_document

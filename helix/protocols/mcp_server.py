@@ -27,9 +27,9 @@ from helix.errors import HelixError
 from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.errors import NotFound
 from helix.library.keys import KeyScope, access_of_key
-from helix.prompts import prompt
 from helix.protocols import mcp_tools
 from helix.protocols.mcp_visitor import visitor
+from helix.settings.prompts import prompt
 from helix.storage.tenant_store import TenantStore
 
 INSTRUCTIONS = (

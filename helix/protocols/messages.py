@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from helix.contract import REFUSAL
 from helix.domain.citations import is_refusal
+from helix.domain.contract import REFUSAL
 from helix.domain.history import EarlierTurn, History
 from helix.domain.input_text import LONGEST_EARLIER, bounded
 from helix.errors import BadRequest

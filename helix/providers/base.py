@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 
-from helix.contract import DEFAULT_DENSE_WEIGHT
+from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 from helix.domain.lifetime import Lifetime as Lifetime
 from helix.domain.usage import Usage as Usage
 from helix.domain.usage import usage_of as usage_of

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from helix.errors import BadRequest, SettingsError
-from helix.providers import build_llm
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_llm
 from helix.settings import Settings
 
 _SHOWN = 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.usage import Usage
 from helix.providers.integrations import ChatIntegration, Integration
 from helix.providers.open_responses import collecting_client

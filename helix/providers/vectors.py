@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from helix.contract import DEFAULT_TOP_K
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.source_place import SourcePlace
 from helix.evidence.model import evidence_model
 from helix.evidence.units import Passage, units_of
-from helix.fairness.long_work import off_loop_if_long
+from helix.overload.long_work import off_loop_if_long
 
 ATTACHED = 0.45
 """The risk up to which a conversation's own documents are read alone.

@@ -11,8 +11,8 @@ from functools import partial
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from helix.contract import DEFAULT_TOP_K
 from helix.domain.context import MAX_SOURCES, MAX_TOKENS, sources_of
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision, decide
 from helix.domain.records import Hit, SearchResult
@@ -131,7 +131,7 @@ class GatedRetriever(BaseRetriever):
         reranking = None if plain else self._reranking
         depth = max(top_k, RERANKED) if reranking else top_k
         question = asked.question
-        with trace.stage("rewrite"):
+        with span("rewrite"), trace.stage("rewrite"):
             if asked.standalone:
                 trace.terms = asked.standalone
             elif self._rewriter and not plain:
@@ -163,7 +163,7 @@ class GatedRetriever(BaseRetriever):
         """The vectors of ``embed_question``, and what the question names, looked up meanwhile."""
 
         async def embedded() -> tuple[EmbeddedQuestion, EmbeddedQuestion | None]:
-            with trace.stage("embed"):
+            with span("embed"), trace.stage("embed"):
                 return await embed_question(space.embedder, asked, trace.terms)
 
         if known is not None:
@@ -215,7 +215,7 @@ class GatedRetriever(BaseRetriever):
             _log_refusal(decision, space)
             reason = "below_gate"
         elif reranking:
-            with trace.stage("rerank"):
+            with span("rerank"), trace.stage("rerank"):
                 hits, trace.rerank_scores, enough = await reranking.apply(
                     question, result, space.fusion
                 )

@@ -19,6 +19,7 @@ from helix.retrieval.question_vectors import EmbeddedQuestion
 from helix.retrieval.rank_fusion import fuse
 from helix.retrieval.vector_space import Space
 from helix.storage.tenant_store import TenantStore
+from helix.telemetry.tracing import span
 
 _logger = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class Searches:
         return used
 
     async def _timed(self, limit: int, scope: Scope | None = None) -> SearchResult:
-        with self.trace.stage("search"):
+        with span("search"), self.trace.stage("search"):
             return await self._search(self.question, scope or self.scope, limit)
 
     async def _search(self, question: EmbeddedQuestion, scope: Scope, limit: int) -> SearchResult:

@@ -12,13 +12,13 @@ from helix.answering.engine import CitationQueryEngine
 from helix.answering.form import FormChoice
 from helix.answering.pipeline import AnswerPipeline
 from helix.answering.turns import TurnReader
+from helix.conversations.receipts.receipt_store import Receipts
 from helix.domain.memory import Budget
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
 from helix.library.tenant_models import TenantModels
 from helix.providers.answer_length import answer_tokens
 from helix.providers.base import LanguageModel
-from helix.receipts.receipt_store import Receipts
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.rewriting import build_rewriter
 from helix.retrieval.understanding import Understanding

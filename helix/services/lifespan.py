@@ -7,19 +7,17 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 
+from helix.conversations.receipts.receipt import Configuration
+from helix.conversations.receipts.receipt_store import Receipts
 from helix.conversations.turns import Turns
 from helix.domain.context import count_tokens
 from helix.library.access import Library
 from helix.library.background import in_background
 from helix.library.prompt_versions import PromptBook
 from helix.library.worker_processes import WorkerProcesses
-from helix.progress.log import ProgressLog
-from helix.prompts import use_folder
 from helix.providers.base import Embedder, LanguageModel
-from helix.receipts.receipt import Configuration
-from helix.receipts.receipt_store import Receipts
-from helix.rendering.images import PageImages
 from helix.retrieval.vector_space import spaces
+from helix.sandbox.rendering.images import PageImages
 from helix.services.answer_pipeline import open_answering
 from helix.services.exit_stack import closed_by
 from helix.services.models import Models, open_models
@@ -27,10 +25,12 @@ from helix.services.retriever import Retrieving, open_retriever
 from helix.services.services import Services
 from helix.services.stores import fill_terms, open_store
 from helix.settings import Settings
+from helix.settings.prompts import use_folder
 from helix.storage.name_lookups import bound_name_lookups
 from helix.storage.tenant_store import TenantStore
+from helix.study.progress.log import ProgressLog
+from helix.study.voice.transcription import Transcriber, build_transcriber
 from helix.telemetry.metrics import Metrics
-from helix.voice.transcription import Transcriber, build_transcriber
 
 
 @asynccontextmanager

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 from helix.answering.judging import Judge, build_judge
 from helix.errors import SettingsError
-from helix.providers import build_embedder, build_llm, build_next_embedder
 from helix.providers.base import Embedder, LanguageModel, Lifetime
 from helix.providers.choices import build_models
+from helix.providers.factories import build_embedder, build_llm, build_next_embedder
 from helix.services.exit_stack import closed_by
 from helix.settings import Settings
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.pipeline import AnswerPipeline
+from helix.conversations.receipts.receipt import Configuration
+from helix.conversations.receipts.receipt_store import Receipts
 from helix.conversations.turns import Turns
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
-from helix.progress.log import ProgressLog
 from helix.providers.base import LanguageModel, Lifetime
-from helix.receipts.receipt import Configuration
-from helix.receipts.receipt_store import Receipts
-from helix.rendering.images import PageImages
+from helix.sandbox.rendering.images import PageImages
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
+from helix.study.progress.log import ProgressLog
+from helix.study.voice.transcription import Transcriber
 from helix.telemetry.metrics import Metrics
-from helix.voice.transcription import Transcriber
 
 
 @dataclass(frozen=True)

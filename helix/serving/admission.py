@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 
 from fastapi import HTTPException, Request
 
-from helix.fairness.queue import FairQueue
+from helix.overload.queue import FairQueue
 from helix.serving.limits import answers_for, asker
 
 WAIT_SECONDS = 10.0

@@ -20,7 +20,6 @@ from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
 from helix.library.keys import KeyScope, access_of_key
-from helix.progress.actions import Action, Learner
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder, address_of
 from helix.serving.body_limit import MEGABYTE, limit_body
@@ -28,6 +27,7 @@ from helix.serving.early_refusal import EarlyRefusal
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
 from helix.serving.limits import asker
 from helix.settings import Public
+from helix.study.progress.actions import Action, Learner
 
 # one line for every such key: it tells nothing about a key that somebody tries
 _REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 
 from helix.conversations.maintenance import maintain_conversations
 from helix.conversations.pasted_text import old_spaces
+from helix.conversations.receipts.erasure import erase_space
+from helix.conversations.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.errors import HelixError
 from helix.library.background import in_background
-from helix.privacy.contacts import counting
-from helix.receipts.erasure import erase_space
-from helix.receipts.receipt_store import delete_expired, forget_deleted_documents
+from helix.library.privacy.contacts import counting
 from helix.services import Services
 from helix.serving.retention import drop_old
 from helix.serving.suggested_questions import suggest

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from helix.conversations.receipts.receipt_store import delete_old_feedback
 from helix.library.audit import delete_old_events
 from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
-from helix.progress.storage import forget_everybody
-from helix.receipts.receipt_store import delete_old_feedback
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
+from helix.study.progress.storage import forget_everybody
 
 
 def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from starlette.responses import JSONResponse
 
-from helix.contract import Citation
+from helix.domain.contract import Citation
 from helix.domain.wire_json import json_bytes
 
 

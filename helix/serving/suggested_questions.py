@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerRequest
-from helix.contract import OPEN_RUN
+from helix.domain.contract import OPEN_RUN
 from helix.domain.scope import Scope
 from helix.domain.suggestions import Suggestion, candidates
 from helix.errors import HelixError

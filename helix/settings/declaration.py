@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from helix.contract import DEFAULT_TOP_K
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.errors import SettingsError
 from helix.settings.values import (
     AnswerForm,

@@ -14,7 +14,7 @@ from typing import Any, Literal, LiteralString
 import numpy as np
 from psycopg.rows import class_row
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.storage.connections import Connected, Connections, Row
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]

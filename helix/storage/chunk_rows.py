@@ -18,7 +18,7 @@ from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from pgvector import Vector
 from psycopg.types.json import Jsonb
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.records import EMBEDDING_KEY, ORDINAL
 from helix.errors import StaleChunks
 from helix.language.identification import ENGLISH

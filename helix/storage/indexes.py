@@ -13,7 +13,7 @@ import logging
 import psycopg
 from psycopg import sql
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.storage.connections import Connected
 
 HALF = f"halfvec({EMBEDDING_DIMENSIONS})"

@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import async_sessionmaker
 from sqlalchemy.orm import Session, SessionTransaction, sessionmaker
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import DEFAULT_TENANT
 from helix.storage.connections import unavailable
 from helix.storage.metadata_filters import filter_clause

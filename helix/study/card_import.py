@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from helix.domain.context import Source
 from helix.errors import BadRequest
-from helix.fairness.long_work import off_loop_if_long
 from helix.library.access import Connected, Library
+from helix.overload.long_work import off_loop_if_long
 from helix.study.examination import spans_of
 from helix.study.formats.anki import notes_of
 from helix.study.formats.tables import cards_of_csv

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from helix.domain.context import Source
 from helix.domain.prompt import user_turn
 from helix.errors import HelixError, UpstreamError
-from helix.prompts import prompt
 from helix.providers.base import LanguageModel
+from helix.settings.prompts import prompt
 from helix.study.items import Item, Kind
 from helix.study.maker import Order, Part
 from helix.study.offline.questions import IsFalse, number_of

@@ -14,7 +14,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 from psycopg.rows import class_row
 
-from helix.contract import ENDED_FILE, ENDED_RUN, OPEN_FILE, OPEN_RUN
+from helix.domain.contract import ENDED_FILE, ENDED_RUN, OPEN_FILE, OPEN_RUN
 
 PoolStats = Callable[[], Mapping[str, Mapping[str, int]]]
 """By pool: psycopg's own statistics of it."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document
 
-from helix.contract import FileStatus
+from helix.domain.contract import FileStatus
 from helix.domain.facts import FILE_NAME, facts_line, with_edits
 from helix.domain.facts import TITLE as EDITED_TITLE
 from helix.domain.file_kinds import name_of_source, title_from_name

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
+from helix.domain.plugins import READERS as READER_PLUGINS
+from helix.domain.plugins import plugins
 from helix.domain.read_text import Progress as Progress
 from helix.domain.read_text import Reader as Reader
 from helix.domain.read_text import ReadText as ReadText
 from helix.domain.read_text import UnreadableFile as UnreadableFile
-from helix.plugins import READERS as READER_PLUGINS
-from helix.plugins import plugins
 
 READERS = {
     "text": "pipelines.readers.plain_text:read",

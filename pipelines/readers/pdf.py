@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from helix.pdfium.bitmap import draw
-from helix.pdfium.document import (
+from helix.sandbox.pdfium.bitmap import draw
+from helix.sandbox.pdfium.document import (
     NEEDS_PASSWORD,
     UNKNOWN_SECURITY,
     Document,
     Page,
     PdfiumError,
 )
-from helix.pdfium.objects import IMAGE, kinds
+from helix.sandbox.pdfium.objects import IMAGE, kinds
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
 from pipelines.readers.printed.frame import Frame
 from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of

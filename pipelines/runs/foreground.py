@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import psycopg
 import typer
 
-from helix.contract import OPEN_FILE
+from helix.domain.contract import OPEN_FILE
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError, StoreUnavailable
 from helix.library.access import Library, Row

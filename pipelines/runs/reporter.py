@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from helix.contract import OPEN_FILE
+from helix.domain.contract import OPEN_FILE
 from helix.library.access import Row
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from helix.domain.plugins import SOURCES, plugins
 from helix.errors import HelixError
-from helix.plugins import SOURCES, plugins
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.runs.planned_files import FileLimits, PlannedFile, planned
 

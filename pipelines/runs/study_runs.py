@@ -6,8 +6,8 @@ import asyncio
 
 from helix.library.access import Library
 from helix.library.runs import RunRow, set_stage
-from helix.prompts import use_folder
 from helix.settings import Settings
+from helix.settings.prompts import use_folder
 from helix.store import ChunkStore
 from pipelines.outages import in_database
 
@@ -21,7 +21,7 @@ async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) ->
         SettingsError: HELIX_LLM names no model that can be opened, or as use_folder does.
     """
     use_folder(settings.prompts_folder)
-    from helix.providers import build_llm  # here, for most runs ask no model
+    from helix.providers.factories import build_llm  # here, for most runs ask no model
     from helix.study.generation import make
     from helix.study.makers import build_maker
 

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 
-from helix.privacy.contacts import counting
-from helix.providers import build_embedder, build_next_embedder
+from helix.library.privacy.contacts import counting
 from helix.providers.base import Embedder
+from helix.providers.factories import build_embedder, build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
 from helix.services import open_store
 from helix.settings import Settings

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from helix.contract import REFUSAL
 from helix.domain.citations import marker_numbers
+from helix.domain.contract import REFUSAL
 from helix.store import ChunkStore
 from tests.agent.test_stream import ENOUGH, told
 from tests.support.fake_embedder import rows

@@ -13,7 +13,7 @@ from helix.agent.agent import Agent
 from helix.agent.run import Bounds
 from helix.answering.answer import Answer, Question
 from helix.answering.pipeline import AnswerRequest
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError
 from helix.services import Services, open_services

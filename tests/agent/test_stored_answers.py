@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
-from helix.receipts.receipt_store import read_receipt
-from helix.receipts.replay import replay
+from helix.conversations.receipts.receipt_store import read_receipt
+from helix.conversations.receipts.replay import replay
 from helix.services import open_services
 from helix.settings import load_settings
 from tests.agent.test_stream import COMPARED, ENOUGH, PARCELS, REFUND, SAID, searching

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from helix.agent.tools import TOOLS
-from helix.contract import REFUSAL
-from helix.prompts import prompt
+from helix.domain.contract import REFUSAL
+from helix.settings.prompts import prompt
 from tests.support.fake_embedder import rows
 from tests.support.query_service import events_of, post
 from tests.support.service_process import eventually

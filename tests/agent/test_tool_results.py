@@ -9,7 +9,7 @@ import httpx
 import psycopg
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.agent.test_stream import ENOUGH, named, searching, text_of, told
 from tests.support.query_service import post
 from tests.support.wire.gemini import GeminiWire

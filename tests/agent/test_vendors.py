@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from helix.agent.tools import TOOLS
-from helix.contract import REFUSAL
-from helix.prompts import prompt
+from helix.domain.contract import REFUSAL
+from helix.settings.prompts import prompt
 from tests.agent.test_stream import COMPARED, PARCELS, REFUND, named, text_of
 from tests.support.fake_embedder import rows
 from tests.support.live_server import live

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from helix.answering.form import BlockReader, answer_schema
 from helix.answering.form.schema import KINDS
 from helix.answering.proof.statements import statements_of
-from helix.contract import REFUSAL
 from helix.domain.citations import marker_numbers
+from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
 from tests.serving.test_sse import cut
 

@@ -9,10 +9,10 @@ import pytest
 
 from helix.answering.judging import JudgeFailed, ModelJudge, OfflineJudge, build_judge
 from helix.answering.judging.model import ANSWER_PREFIX, parse
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
-from helix.providers import build_llm
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_llm
 from helix.providers.gemini import gemini_llm
 from helix.settings import load_settings
 from tests.answering.test_guardrails_injection import source

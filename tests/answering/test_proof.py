@@ -17,8 +17,8 @@ from evals.proof_alterations import Altered, alterations
 from evals.proof_answers import Case
 from evals.proof_rules import hand_pairs
 from helix.answering.proof import Proof, prove
-from helix.contract import REFUSAL
 from helix.domain.context import Source, sources_of
+from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit
 from helix.providers.offline.extract import extract
 from helix.providers.offline.reading import PromptSource

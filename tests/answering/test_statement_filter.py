@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helix.answering.proof import Proof, prove
 from helix.answering.statement_filter import StatementFilter
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.serving.test_sse import cut
 from tests.support.whole_sources import whole_source
 

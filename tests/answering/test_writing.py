@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from helix.contract import GROUNDING_RULES, REFUSAL
-from helix.prompts import prompt
+from helix.domain.contract import GROUNDING_RULES, REFUSAL
+from helix.settings.prompts import prompt
 from tests.support.answering_server import client, store, stored, wire
 from tests.support.live_server import live
 from tests.support.query_service import events_of, post

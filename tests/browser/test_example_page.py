@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser, expect
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.browser.conftest import serving
 from tests.support.repository import ROOT
 

@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, Document
 from playwright.sync_api import BrowserContext, Page, expect
 from pydantic import Field
 
-from helix.voice.sounds import Sound, sound_of
+from helix.study.voice.sounds import Sound, sound_of
 from tests.browser.conftest import ask, serious, serving, watched
 from tests.support.scripted_model import Says, saying
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from helix.providers import build_llm
+from helix.providers.factories import build_llm
 from helix.settings import load_settings
 from tests.browser.conftest import ask, serious, serving, watched
 from tests.support.wire.gemini import GeminiWire, gemini_wire

@@ -21,7 +21,7 @@ from helix.client import (
     SearchOptions,
     Unauthorized,
 )
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.errors import BadRequest, NotFound
 from tests.support.cli_runner import helix
 from tests.support.live_server import end_run, live, make_ready

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from db.embedded_postgres import acquire
+from helix.conversations.receipts.replay import replay
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.uploads import Upload, store_uploads
-from helix.receipts.replay import replay
 from helix.services import Services
 from tests.support.audit_log import last_command
 from tests.support.cli_runner import helix

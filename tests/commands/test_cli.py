@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import psycopg
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.support.cli_runner import helix
 from tests.support.live_server import live
 from tests.support.repository import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from helix.privacy.contacts import store_kept_contacts
+from helix.library.privacy.contacts import store_kept_contacts
 from helix.store import ChunkStore
 from tests.support.cli_runner import helix
 from tests.support.model_hub import REPOSITORY, model_hub

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from helix.commands.rendering import AnswerPrinter, draws_markdown
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 
 _ANSWER = """\
 The limits are these [1]:

@@ -8,11 +8,11 @@ import httpx
 import psycopg
 import pytest
 
-from helix.contract import REFUSAL
 from helix.conversations.attachments import space_of
+from helix.conversations.receipts.erasure import erase_tenant
+from helix.domain.contract import REFUSAL
 from helix.domain.scope import tenant_name
 from helix.errors import BadRequest
-from helix.receipts.erasure import erase_tenant
 from helix.store import ChunkStore
 from tests.conversations.test_routes import ask, begun
 from tests.support.live_server import end_run

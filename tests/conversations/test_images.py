@@ -12,7 +12,7 @@ from PIL import Image
 
 from helix.conversations import images
 from helix.domain.memory import IMAGE_HISTORY_RULES
-from helix.prompts import prompt
+from helix.settings.prompts import prompt
 from tests.conversations.test_routes import ask, begun, frames_of, path_of
 from tests.support.live_server import live
 from tests.support.wire.gemini import GeminiWire

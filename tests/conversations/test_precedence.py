@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from helix.answering.answer import Answer
-from helix.contract import REFUSAL
 from helix.conversations.attachments import space_of
+from helix.domain.contract import REFUSAL
 from helix.domain.history import History
 from helix.domain.scope import Scope
 from helix.services import Services

@@ -13,10 +13,10 @@ import pytest
 
 from db.errors import DatabaseError
 from db.migrate import NEWEST_VERSION, UPGRADES, check_schema, main, migrate, missing_steps
+from helix.conversations.receipts.receipt_store import read_receipt
+from helix.conversations.receipts.stored_sources import rebuild_prompt, verify_citations
 from helix.library.access import Library
 from helix.providers.offline import offline_embedder
-from helix.receipts.receipt_store import read_receipt
-from helix.receipts.stored_sources import rebuild_prompt, verify_citations
 from helix.settings import load_settings
 from helix.storage.connections import ROLE
 from tests.support.catalog import all_rows, catalog

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from helix.answering.answer import long_citations, short_snippet
-from helix.contract import LONGEST_SNIPPET_CHARS
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import claims
 from helix.domain.context import sources_of
+from helix.domain.contract import LONGEST_SNIPPET_CHARS
 from helix.domain.records import Hit
 
 TEXT = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.contract import GROUNDING_RULES
+from helix.domain.contract import GROUNDING_RULES
 from helix.domain.history import EarlierTurn, History
 from helix.domain.memory import BEGIN, END, HISTORY_RULES, Budget, remember
 from helix.domain.prompt import chat_messages, user_turn

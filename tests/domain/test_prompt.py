@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import MessageRole
 
-from helix.contract import GROUNDING_RULES, REFUSAL
+from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.prompt import chat_messages, defuse, user_turn
 
 

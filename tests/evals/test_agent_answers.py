@@ -12,8 +12,8 @@ from evals.agent.answers import ask, faults
 from evals.agent.cases import SUITE, load_tool_cases
 from evals.database import ingest
 from helix.answering.answer import Answer
-from helix.contract import REFUSAL
 from helix.domain.citations import marker_numbers
+from helix.domain.contract import REFUSAL
 from helix.domain.scope import Scope
 from helix.services import open_services
 from helix.settings import Settings, load_settings

@@ -13,7 +13,7 @@ from evals.agent.answers import ask, faults
 from evals.agent.cases import SUITE, ToolCase, load_tool_cases
 from evals.database import ingest
 from helix.answering.answer import Answer
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError
 from helix.services import Services, open_services

@@ -8,7 +8,7 @@ import pytest
 
 from evals.judges import judge_name, model_judge
 from evals.metrics.alce import CitationScores
-from helix.contract import Verdict
+from helix.domain.contract import Verdict
 from helix.errors import SettingsError
 from helix.settings import load_settings
 from tests.support.whole_sources import SOURCES

@@ -6,7 +6,7 @@ from evals.corpora import store_corpus
 from evals.languages.__main__ import corpora, recall
 from evals.languages.sets import LANGUAGES, own_libraries
 from helix.language.terms import language_of
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.settings import load_settings
 from tests.support.fake_embedder import opened
 

@@ -18,7 +18,7 @@ from evals.real.judged_answer import is_proved_as_marked
 from evals.real.question_run import OFFLINE, SCHEMA, TEXT, Answerer, ask_missing
 from evals.real.questions import RealQuestion, load_suites, shuffled
 from evals.real.report import speed, table, tokens_a_second
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.services import Services, open_services
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE as OFFLINE_SETTINGS

@@ -20,11 +20,11 @@ from evals.run import main, measure
 from evals.suites import GOLDEN, SUITES, Suite, SuiteOptions
 from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
-from helix.contract import REFUSAL
+from helix.conversations.receipts.receipt_store import rate
+from helix.domain.contract import REFUSAL
 from helix.domain.gate import GateDecision
 from helix.domain.scope import Scope
 from helix.providers.offline import answerer
-from helix.receipts.receipt_store import rate
 from helix.retrieval import gated_retriever as retriever
 from helix.services import Services, open_services
 from helix.serving.routes.operations import last_report_file

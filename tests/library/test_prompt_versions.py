@@ -7,13 +7,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from helix.contract import GROUNDING_RULES
+from helix.conversations.receipts.replay import replay
+from helix.conversations.receipts.stored_sources import prompt_json
+from helix.domain.contract import GROUNDING_RULES
 from helix.library.errors import Conflict, NotFound
 from helix.library.prompt_versions import PromptBook, get_prompt, list_prompts, roll_back, write
-from helix.prompts import BrokenPrompt, NoSuchPrompt, Prompts, template
-from helix.receipts.replay import replay
-from helix.receipts.stored_sources import prompt_json
 from helix.services import Services
+from helix.settings.prompts import BrokenPrompt, NoSuchPrompt, Prompts, template
 from tests.support.receipt_corpus import ask, bring_in, document, question, services
 from tests.support.scripted_model import receipt_of, saying
 

@@ -13,7 +13,7 @@ import httpx
 import psycopg
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.library.keys import create_key
 from tests.support.live_server import live
 from tests.support.query_service import QUESTION, REFUNDS, a_store, asked, store_text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.domain.history import EarlierTurn
 from helix.errors import BadRequest
 from helix.protocols.messages import UNPROVEN, Message, question_of_messages

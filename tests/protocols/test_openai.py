@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.protocols.messages import UNPROVEN
 from tests.support.ai_sdk import chat, part, parts_of
 from tests.support.query_service import QUESTION, asked

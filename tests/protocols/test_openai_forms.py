@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.support.live_server import live
 from tests.support.query_service import QUESTION, asked
 from tests.support.wire.gemini import GeminiWire

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.protocols.ui_stream import ui_frames
 from tests.support.ai_sdk import chat, part, parts_of, read_by_sdk, text_of, units
 from tests.support.query_service import QUESTION, REFUNDS, asked

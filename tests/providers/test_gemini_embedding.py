@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
-from helix.providers import build_embedder
 from helix.providers.base import Embedder
+from helix.providers.factories import build_embedder
 from helix.providers.gemini import gemini_embedder
 from helix.providers.gemini.embedding import GeminiEmbedding
 from helix.providers.retries import INTERACTIVE, PATIENT, RetryPolicy

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
-from helix.contract import GROUNDING_RULES
+from helix.domain.contract import GROUNDING_RULES
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel, Usage, usage_of
 from helix.providers.gemini import gemini_llm

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError
-from helix.providers import EMBEDDERS, LANGUAGE_MODELS, build_embedder, build_llm
+from helix.providers.factories import EMBEDDERS, LANGUAGE_MODELS, build_embedder, build_llm
 from tests.support.vendor_packages import (
     CHATS,
     EMBEDDINGS,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.providers import build_llm
+from helix.providers.factories import build_llm
 from tests.support.busy_machine import bound
 from tests.support.scripted_server import Reply, scripted
 from tests.support.vendor_packages import KEY, settings

@@ -16,10 +16,10 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from evals.real.models import SMALL, model_file
 from helix.domain.usage import KEY
 from helix.errors import SettingsError, UpstreamError
-from helix.local_models.shared_server import SharedServer
-from helix.providers import build_llm
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_llm
 from helix.providers.local import server_options
+from helix.providers.local_models.shared_server import SharedServer
 from helix.settings import Settings
 from tests.support.busy_machine import bound
 from tests.support.vendor_packages import settings

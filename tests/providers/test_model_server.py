@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
-from helix.providers import build_embedder, build_llm
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_embedder, build_llm
 from helix.providers.model_server import chat_options, examined_server
 from helix.providers.served_models import ServedModel, served_model, served_models
 from helix.settings import Settings

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.contract import REFUSAL
 from helix.domain.citations import marker_numbers
+from helix.domain.contract import REFUSAL
 from helix.domain.prompt import SAID, chat_messages, user_turn
 from helix.domain.question_analysis import AnswerKind, read_question, stem
 from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError
-from helix.providers import build_llm
+from helix.providers.factories import build_llm
 from helix.providers.offline import offline_llm
 from helix.providers.offline.extract import extract, quote
 from helix.providers.offline.reading import PromptSource

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from helix.answering.proof import prove
-from helix.contract import REFUSAL
 from helix.domain.context import Source
+from helix.domain.contract import REFUSAL
 from helix.domain.prompt import chat_messages
 from helix.domain.source_place import SourcePlace
 from helix.providers.offline.answerer import OfflineLLM

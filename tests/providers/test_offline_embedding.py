@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from helix.errors import SettingsError
 from helix.evidence import vectors
 from helix.evidence.vectors import WIDTH, normalise, word_vectors
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.providers.offline import MAX_DISTANCE, offline_embedder
 from helix.settings import Settings
 

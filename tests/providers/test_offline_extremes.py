@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.answering.proof.cells import Rows
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.providers.offline.extract import extract
 from helix.providers.offline.extremes import extreme_asked
 from helix.providers.offline.reading import PromptSource

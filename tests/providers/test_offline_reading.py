@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.contract import SOURCES_BEGIN, SOURCES_END
+from helix.domain.contract import SOURCES_BEGIN, SOURCES_END
 from helix.domain.prompt import chat_messages, user_turn
 from helix.providers.offline.reading import read_messages, read_prompt
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from helix.providers import build_llm
 from helix.providers.base import LanguageModel
+from helix.providers.factories import build_llm
 from helix.providers.gemini.titles import gemini_title
 from helix.providers.offline.answerer import OfflineLLM
 from helix.settings import Settings

@@ -21,11 +21,11 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.custom import CustomLLM
 from pydantic import Field, PrivateAttr
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
-from helix.providers import build_embedder, build_llm
 from helix.providers.anthropic import finish_reason as anthropic_reason
 from helix.providers.base import Usage, usage_of
+from helix.providers.factories import build_embedder, build_llm
 from helix.providers.ollama import finish_reason as ollama_reason
 from helix.providers.openai import finish_reason as openai_reason
 from helix.providers.retries import PATIENT

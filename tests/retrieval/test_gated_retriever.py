@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from helix.answering.engine import CitationQueryEngine
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel
 from helix.providers.offline.answerer import OfflineLLM

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResponseAsyncGen
 from pydantic import PrivateAttr
 
-from helix.contract import REFUSAL
-from helix.prompts import prompt
+from helix.domain.contract import REFUSAL
 from helix.providers.base import LanguageModel
 from helix.providers.gemini import gemini_llm
 from helix.providers.offline import offline_llm
@@ -24,6 +23,7 @@ from helix.providers.retries import RetryPolicy
 from helix.retrieval.rewriting import ModelRewriter, build_rewriter
 from helix.retrieval.rewriting.reply import LONGEST, search_terms
 from helix.settings import load_settings
+from helix.settings.prompts import prompt
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import (
     Answer,

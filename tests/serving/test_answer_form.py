@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from helix.answering.form import FORM_RULES, answer_schema
-from helix.contract import GROUNDING_RULES, REFUSAL
+from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from tests.serving.test_sse import cut, parse_stream
 from tests.support.live_server import live
 from tests.support.query_service import QUESTION, asked, events_of, post

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helix.cli import cli
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.serving.sse import citations_frame
 from tests.support.fake_embedder import rows
 from tests.support.live_server import live

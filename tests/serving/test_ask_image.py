@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from helix.answering.images import KINDS, image_type
-from helix.prompts import prompt
+from helix.settings.prompts import prompt
 from tests.support.live_server import live
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, refused_key

@@ -11,7 +11,7 @@ import httpx
 import psycopg
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.serving.test_sse import parse_stream
 from tests.support.busy_machine import bound
 from tests.support.repository import ROOT

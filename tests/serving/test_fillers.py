@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from helix.conversations.pasted_text import until_read
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.settings import load_settings
 from helix.store import ChunkStore
 from tests.support.entrances import ENTRANCES

@@ -14,8 +14,8 @@ import pytest
 from helix.errors import SettingsError
 from helix.library.keys import create_key
 from helix.protocols.messages import UNPROVEN
-from helix.providers import build_llm
 from helix.providers.choices import build_models, names_of_models
+from helix.providers.factories import build_llm
 from helix.settings import load_settings
 from tests.serving.test_sse import parse_stream
 from tests.support.cli_runner import helix

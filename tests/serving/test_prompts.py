@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from helix.contract import GROUNDING_RULES
+from helix.domain.contract import GROUNDING_RULES
 from tests.support.query_service import asked
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer

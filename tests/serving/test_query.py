@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from helix.answering.clarification import CEILING_MARGIN
-from helix.contract import REFUSAL
-from helix.providers import build_embedder
+from helix.domain.contract import REFUSAL
+from helix.providers.factories import build_embedder
 from helix.settings import load_settings
 from helix.store import ChunkStore
 from tests.support.fake_embedder import rows

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helix.answering.stream import AnswerStream
-from helix.contract import REFUSAL, Citation
 from helix.domain.citations import cite, is_refusal, marker_numbers, snippet
 from helix.domain.context import Source
+from helix.domain.contract import REFUSAL, Citation
 from helix.domain.gate import GateDecision, decide
 from helix.domain.records import Hit
 from helix.domain.retrieval import Retrieval, Trace

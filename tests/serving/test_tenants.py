@@ -17,8 +17,8 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from helix.app import create_app
 from helix.library.keys import KEY_SCOPES, create_key
-from helix.providers import build_embedder
 from helix.providers.base import Embedder
+from helix.providers.factories import build_embedder
 from helix.serving.authentication import ApiRoute
 from helix.settings import Settings, load_settings
 from tests.support.live_server import OFFLINE, live

@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from helix.errors import SettingsError, UpstreamError
-from helix.prompts import prompt
-from helix.providers import build_llm
+from helix.providers.factories import build_llm
 from helix.settings import load_settings
-from helix.voice.transcription import INLINE_MB, WhisperTranscriber, build_transcriber
+from helix.settings.prompts import prompt
+from helix.study.voice.transcription import INLINE_MB, WhisperTranscriber, build_transcriber
 from tests.support.live_server import live
 from tests.support.recordings import flac, wav, webm
 from tests.support.vendor_packages import install
@@ -96,10 +96,10 @@ async def test_whisper_is_loaded_with_the_first_recording_from_the_named_folder(
     with pytest.raises(SettingsError, match="HELIX_VOICE_MODEL names no folder"):
         build_transcriber(settings(), llm)
     (tmp_path / "model.bin").write_bytes(b"")
-    monkeypatch.setattr("helix.voice.transcription.find_spec", lambda _: None)
+    monkeypatch.setattr("helix.study.voice.transcription.find_spec", lambda _: None)
     with pytest.raises(SettingsError, match=r"helix-answers\[voice\]"):
         build_transcriber(settings(), llm)
-    monkeypatch.setattr("helix.voice.transcription.find_spec", lambda _: object())
+    monkeypatch.setattr("helix.study.voice.transcription.find_spec", lambda _: object())
     install(monkeypatch, "faster_whisper", "WhisperModel", WhisperModel)
     whisper = build_transcriber(settings(), llm)
     assert isinstance(whisper, WhisperTranscriber) and loaded == []

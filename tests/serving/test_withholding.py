@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from tests.serving.test_sse import parse_stream
 from tests.support.live_server import live
 from tests.support.query_service import QUESTION, asked, events_of, post

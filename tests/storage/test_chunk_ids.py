@@ -28,7 +28,7 @@ from helix.domain.records import (
     Section,
 )
 from helix.errors import DocumentGone, EmbedderMismatch, StaleChunks
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.retrieval.embedding_cache import cache_key
 from helix.retrieval.gated_retriever import as_node
 from helix.settings import load_settings

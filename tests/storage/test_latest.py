@@ -14,7 +14,7 @@ import pytest
 from helix.domain.records import DocumentRecord
 from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
 from helix.settings import load_settings

@@ -9,7 +9,7 @@ import pytest
 
 from helix.errors import UpstreamError
 from helix.library.access import Row
-from helix.providers import build_llm
+from helix.providers.factories import build_llm
 from helix.settings import load_settings
 from helix.store import ChunkStore
 from helix.study.generation import NothingMade

@@ -14,7 +14,7 @@ from threading import Thread
 
 
 def main() -> None:
-    """Take the arguments of helix.server.process."""
+    """Take the arguments of helix.commands.server.process."""
     _, _, _, line_descriptor, descriptor = sys.argv[1:]
     if Path(os.environ["REFUSE"]).exists():
         sys.exit(3)

@@ -10,7 +10,7 @@ from evals.metrics.alce import CitationScores
 from evals.report.data import Run
 from evals.runner import Outcome
 from evals.totals import EVERY, failures, minima, totals
-from helix.contract import Verdict
+from helix.domain.contract import Verdict
 
 
 def offline_judgement(good: bool) -> Judgement:

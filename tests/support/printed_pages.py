@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
-from helix.pdfium.document import Document, Page, PageText
+from helix.sandbox.pdfium.document import Document, Page, PageText
 
 Drawing = Callable[[Canvas], None]
 

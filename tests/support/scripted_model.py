@@ -17,10 +17,10 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.custom import CustomLLM
 
 from helix.answering.answer import Answer
+from helix.conversations.receipts.receipt import Json
+from helix.conversations.receipts.receipt_store import read_receipt
 from helix.library.documents import remove_document
 from helix.providers.base import LanguageModel
-from helix.receipts.receipt import Json
-from helix.receipts.receipt_store import read_receipt
 from helix.services import Services
 
 

@@ -11,7 +11,7 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from helix.errors import SettingsError
-from helix.providers import build_embedder
+from helix.providers.factories import build_embedder
 from helix.settings import load_settings
 from helix.store import ChunkStore
 from helix.telemetry.build_info import build_tracing

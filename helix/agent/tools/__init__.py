@@ -16,8 +16,8 @@ from helix.agent.tools.outline import OUTLINE
 from helix.agent.tools.query_table import QUERY_TABLE
 from helix.agent.tools.read_document import READ_DOCUMENT
 from helix.agent.tools.search_library import SEARCH_LIBRARY
-from helix.plugins import TOOLS as TOOL_PLUGINS
-from helix.plugins import loaded
+from helix.domain.plugins import TOOLS as TOOL_PLUGINS
+from helix.domain.plugins import loaded
 
 _logger = logging.getLogger(__name__)
 

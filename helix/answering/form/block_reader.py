@@ -7,7 +7,7 @@ import re
 from helix.answering.form.json_reader import JsonEvent, JsonReader, Malformed
 from helix.answering.form.schema import KINDS, MOST_SOURCES, PARAGRAPH
 from helix.answering.form.writer import BlockWriter
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
 
 _BLOCK = ("blocks", "*")

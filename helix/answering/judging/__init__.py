@@ -7,8 +7,8 @@ from typing import Protocol
 
 from helix.answering.judging.model import JudgeFailed, ModelJudge
 from helix.answering.judging.offline import OfflineJudge
-from helix.contract import Verdict
 from helix.domain.context import Source
+from helix.domain.contract import Verdict
 from helix.providers.base import LanguageModel
 from helix.settings import Settings
 

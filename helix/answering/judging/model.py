@@ -16,13 +16,13 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from pydantic import ValidationError
 
-from helix.contract import Verdict
 from helix.domain.citations import marker_numbers
 from helix.domain.context import Source
+from helix.domain.contract import Verdict
 from helix.domain.prompt import user_turn
 from helix.errors import HelixError, UpstreamError
-from helix.prompts import prompt
 from helix.providers.base import LanguageModel
+from helix.settings.prompts import prompt
 
 ANSWER_PREFIX = "Answer to judge, as a JSON string: "
 """In front of the answer, on the last line: as JSON it has no line break to leave it by."""

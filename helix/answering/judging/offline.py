@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helix.answering.proof import Proof, prove
-from helix.contract import Verdict
 from helix.domain.citations import is_refusal, marker_numbers
 from helix.domain.context import Source
+from helix.domain.contract import Verdict
 from helix.language.terms import terms
 
 ENOUGH = 1 / 3

@@ -9,7 +9,7 @@ from google.genai.types import EmbedContentResponse
 from llama_index.core.utils import iter_batch
 from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import UpstreamError
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.families import EmbeddingFamily, embedding_family_of

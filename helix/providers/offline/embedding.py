@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
 
-from helix.contract import EMBEDDING_DIMENSIONS
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.evidence.vectors import WIDTH, is_loaded, word_vectors
 
 MAX_BATCH = 64

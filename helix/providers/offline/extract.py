@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.domain.findings import Part
 from helix.domain.intents import is_summary
 from helix.domain.question_analysis import parts_of, read_question

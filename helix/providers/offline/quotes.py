@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helix.contract import REFUSAL
+from helix.domain.contract import REFUSAL
 from helix.domain.question_analysis import any_of, read_question
 from helix.evidence.blocks import Form, Layout
 from helix.evidence.model import evidence_model, how_likely

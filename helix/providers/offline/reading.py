@@ -9,7 +9,7 @@ from functools import cached_property
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
+from helix.domain.contract import QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.findings import Findings
 from helix.domain.prompt import DEFUSED, FINDINGS, PLACES, SAID, defuse
 from helix.domain.source_place import SourcePlace

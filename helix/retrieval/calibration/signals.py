@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from helix.contract import DEFAULT_TOP_K
+from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit, SearchResult
 from helix.language.terms import question_words, terms
 from helix.language.word_lists import tables

@@ -15,10 +15,10 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.contract import QUESTION_PREFIX
-from helix.prompts import active_prompts
+from helix.domain.contract import QUESTION_PREFIX
 from helix.providers.base import LanguageModel
 from helix.retrieval.rewriting.reply import LONGEST, search_terms
+from helix.settings.prompts import active_prompts
 
 TIMEOUT = 2.0
 """Seconds that a question waits for its terms by default."""

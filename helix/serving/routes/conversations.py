@@ -36,10 +36,10 @@ from helix.conversations.views import (
 from helix.conversations.word import WORD_MEDIA, word_of
 from helix.domain.input_text import LONGEST_TITLE
 from helix.errors import BadRequest
-from helix.fairness.long_work import off_loop_if_long
 from helix.library.access import Library
 from helix.library.errors import Conflict
 from helix.library.pagination import check_text
+from helix.overload.long_work import off_loop_if_long
 from helix.providers.choices import named
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import (

@@ -9,8 +9,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from helix.contract import EMBEDDING_DIMENSIONS
 from helix.domain.context import count_tokens
+from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.providers.base import Embedder
 from helix.providers.failures import embedding_failures
 from helix.serving.admission import place_for

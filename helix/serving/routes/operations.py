@@ -12,7 +12,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 
 from db.embedded_postgres import default_directory
-from helix.privacy.report import privacy_report
+from helix.library.privacy.report import privacy_report
 from helix.services import Services
 from helix.serving.admission import Admission
 from helix.serving.authentication import ApiRoute, CurrentCaller
@@ -83,7 +83,10 @@ async def metrics(request: Request, caller: CurrentCaller) -> Response:
 @router.get("/v1/privacy", summary="What leaves the machine, and what is stored")
 async def privacy(caller: CurrentCaller) -> dict[str, Any]:
     """Hosts that were contacted, counted at the socket; what the tenant has stored, and where."""
-    return await privacy_report(caller.services, caller.library)
+    services = caller.services
+    return await privacy_report(
+        services.settings, services.store, caller.library, services.models()
+    )
 
 
 @router.get("/v1/evals/last", summary="The last evaluation")

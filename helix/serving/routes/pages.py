@@ -19,8 +19,8 @@ from helix.library.pages import (
     list_tables,
     text_in_box,
 )
-from helix.rendering.images import PageOfFile
-from helix.rendering.limits import LEAST_SCALE, MOST_SCALE
+from helix.sandbox.rendering.images import PageOfFile
+from helix.sandbox.rendering.limits import LEAST_SCALE, MOST_SCALE
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)

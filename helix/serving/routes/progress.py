@@ -11,10 +11,10 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from helix.library.errors import NotFound
-from helix.progress.storage import forget, turn
-from helix.progress.summary import read_day, read_progress
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.sse import TextJson
+from helix.study.progress.storage import forget, turn
+from helix.study.progress.summary import read_day, read_progress
 
 router = APIRouter(
     prefix="/v1/progress", tags=["progress"], route_class=ApiRoute,

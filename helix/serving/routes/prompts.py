@@ -23,11 +23,11 @@ from helix.library.prompt_versions import (
     roll_back,
     write,
 )
-from helix.prompts import Override, Prompts, template
 from helix.serving.admission import place_for
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.sse import TextJson
+from helix.settings.prompts import Override, Prompts, template
 
 router = APIRouter(
     prefix="/v1/prompts", tags=["prompts"], route_class=ApiRoute, default_response_class=Response,

@@ -9,9 +9,13 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from helix.answering.numbering import for_readers
+from helix.conversations.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
+from helix.conversations.receipts.stored_sources import (
+    prompt_json,
+    rebuild_prompt,
+    verify_citations,
+)
 from helix.errors import BadRequest
-from helix.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
-from helix.receipts.stored_sources import prompt_json, rebuild_prompt, verify_citations
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.sse import TextJson
 

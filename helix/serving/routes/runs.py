@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import ServerSentEvent
 
-from helix.contract import RunStatus
+from helix.domain.contract import RunStatus
 from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.run_progress import Event, follow, get_run, list_runs, stop_run

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.stored_scope import scope_of_stored
 from helix.library.pagination import check_text
-from helix.progress.actions import Action
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import (
     DocumentId,
@@ -24,6 +23,7 @@ from helix.serving.query_request import (
 from helix.serving.sse import TextJson
 from helix.study.items import Difficulty, Kind
 from helix.study.passages import documents_in
+from helix.study.progress.actions import Action
 from helix.study.sets import (
     NewSet,
     delete_set,

@@ -18,8 +18,8 @@ from helix.serving.body_limit import MEGABYTE
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
-from helix.voice.sounds import Sound, sound_of
-from helix.voice.transcription import NoVoice, Transcriber
+from helix.study.voice.sounds import Sound, sound_of
+from helix.study.voice.transcription import NoVoice, Transcriber
 
 MAX_MB, MAX_SECONDS = 25, 600
 _LIMITS = FormLimits(

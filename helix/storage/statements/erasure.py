@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helix.contract import OPEN_RUN
+from helix.domain.contract import OPEN_RUN
 from helix.storage.statements import compose
 
 # An open run would bring documents back.

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import repeat, starmap
 from typing import Any
 
-from helix.pdfium.document import PageText
-from helix.pdfium.library import Handle, function
+from helix.sandbox.pdfium.document import PageText
+from helix.sandbox.pdfium.library import Handle, function
 from pipelines.readers.printed.frame import Column
 
 _BOLD_WEIGHT = 600

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from helix.pdfium.document import Page
-from helix.pdfium.library import Handle, function, handle
-from helix.pdfium.objects import PATH, objects
+from helix.sandbox.pdfium.document import Page
+from helix.sandbox.pdfium.library import Handle, function, handle
+from helix.sandbox.pdfium.objects import PATH, objects
 from pipelines.readers.printed.frame import Boxes, Frame, from_edge, no_boxes, turned
 
 _MOST_OBJECTS = 20_000  # of a page that are looked at; a page of print has some hundred

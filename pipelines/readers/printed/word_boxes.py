@@ -13,7 +13,7 @@ from math import isfinite
 from operator import sub
 from typing import NamedTuple
 
-from helix.pdfium.document import Page
+from helix.sandbox.pdfium.document import Page
 from pipelines.readers.printed.frame import (
     Boxes,
     Column,

@@ -12,7 +12,7 @@ from itertools import accumulate, compress, pairwise
 from operator import add, gt
 from typing import Any, AnyStr, NamedTuple, overload
 
-from helix.pdfium.document import Page, PageText
+from helix.sandbox.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
 from pipelines.readers.printed.frame import Boxes, Column, Frame
 from pipelines.readers.printed.word_boxes import placed

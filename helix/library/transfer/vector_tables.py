@@ -1,0 +1,120 @@
+"""The texts of another program's vectors in Postgres: LangChain's, LlamaIndex's and Open WebUI's.
+
+These programs keep chunks, which mostly overlap, with their source in the metadata. The chunks of a
+source are joined into one text, the overlap of two neighbours once. Vectors are not read: Helix
+makes its own chunks, so that every citation is a span of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import dict_row
+
+from helix.library.transfer.folder import TransferFailed
+
+_LEAST_SHARED, _MOST_SHARED = 12, 2000
+"""The overlap of two neighbours in characters; a shorter one may be the same by chance."""
+# In the order of their place in the source, where the metadata has it; else as they were stored.
+_ORDERED = """
+SELECT source, coalesce(metadata ->> 'title', metadata ->> 'name', '') AS title, text FROM chunks
+ORDER BY source, CASE WHEN metadata ->> 'page' ~ '^\\d+$' THEN (metadata ->> 'page')::int END,
+    CASE WHEN metadata ->> 'start_index' ~ '^\\d+$' THEN (metadata ->> 'start_index')::int END,
+    place
+"""
+_CHUNKS: dict[str, str] = {
+    "langchain": """
+WITH chunks AS (
+    SELECT e.document AS text, coalesce(e.cmetadata, '{}')::jsonb AS metadata, e.ctid AS place,
+        coalesce(e.cmetadata ->> 'source', e.cmetadata ->> 'file_name', c.name) AS source
+    FROM langchain_pg_embedding e JOIN langchain_pg_collection c ON c.uuid = e.collection_id
+    WHERE coalesce(e.document, '') <> '' AND c.name = coalesce(%(collection)s, c.name))
+""",
+    # Whose table is named after the collection; the place of a node is in its JSON.
+    "llamaindex": """
+WITH chunks AS (
+    SELECT text, id AS place, jsonb_build_object(
+            'title', coalesce(about ->> 'title', about ->> 'file_name'),
+            'page', about ->> 'page_label',
+            'start_index', (about ->> '_node_content')::jsonb ->> 'start_char_idx') AS metadata,
+        coalesce(about ->> 'source', about ->> 'file_path', about ->> 'file_name',
+            about ->> 'ref_doc_id', id::text) AS source
+    FROM (SELECT id, text, coalesce(metadata_, '{{}}')::jsonb AS about FROM {table}) AS nodes
+    WHERE coalesce(text, '') <> '')
+""",
+    "open-webui": """
+WITH chunks AS (
+    SELECT text, coalesce(vmetadata, '{}')::jsonb AS metadata, ctid AS place,
+        coalesce(vmetadata ->> 'file_id', vmetadata ->> 'source', vmetadata ->> 'name',
+            collection_name) AS source
+    FROM document_chunk
+    WHERE coalesce(text, '') <> '' AND collection_name = coalesce(%(collection)s, collection_name))
+""",
+}
+PROGRAMS = tuple(_CHUNKS)
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a source, the source's name in the other program, and its title or ``""``."""
+
+    source: str
+    title: str
+    text: str
+
+
+def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]:
+    """The texts in the database at ``url``, of one collection or all; the connection only reads.
+
+    Of LlamaIndex a collection is the ``table_name`` of its PGVectorStore, with the schema and a
+    dot in front where that is not ``public``.
+
+    Raises:
+        TransferFailed: the database cannot be reached, or has no table of ``program``.
+    """
+    try:
+        with psycopg.connect(url, row_factory=dict_row) as connection:
+            connection.read_only = True
+            with connection.cursor("texts") as rows:
+                rows.execute(_statement(program, collection), {"collection": collection})
+                for source, chunks in groupby(rows, lambda row: row["source"]):
+                    yield _text(source, list(chunks))
+    except psycopg.errors.UndefinedTable as error:
+        raise TransferFailed(
+            f"that database has no texts of {program}: {_one_line(error)}"
+        ) from None
+    except psycopg.Error as error:
+        raise TransferFailed(f"the texts of {program} cannot be read: {_one_line(error)}") from None
+
+
+def _statement(program: str, collection: str | None) -> sql.Composed:
+    chunks = sql.SQL(_CHUNKS[program])  # of the table above
+    if program != "llamaindex":
+        return chunks + sql.SQL(_ORDERED)
+    *schema, name = (collection or "llamaindex").lower().split(".")
+    return chunks.format(table=sql.Identifier(*schema, f"data_{name}")) + sql.SQL(_ORDERED)
+
+
+def _text(source: str, chunks: list[dict[str, Any]]) -> Text:
+    text = ""
+    for chunk in chunks:
+        text = without_overlap(text, chunk["text"]) if text else chunk["text"]
+    return Text(source, chunks[0]["title"], text)
+
+
+def without_overlap(text: str, following: str) -> str:
+    """``text`` and ``following`` joined, their overlap once; a blank line where there is none."""
+    for shared in range(min(len(text), len(following), _MOST_SHARED), _LEAST_SHARED - 1, -1):
+        if text.endswith(following[:shared]):
+            return text + following[shared:]
+    return f"{text}\n\n{following}"
+
+
+def _one_line(error: psycopg.Error) -> str:
+    """The database's message as one line; it holds no password."""
+    return (error.diag.message_primary or "it cannot be reached").partition("\n")[0]

@@ -1,0 +1,164 @@
+"""PDF files as pdfium has them: documents, their pages and bookmarks."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import NamedTuple, Self
+
+from helix.sandbox.pdfium.library import Handle, function, handle, utf16_text
+
+_FAILED = "pdfium cannot"
+_DEEPEST = 15  # levels of bookmarks
+
+_LOAD_DOCUMENT = function("FPDF_LoadMemDocument64", ctypes.c_void_p)
+_CLOSE_DOCUMENT = function("FPDF_CloseDocument")
+_LAST_ERROR = function("FPDF_GetLastError", ctypes.c_ulong)
+_PAGE_COUNT = function("FPDF_GetPageCount", ctypes.c_int)
+_META_TEXT = function("FPDF_GetMetaText", ctypes.c_ulong)
+_LOAD_PAGE = function("FPDF_LoadPage", ctypes.c_void_p)
+_CLOSE_PAGE = function("FPDF_ClosePage")
+_WIDTH = function("FPDF_GetPageWidthF", ctypes.c_float)
+_HEIGHT = function("FPDF_GetPageHeightF", ctypes.c_float)
+_ROTATION = function("FPDFPage_GetRotation", ctypes.c_int)
+_BOUNDING_BOX = function("FPDF_GetPageBoundingBox", ctypes.c_int)
+_LOAD_TEXT = function("FPDFText_LoadPage", ctypes.c_void_p)
+_CLOSE_TEXT = function("FPDFText_ClosePage")
+_FIRST_CHILD = function("FPDFBookmark_GetFirstChild", ctypes.c_void_p)
+_NEXT_SIBLING = function("FPDFBookmark_GetNextSibling", ctypes.c_void_p)
+_BOOKMARK_TITLE = function("FPDFBookmark_GetTitle", ctypes.c_ulong)
+_DESTINATION = function("FPDFBookmark_GetDest", ctypes.c_void_p)
+_DESTINATION_PAGE = function("FPDFDest_GetDestPageIndex", ctypes.c_int)
+
+NEEDS_PASSWORD, UNKNOWN_SECURITY = 4, 5
+"""Values of ``PdfiumError.code``, ``FPDF_ERR_PASSWORD`` and ``FPDF_ERR_SECURITY`` of fpdfview.h."""
+
+
+class PdfiumError(Exception):
+    """pdfium could not do what it was asked for; ``code`` is its own where it has one."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Bookmark(NamedTuple):
+    """An entry of a document's outline: its level and its page count from 0, None for no page."""
+
+    level: int
+    title: str
+    page: int | None
+
+
+class Document:
+    """An open PDF file, from its bytes. ``close`` it, or use it as a context manager.
+
+    Raises PdfiumError for a file that is damaged, encrypted or without pages.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data  # pdfium reads from it as long as it is open
+        self._handle = handle(_LOAD_DOCUMENT(data, ctypes.c_size_t(len(data)), None))
+        if not self._handle or _PAGE_COUNT(self._handle) < 1:
+            code = _LAST_ERROR()
+            self.close()
+            raise PdfiumError(f"{_FAILED} open the file", code)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(_PAGE_COUNT(self._handle))
+
+    def __getitem__(self, index: int) -> Page:
+        """The page at ``index``, from 0. Raises PdfiumError where it cannot be read."""
+        if not (page := _LOAD_PAGE(self._handle, index)):
+            raise PdfiumError(f"{_FAILED} read page {index + 1}")
+        return Page(handle(page))
+
+    def close(self) -> None:
+        """Its pages are to be closed before."""
+        if self._handle:
+            _CLOSE_DOCUMENT(self._handle)
+            self._handle = handle(None)
+
+    def metadata(self, key: str) -> str:
+        """A value of the document's information, such as "Title"; '' where it has none."""
+        return utf16_text(_META_TEXT, self._handle, key.encode())
+
+    def bookmarks(self) -> Iterator[Bookmark]:
+        """The outline, depth first. One that leads back to itself ends there."""
+        yield from self._bookmarks(handle(None), 0, set())
+
+    def _bookmarks(self, parent: Handle, level: int, seen: set[int]) -> Iterator[Bookmark]:
+        address = _FIRST_CHILD(self._handle, parent)
+        while address and address not in seen:
+            seen.add(address)
+            bookmark = handle(address)
+            title = utf16_text(_BOOKMARK_TITLE, bookmark)
+            yield Bookmark(level, title, self._page_of(bookmark))
+            if level < _DEEPEST - 1:
+                yield from self._bookmarks(bookmark, level + 1, seen)
+            address = _NEXT_SIBLING(self._handle, bookmark)
+
+    def _page_of(self, bookmark: Handle) -> int | None:
+        if not (destination := _DESTINATION(self._handle, bookmark)):
+            return None
+        page = int(_DESTINATION_PAGE(self._handle, handle(destination)))
+        return page if page >= 0 else None
+
+
+class Page:
+    """A page of an open document; ``close`` it before that. ``handle`` is pdfium's."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, page: Handle) -> None:
+        self.handle = page
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in points, as it is shown."""
+        return _WIDTH(self.handle), _HEIGHT(self.handle)
+
+    @property
+    def quarter_turns(self) -> int:
+        """Clockwise, by which it is shown: 0 to 3."""
+        if (turns := int(_ROTATION(self.handle))) < 0:
+            raise PdfiumError(f"{_FAILED} tell how a page is turned")
+        return turns
+
+    @property
+    def bounding_box(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right, top of what is shown, in the coordinates of the file."""
+        box = (ctypes.c_float * 4)()  # FS_RECTF: left, top, right, bottom
+        if not _BOUNDING_BOX(self.handle, box):
+            raise PdfiumError(f"{_FAILED} tell the bounds of a page")
+        left, top, right, bottom = box
+        return left, bottom, right, top
+
+    def text(self) -> PageText:
+        """Its characters; to be closed before the page. Raises PdfiumError."""
+        if not (text := _LOAD_TEXT(self.handle)):
+            raise PdfiumError(f"{_FAILED} read the text of a page")
+        return PageText(handle(text))
+
+    def close(self) -> None:
+        """Its text is to be closed before."""
+        _CLOSE_PAGE(self.handle)
+
+
+class PageText:
+    """The characters of an open page; ``handle`` is pdfium's."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, text: Handle) -> None:
+        self.handle = text
+
+    def close(self) -> None:
+        """Frees them; nothing else may be asked of them after it."""
+        _CLOSE_TEXT(self.handle)

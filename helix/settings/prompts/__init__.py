@@ -1,0 +1,18 @@
+"""The prompts that Helix sends, except the contract's, as Markdown that a tenant may change."""
+
+from helix.settings.prompts.active_prompts import (
+    Override,
+    Prompts,
+    PromptUse,
+    active_prompts,
+    prompt,
+    reading,
+)
+from helix.settings.prompts.default_prompts import NoSuchPrompt, template, templates, use_folder
+from helix.settings.prompts.template import BrokenPrompt, Template
+
+__all__ = [
+    "BrokenPrompt", "NoSuchPrompt", "Override", "PromptUse", "Prompts", "Template",
+    "active_prompts", "prompt", "reading", "template", "templates",
+    "use_folder",
+]  # fmt: skip

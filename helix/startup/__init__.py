@@ -1,1 +1,0 @@
-"""Work to do before anything else of Helix is imported."""

@@ -1,0 +1,53 @@
+"""Badges, as badges.json lists them, and a learner's values towards each.
+
+A badge's ``metric`` is an action's name or one of DERIVED; the badge is earned at ``target``.
+``next`` is the code of the next level. A new badge is an entry of the file, and no code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, get_args
+
+from helix.study.progress.actions import Action
+
+DERIVED = (
+    "days_active", "longest_streak", "minutes", "sessions", "longest_session", "late_sessions",
+    "early_sessions", "questions_in_a_day",
+)  # fmt: skip
+"""Metrics besides the number of times that an action was done."""
+METRICS = (*DERIVED, *get_args(Action))
+
+
+@dataclass(frozen=True)
+class Badge:
+    """One entry of badges.json."""
+
+    code: str
+    group: str
+    title: str
+    icon: str
+    text: str
+    metric: str
+    target: int
+    next: str | None = None
+
+    def is_earned(self, values: Mapping[str, int]) -> bool:
+        """True once the value of the badge's metric has reached its target."""
+        return values.get(self.metric, 0) >= self.target
+
+    def to_json(self, values: Mapping[str, int]) -> dict[str, Any]:
+        """The badge with the value of its metric in ``values``, and whether it is earned."""
+        value = min(values.get(self.metric, 0), self.target)
+        return asdict(self) | {"value": value, "earned": self.is_earned(values)}
+
+
+@cache
+def badges() -> tuple[Badge, ...]:
+    """Every badge, in the file's order; read once a process."""
+    text = files("helix.study.progress").joinpath("badges.json").read_text("utf-8")
+    return tuple(Badge(**entry) for entry in json.loads(text))
