@@ -11,18 +11,15 @@ from starlette.middleware.cors import CORSMiddleware
 
 from helix import __version__
 from helix.errors import HelixError
-from helix.library.background import in_background
 from helix.library.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
-from helix.services import Services, open_services
+from helix.services import open_services
 from helix.serving.audit_trail import AuditTrail
-from helix.serving.background_tasks import background_tasks
 from helix.serving.error_handlers import add_error_handlers
-from helix.serving.mcp_endpoint import McpEndpoint
+from helix.serving.lifespan import serving
 from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
 from helix.serving.network.security_headers import SecurityHeaders
-from helix.serving.request_state import request_state
 from helix.serving.routes import (
     about,
     ask,
@@ -57,7 +54,6 @@ from helix.serving.routes import (
     web_imports,
 )
 from helix.settings import Settings, load_settings
-from helix.storage.garbage_collection import settle
 from helix.telemetry.build_info import build_tracing
 from helix.telemetry.logs import configure_logging, silence_access_log
 from helix.telemetry.metrics import Metrics
@@ -88,14 +84,14 @@ def create_app(
     configure_logging(settings.log_level, settings.log_format)
     silence_access_log()
     process_counter()  # from the first connection on
-    metrics, tracing = Metrics(), build_tracing(settings)
+    metrics, tracing = Metrics(), build_tracing(settings.tracing)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Any]]:
         async with (
             aclosing(tracing),
             open_services(settings, embedder, llm, metrics=metrics) as services,
-            _serving(services) as state,
+            serving(services) as state,
         ):
             yield state
 
@@ -112,20 +108,6 @@ def create_app(
     add_error_handlers(application)
     _add_middleware(application, settings, metrics, tracing)
     return application
-
-
-@asynccontextmanager
-async def _serving(services: Services) -> AsyncIterator[dict[str, Any]]:
-    """The state of requests, while the server's background work goes on."""
-    settle()
-    state = request_state(services)
-    async with (
-        background_tasks(services),
-        in_background(state["health"].watch()),
-        state["recorder"].writing(services.store),
-        McpEndpoint(services) as mcp_endpoint,
-    ):
-        yield {**state, "mcp": mcp_endpoint}
 
 
 def _add_routes(application: FastAPI, settings: Settings) -> None:

@@ -28,8 +28,7 @@ VENDORS = ("google.genai", "wordllama", "helix.providers.gemini")
 FLOORS = (
     {"errors", "language", "overload"},
     {"client", "domain", "evidence", "sandbox"},
-    {"settings"},
-    {"storage", "telemetry"},
+    {"settings", "storage", "telemetry"},
     {"library", "providers"},
     {"retrieval"},
     {"answering"},

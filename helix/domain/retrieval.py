@@ -24,6 +24,10 @@ model found no answer in what it was given, its answer was withheld (HELIX_WITHH
 turn of a conversation speaks of something that nothing before it names."""
 
 
+MOST_PASSAGES = 50
+"""Of one plain search, which answers nothing."""
+
+
 @dataclass
 class Trace:
     """The trace of a retrieval.

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from helix.domain.records import Hit
+from helix.domain.retrieval import MOST_PASSAGES
 from helix.domain.scope import Scope
 from helix.language.sentences import sentence_spans
 from helix.language.terms import language_of, terms
 from helix.retrieval.gated_retriever import GatedRetriever
 
 SNIPPET_CHARS = 260
-MOST_PASSAGES = 50
 _BEFORE = 60  # characters of a long sentence in front of its first hit
 _LEAST_PREFIX = 3  # letters of a word that is still being typed
 _TOKEN = re.compile(r"[^\W_]++(?>(?:[-'’._/][^\W_]++)*)")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.pipeline import AnswerPipeline
 from helix.conversations.receipts.receipt import Configuration
 from helix.conversations.receipts.receipt_store import Receipts
 from helix.conversations.turns import Turns
+from helix.domain.scope import Scope
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
 from helix.providers.base import LanguageModel, Lifetime
+from helix.retrieval.passages import found_passages
 from helix.sandbox.rendering.images import PageImages
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
@@ -56,6 +59,10 @@ class Services:
     page_images: PageImages = field(default_factory=PageImages)
     lifetimes: tuple[Lifetime, ...] = ()
     turns: Turns = field(default_factory=Turns)
+
+    async def passages(self, text: str, scope: Scope, limit: int) -> dict[str, Any]:
+        """The passages of ``scope`` that fit ``text``; raises as ``found_passages``."""
+        return await found_passages(self.engine.retriever, text, scope, limit)
 
     def models(self) -> dict[str, str | None]:
         """Embedder, llm, reranker and judge by their identity; None where there is none."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from helix.errors import SettingsError
-from helix.settings import Settings
 from helix.telemetry.tracing import Tracing
 
 
-def build_tracing(settings: Settings) -> Tracing:
-    """The tracing that HELIX_TRACING names.
+def build_tracing(exporter: Literal["off", "otlp"]) -> Tracing:
+    """The tracing of an ``exporter``, as HELIX_TRACING names it.
 
     Raises:
         SettingsError: the extra is not installed, or a variable OTEL_… is malformed.
     """
-    if settings.tracing == "off":
+    if exporter == "off":
         return Tracing()
     try:
         from helix.telemetry.otlp import OtlpTracing

@@ -171,11 +171,10 @@ class DatabaseAnswers(DatabaseLibrary):
 
     async def search(self, query: Query, limit: int) -> Row:
         from helix.domain.questions import question_of
-        from helix.retrieval.passages import found_passages
 
         text = question_of(query.question, self._services.settings.max_question_chars)
-        retriever, scope = self._services.engine.retriever, self._scope(query, self._tenant)
-        return {"q": text, **await found_passages(retriever, text, scope, limit)}
+        scope = self._scope(query, self._tenant)
+        return {"q": text, **await self._services.passages(text, scope, limit)}
 
     def _request(self, query: Query) -> AnswerRequest:
         from helix.answering.answer import Question
@@ -202,7 +201,7 @@ def _stored_scope(query: Query) -> Row | None:
 @asynccontextmanager
 async def database_library(settings: Settings, tenant: str) -> AsyncIterator[DatabaseLibrary]:
     """The tenant's documents and runs; neither an embedder nor a model is loaded."""
-    async with open_url(settings) as url:
+    async with open_url(settings.database_url) as url:
         connections = Connections(url, pool_size=1)
         try:
             yield DatabaseLibrary(Library(TenantConnections(connections, tenant)))

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 
 from helix.domain.input_text import bounded
 from helix.domain.questions import is_blank
+from helix.domain.retrieval import MOST_PASSAGES
 from helix.errors import BadRequest
-from helix.retrieval.passages import MOST_PASSAGES, found_passages
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.query_request import query_request
@@ -51,7 +51,7 @@ async def search(
     asked = {"question": q, "document_ids": document_id or None, "filters": filters or None}
     body = json.dumps(asked).encode()  # so that filters are those of POST /v1/query to the letter
     scope = query_request(body, len(q)).scope(caller.tenant)
-    work = found_passages(services.engine.retriever, q, scope, top_k)
+    work = services.passages(q, scope, top_k)
     found = await run_unless_disconnected(request, work)
     if found is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
