@@ -59,7 +59,9 @@ def helix(given: dict[str, Any]) -> ASGIApp:
 
     Without vectors the models are the offline ones, and no rate is limited.
     """
-    limits = {name: given[name] for name in ("answers", "answers_waiting") if name in given}
+    limits: dict[str, Any] = {
+        name: given[name] for name in ("answers", "answers_waiting") if name in given
+    }
     if "vectors" not in given:
         limits = {"key_requests": 0, "tenant_requests": 0, "address_requests": 0}
     settings = load_settings(
