@@ -1,4 +1,9 @@
-"""The HTTP application: ``create_app(settings)``; ``app`` for ``uvicorn helix.app:app``."""
+"""The HTTP application: ``create_app(settings)``; ``app`` for ``uvicorn helix.app:app``.
+
+It opens the services of the settings (``services/``), takes a request through the middleware to its
+route (``serving/``), and closes all again. A question goes on in ``answering/pipeline.py``; a file
+becomes a run, whose worker carries out ``pipelines/files/ingestion.py``.
+"""
 
 from __future__ import annotations
 
@@ -20,55 +25,13 @@ from helix.serving.lifespan import serving
 from helix.serving.middleware import OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly
 from helix.serving.network.security_headers import SecurityHeaders
-from helix.serving.routes import (
-    about,
-    ask,
-    ask_image,
-    attachment_pages,
-    attachments,
-    batches,
-    conversation_images,
-    conversations,
-    documents,
-    library,
-    mcp,
-    messages,
-    openai,
-    operations,
-    pages,
-    progress,
-    prompts,
-    query,
-    receipts,
-    runs,
-    search,
-    study,
-    study_files,
-    study_learning,
-    suggestions,
-    tenant_settings,
-    transcribe,
-    ui_chat,
-    uploads,
-    web,
-    web_imports,
-)
+from helix.serving.route_table import add_routes
 from helix.settings import Settings, load_settings
 from helix.telemetry.build_info import build_tracing
 from helix.telemetry.logs import configure_logging, silence_access_log
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import Tracing
 
-_ROUTERS = (
-    operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
-    uploads.router, web_imports.router, batches.router, library.router, documents.router,
-    pages.router, runs.router, search.router, suggestions.router, operations.router, about.router,
-    conversations.router, messages.router, attachments.router, attachment_pages.router,
-    conversation_images.router,
-    openai.router, ui_chat.router, prompts.router,
-    study_learning.router, study_files.form_router, study_files.router, study.router,
-    progress.router, tenant_settings.router, transcribe.router,
-)  # fmt: skip
 _CORS_REQUEST_HEADERS = (
     "Authorization", "Content-Type", "Last-Event-ID", "traceparent", "Mcp-Protocol-Version",
 )  # fmt: skip
@@ -104,16 +67,10 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    _add_routes(application, settings)
+    add_routes(application, settings)
     add_error_handlers(application)
     _add_middleware(application, settings, metrics, tracing)
     return application
-
-
-def _add_routes(application: FastAPI, settings: Settings) -> None:
-    for router in _ROUTERS:
-        application.include_router(router)
-    application.routes.extend([*mcp.routes, *web.routes(settings)])
 
 
 def _add_middleware(

@@ -43,6 +43,9 @@ FLOORS = (
 PUBLIC_NAMES = {"query_engine", "retriever", "store"}
 """Modules that hand on a name to other people's code; no room imports them."""
 
+MOST = (24, 14, 132)
+"""Rooms, floors and arrows: an arrow is that one room imports another."""
+
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 
@@ -84,16 +87,31 @@ def test_every_room_of_helix_has_a_floor() -> None:
     assert rooms == set(FLOOR_OF) | PUBLIC_NAMES
 
 
+def _arrows() -> Iterator[tuple[str, str]]:
+    """Every import of one room of ``helix`` from another: the module, and the name it imports."""
+    for module, file in _modules("helix").items():
+        for name in _imports(file):
+            is_ours = name.startswith("helix.") and name != "helix.__version__"
+            if is_ours and _room(module) in FLOOR_OF and _room(module) != _room(name):
+                yield module, name
+
+
 def test_a_room_of_helix_imports_only_rooms_below_it() -> None:
     wrong = [
         f"{module} imports {name}"
-        for module, file in _modules("helix").items()
-        if (room := _room(module)) in FLOOR_OF
-        for name in _imports(file)
-        if name.startswith("helix.") and name != "helix.__version__"
-        if (other := _room(name)) != room and FLOOR_OF.get(other, len(FLOORS)) >= FLOOR_OF[room]
+        for module, name in _arrows()
+        if FLOOR_OF.get(_room(name), len(FLOORS)) >= FLOOR_OF[_room(module)]
     ]
     assert not wrong
+
+
+def test_rooms_floors_and_arrows_are_few_and_told() -> None:
+    arrows = {(_room(module), _room(name)) for module, name in _arrows()}
+    counts = len(FLOOR_OF), len(FLOORS), len(arrows)
+    assert all(count <= most for count, most in zip(counts, MOST, strict=True)), counts
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \| [^|]+ \|$", text, re.MULTILINE)
+    assert {room: int(floor) - 1 for floor, room in rows} == FLOOR_OF
 
 
 @pytest.mark.parametrize("outer", ["db", "helix", "pipelines", "evals", "benchmarks"])

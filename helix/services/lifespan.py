@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from helix.conversations.receipts.receipt import Configuration
 from helix.conversations.receipts.receipt_store import Receipts
@@ -28,9 +28,10 @@ from helix.settings import Settings
 from helix.settings.prompts import use_folder
 from helix.storage.name_lookups import bound_name_lookups
 from helix.storage.tenant_store import TenantStore
-from helix.study.progress.log import ProgressLog
-from helix.study.voice.transcription import Transcriber, build_transcriber
 from helix.telemetry.metrics import Metrics
+
+if TYPE_CHECKING:
+    from helix.study.services import StudyServices
 
 
 @asynccontextmanager
@@ -92,8 +93,7 @@ async def _services(
         choices=models.choices,
         lifetimes=models.lifetimes,
         prompts=prompts,
-        progress=await _progress(settings, library, stack),
-        transcriber=_transcriber(settings, models.llm, stack),
+        study=await _study(settings, library, models.llm, stack),
         on_run_created=workers.ensure,
         metrics=metrics,
         page_images=closed_by(stack, PageImages()),  # its process starts with the first image
@@ -116,16 +116,11 @@ def _workers(settings: Settings, stack: AsyncExitStack) -> WorkerProcesses:
     return workers
 
 
-async def _progress(settings: Settings, library: Library, stack: AsyncExitStack) -> ProgressLog:
-    idle = timedelta(seconds=settings.study_idle_seconds)
-    progress = ProgressLog(library, idle, settings.progress)
-    stack.push_async_callback(progress.write)  # what was noted in the last second
-    await stack.enter_async_context(in_background(progress.keep()))
-    return progress
+async def _study(
+    settings: Settings, library: Library, llm: LanguageModel, stack: AsyncExitStack
+) -> StudyServices | None:
+    if settings.study == "off":
+        return None
+    from helix.study.services import open_study  # whoever wants answers alone loads none of it
 
-
-def _transcriber(
-    settings: Settings, llm: LanguageModel, stack: AsyncExitStack
-) -> Transcriber | None:
-    transcriber = build_transcriber(settings, llm)
-    return closed_by(stack, transcriber) if transcriber else None
+    return await stack.enter_async_context(open_study(settings, library, llm))

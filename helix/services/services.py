@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.pipeline import AnswerPipeline
@@ -19,9 +19,10 @@ from helix.retrieval.passages import found_passages
 from helix.sandbox.rendering.images import PageImages
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
-from helix.study.progress.log import ProgressLog
-from helix.study.voice.transcription import Transcriber
 from helix.telemetry.metrics import Metrics
+
+if TYPE_CHECKING:
+    from helix.study.services import StudyServices
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,7 @@ class Services:
         llm: the model of HELIX_LLM.
         choices: the models that a question may choose, by name; ``llm`` first.
         prompts: the prompts of tenants; an answer reads none where its models are offline.
-        progress: the log of what learners do.
-        transcriber: makes text of speech; None where no model for it is set up.
+        study: the services of study; None where HELIX_STUDY is off.
         lifetimes: of the models that have a known one.
         on_run_created: is called when a run was committed for which there may be no worker;
             returns whether it started one.
@@ -52,8 +52,7 @@ class Services:
     llm: LanguageModel
     choices: Mapping[str, LanguageModel]
     prompts: PromptBook
-    progress: ProgressLog
-    transcriber: Transcriber | None
+    study: StudyServices | None
     on_run_created: Callable[[], bool] = lambda: False
     metrics: Metrics = field(default_factory=Metrics)
     page_images: PageImages = field(default_factory=PageImages)

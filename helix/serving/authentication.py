@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from fastapi import Depends, HTTPException, Query, Request
 from fastapi.responses import Response
@@ -27,7 +27,9 @@ from helix.serving.early_refusal import EarlyRefusal
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
 from helix.serving.limits import asker
 from helix.settings import Public
-from helix.study.progress.actions import Action, Learner
+
+if TYPE_CHECKING:
+    from helix.study.progress.actions import Action
 
 # one line for every such key: it tells nothing about a key that somebody tries
 _REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
@@ -63,14 +65,10 @@ class Caller:
         """Documents and runs of the tenant."""
         return self.services.library.of(self.tenant)
 
-    @property
-    def who(self) -> Learner:
-        """The learner whose progress the request is."""
-        return Learner(self.tenant, self.learner)
-
     def note(self, action: Action, n: int = 1) -> None:
         """Note for the learner's progress that ``action`` was done ``n`` times; never fails."""
-        self.services.progress.note(self.who, action, n)
+        if study := self.services.study:
+            study.note(self.tenant, self.learner, action, n)
 
     def changed(self, what: str) -> None:
         """Tell the audit log what the request changed, by its ids; "": it changed nothing."""

@@ -8,7 +8,6 @@ from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
-from helix.study.progress.storage import forget_everybody
 
 
 def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
@@ -24,6 +23,8 @@ def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
             dropped["runs"] = delete_ended_runs(connection, settings.run_days)
         dropped["audit_events"] = delete_old_events(connection, settings.audit_days)
         if settings.progress == "off":
+            from helix.study.progress.storage import forget_everybody
+
             dropped["progress"] = forget_everybody(connection)
         dropped["usage_counts"] = delete_old_counts(connection)
     return dropped

@@ -256,6 +256,8 @@ class Settings(ClientSettings, ModelFolder):
     """Days that feedback is kept; 0: as long as the receipt of its answer."""
     run_days: int = Field(0, ge=0, le=3650, alias="HELIX_RUN_DAYS")
     """Days that an ended run is kept, with the list of its files; 0: for ever."""
+    study: Annotated[Literal["off", "on"], AnyCase] = Field("on", alias="HELIX_STUDY")
+    """Quizzes, cards, workshops, maps, progress and speech; ``off`` loads nothing of them."""
     study_retention: float = Field(0.9, ge=0.7, le=0.97, alias="HELIX_STUDY_RETENTION")
     """The probability with which a card should be remembered when it comes again."""
     progress: Annotated[Literal["ask", "on", "off"], AnyCase] = Field("ask", alias="HELIX_PROGRESS")

@@ -12,7 +12,7 @@ import { Shortcuts } from "./shell/shortcuts.js";
 import { THEMES, useTheme } from "./shell/theme-choice.js";
 import { useTitle } from "./shell/title.js";
 import { session, useStore } from "./store.js";
-import { VIEWS } from "./views/index.js";
+import { VIEWS, useViews } from "./views/index.js";
 
 function App() {
   const route = useRoute();
@@ -39,7 +39,7 @@ function App() {
 function useOwnCommands(setOpen) {
   const { key } = useStore(session);
   const [theme, chooseTheme] = useTheme();
-  const views = VIEWS.filter((view) => view.label);
+  const views = useViews().filter((view) => view.label);
   useCommands([
     ...views.map((view) => ({ id: view.name, name: `Go to ${view.label}`, icon: view.icon, run: () => go(address(view.name)) })),
     { id: "api", name: "Go to API docs", icon: "code", hint: "OpenAPI Swagger", run: () => location.assign(API_DOCS) },
@@ -61,7 +61,7 @@ function toField() {
 
 function View({ route }) {
   const [loaded, setLoaded] = useState(null);
-  const view = VIEWS.find(({ name }) => name === route.name);
+  const view = useViews().find(({ name }) => name === route.name);
   const drawn = view?.as ?? view?.name;
   useTitle(view?.label && view.name !== "ask" ? view.label : "");
   useEffect(() => {

@@ -255,7 +255,7 @@ export const ENDPOINTS = {
     "reads": ["questions[].question"]
   },
   "POST /v1/transcribe": { "body": ["audio"], "reads": ["text"] },
-  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images", "mode", "voice", "model", "models[].name", "models[].title", "models[].identity", "models[].quotes_only", "models[].images"] },
+  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images", "mode", "voice", "study", "model", "models[].name", "models[].title", "models[].identity", "models[].quotes_only", "models[].images"] },
   "GET /v1/local-servers": { "reads": ["servers[].title", "servers[].models"] },
   "GET /v1/privacy": {
     "reads": [

@@ -1,5 +1,8 @@
 """One file of a run, from its bytes to a written document: read, split, embed, write.
 
+read in a sandbox (``readers``) -> split (``splitters``) -> embedded in batches -> written with its
+terms and facts, in one transaction with the file's outcome. ``runs`` has how a worker comes by it.
+
 Every step may be done again, as after a crash: what has a finished embedding is found in the cache,
 and a document is written together with the outcome of its file, in one transaction, so that it is
 written, and reported, once.

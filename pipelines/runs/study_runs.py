@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from helix.errors import SettingsError
 from helix.library.access import Library
 from helix.library.runs import RunRow, set_stage
 from helix.settings import Settings
@@ -18,8 +19,11 @@ async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) ->
     Raises:
         UpstreamError: the model's service failed several times in a row.
         NothingMade: there is no item at the end.
-        SettingsError: HELIX_LLM names no model that can be opened, or as use_folder does.
+        SettingsError: HELIX_STUDY is off, HELIX_LLM names no model that can be opened, or as
+            use_folder does.
     """
+    if settings.study == "off":
+        raise SettingsError("study is off (HELIX_STUDY): on, a set that is ordered again is made")
     use_folder(settings.prompts_folder)
     from helix.providers.factories import build_llm  # here, for most runs ask no model
     from helix.study.generation import make

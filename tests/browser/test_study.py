@@ -188,3 +188,19 @@ def test_a_map_is_gone_through_folded_and_arranged_and_taken_along(study: Page) 
     expect(study.locator(".panel mark").first).to_be_visible()
     study.get_by_label("Close the source").click()
     assert fits(study)
+
+
+def test_the_page_of_a_server_without_study_does_not_name_it(
+    context: BrowserContext, module_database_url: str
+) -> None:
+    with (
+        serving(module_database_url, study="off") as url,
+        watched(context, url) as page,
+    ):
+        views = page.get_by_role("navigation", name="Views")
+        expect(views.get_by_role("link")).to_have_text(["Ask", "Library", "Search"])
+        page.get_by_role("button", name="More").click()
+        expect(page.get_by_role("menuitem", name="Privacy")).to_be_visible()
+        expect(page.get_by_role("menuitem", name="Progress")).to_have_count(0)
+        page.goto(f"{url}/#/study")
+        expect(page.get_by_text("Page not found.")).to_be_visible()

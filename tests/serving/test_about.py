@@ -14,7 +14,7 @@ def test_without_keys_the_named_tenant_is_told(database_url: str) -> None:
         told = client.get("/v1/about").json()
         assert told == {
             "tenant": "default", "auth": "off", "version": __version__, "images": False,
-            "voice": False, "mode": "answer", "model": "offline",
+            "voice": False, "study": True, "mode": "answer", "model": "offline",
             "models": [{
                 "name": "offline", "title": "No model: quotes only",
                 "identity": "offline:extractive-1", "quotes_only": True,

@@ -36,6 +36,11 @@ class ServerAnswers:
         found: Row = next(each for each in about["models"] if each["name"] == about["model"])
         return found
 
+    async def has_study(self) -> bool:
+        """True where the server has study (HELIX_STUDY)."""
+        about = await self.json(calls.get("/v1/about"))
+        return bool(about.get("study", True))  # a former release has it, and does not say so
+
     async def summary(self) -> Row:
         return await self.json(calls.get("/v1/library"))
 

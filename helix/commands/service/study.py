@@ -8,12 +8,20 @@ from typing import Any, Protocol
 
 from helix.commands.service.base import LibraryService
 from helix.commands.service.service_choice import server_or_settings
+from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.run_progress import Event
 from helix.settings import Settings
 from helix.study.formats import Format
 from helix.study.items import Difficulty, Kind
 from helix.study.repetition import Rating
+
+
+class StudyOff(HelixError):
+    """Study is not part of what is asked."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"study is off {where}: HELIX_STUDY=on turns it on")
 
 
 class StudyService(Protocol):
@@ -76,9 +84,16 @@ class StudyService(Protocol):
 
 @asynccontextmanager
 async def study_service(option: str | None, tenant: str) -> AsyncIterator[StudyService]:
-    """The tenant's sets, to be opened; raises as ``named_server`` does."""
+    """The tenant's sets, to be opened.
+
+    Raises:
+        StudyOff: HELIX_STUDY is off, here or at the server.
+        HelixError: as ``named_server`` does.
+    """
     target = await server_or_settings(option, tenant)
     if isinstance(target, Settings):
+        if target.study == "off":
+            raise StudyOff("here")
         from helix.commands.service.in_database import database_library
         from helix.commands.service.study_in_database import DatabaseStudy
 
@@ -89,4 +104,6 @@ async def study_service(option: str | None, tenant: str) -> AsyncIterator[StudyS
     from helix.commands.service.study_over_http import ServerStudy
 
     async with server_answers(target, tenant) as answers:
+        if not await answers.has_study():
+            raise StudyOff(f"at {target.address}")
         yield ServerStudy(answers)

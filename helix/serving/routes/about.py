@@ -19,7 +19,8 @@ async def about(caller: CurrentCaller) -> dict[str, Any]:
     """The tenant of the key or of `tenant_id`, how callers are told apart, and what is offered.
 
     `images`: whether the model can look at an image (`POST /ask-image`). `voice`: whether speech
-    can be made text (`POST /v1/transcribe`). `mode`: how a question is answered that does not say.
+    can be made text (`POST /v1/transcribe`). `study`: whether there are quizzes, cards, workshops,
+    maps and progress (HELIX_STUDY). `mode`: how a question is answered that does not say.
     `models`: those that a question may choose, that of HELIX_LLM first; `model`: the name of the
     one that answers where a question chooses none. One that is `quotes_only` is no model: its
     answers are quoted by rules.
@@ -33,7 +34,8 @@ async def about(caller: CurrentCaller) -> dict[str, Any]:
         "auth": services.settings.auth,
         "version": __version__,
         "images": services.choices[model].sees,
-        "voice": services.transcriber is not None,
+        "voice": services.study is not None and services.study.transcriber is not None,
+        "study": services.study is not None,
         "mode": services.settings.mode,
         "model": model,
         "models": [

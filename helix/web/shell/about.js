@@ -1,12 +1,13 @@
-// Who asks, and what the server can do: { tenant, auth, version, images, mode, voice, model, models }, all null
+// Who asks, and what the server can do: { tenant, auth, version, images, mode, voice, study, model, models }, all null
 // until it told.
 // Asked anew for another tenant or key.
 //
-//   const { images } = useAbout();     images: whether the model can look at one; voice: whether speech can be written down
+//   const { images } = useAbout();     images: whether the model can look at one; voice: whether speech can be written down;
+//                                      study: whether there are study and progress
 import { call } from "../api.js";
 import { createStore, session, useStore } from "../store.js";
 
-const UNKNOWN = { tenant: null, auth: null, version: null, images: null, mode: null, voice: null, model: null, models: null };
+const UNKNOWN = { tenant: null, auth: null, version: null, images: null, mode: null, voice: null, study: null, model: null, models: null };
 
 export const about = createStore(UNKNOWN);
 

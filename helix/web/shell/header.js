@@ -5,7 +5,7 @@ import { Icon } from "../components.js";
 import { html } from "../html.js";
 import { address } from "../router.js";
 import { openNow, session, useStore } from "../store.js";
-import { VIEWS } from "../views/index.js";
+import { useViews } from "../views/index.js";
 import { useAbout } from "./about.js";
 import { Menu } from "./menu.js";
 import { signOutEverywhere } from "./shared-key.js";
@@ -19,7 +19,7 @@ export function Header({ route, onSettings, onShortcuts, onPalette }) {
     document.getElementById("main").focus();
   };
   const { id } = useStore(openNow);
-  const shown = VIEWS.filter((view) => view.label && !view.aside);
+  const shown = useViews().filter((view) => view.label && !view.aside);
   const hrefOf = ({ name }) => (name === "ask" && id ? address("c", [id]) : address(name));
   const isHere = ({ name }) => route.name === name || (name === "ask" && route.name === "c");
   return html`<header class="top">
@@ -38,7 +38,7 @@ export function Header({ route, onSettings, onShortcuts, onPalette }) {
 function More({ route, onSettings, onShortcuts }) {
   const { tenant } = useAbout();
   const { key } = useStore(session);
-  const aside = VIEWS.filter((view) => view.aside);
+  const aside = useViews().filter((view) => view.aside);
   const views = aside.map((view) => ({
     name: view.label, icon: view.icon, href: address(view.name), current: route.name === view.name,
   }));

@@ -8,6 +8,7 @@ import { Dialog, Icon, useDelayed } from "../components.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
 import { useStore } from "../store.js";
+import { useAbout } from "./about.js";
 import { commands } from "./commands.js";
 import { ranked } from "./match.js";
 import { Keys } from "./shortcuts.js";
@@ -79,7 +80,8 @@ function useOptions(typed) {
   const found = useFound(wanted, findDocuments);
   const conversations = useFound(wanted, findConversations);
   const passages = useFound(wanted.length < LEAST ? "" : wanted, findThere);
-  const sets = useFound(wanted, findSets);
+  const { study } = useAbout();
+  const sets = useFound(study === false ? "" : wanted, findSets);
   const ask = { id: "ask-this", name: `Ask: ${typed.trim()}`, icon: "ask", at: [], run: () => put(typed.trim()) };
   const fitting = ranked(list, typed);
   const search = { id: "search-this", name: `Search passages: ${typed.trim()}`, icon: "search", at: [], run: () => go(address("search", [], { q: typed.trim() })) };

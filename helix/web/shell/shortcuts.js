@@ -3,6 +3,7 @@
 //   <${Shortcuts} open=${b} onClose=${f} />
 import { Dialog } from "../components.js";
 import { html } from "../html.js";
+import { useAbout } from "./about.js";
 import { isMac } from "./keys.js";
 
 // [what it does, keys]; keys apart by a blank are one after another or either, as the text says
@@ -56,9 +57,11 @@ const SHORTCUTS = {
 };
 
 export function Shortcuts({ open, onClose }) {
+  const { study } = useAbout();
+  const groups = Object.entries(SHORTCUTS).filter(([group]) => group !== "Study" || study !== false);
   return html`<${Dialog} title="Keyboard shortcuts" open=${open} onClose=${onClose} wide>
     <div class="shortcuts" tabindex="0" role="region" aria-label="All shortcuts" data-focus>
-      ${Object.entries(SHORTCUTS).map(([group, list]) => html`<section key=${group} aria-label=${group}><h3>${group}</h3>
+      ${groups.map(([group, list]) => html`<section key=${group} aria-label=${group}><h3>${group}</h3>
         <dl>${list.map(([what, keys]) => html`<div key=${what}><dt>${what}</dt><dd><${Keys} keys=${keys} /></dd></div>`)}</dl></section>`)}
     </div>
   </${Dialog}>`;

@@ -1,17 +1,26 @@
+import { useAbout } from "../shell/about.js";
+
 // The views of the page. One line each: `name` is what stands after #/, `label` what the
 // navigation says (none: it is not in it), `aside` puts it in the menu, `load` brings its module, whose default export is a
 // component that gets { route }; `as` names the view that it is drawn as, so that going from one to the
-// other draws nothing anew. A view's styles come with it: `styles` names files of styles/.
+// other draws nothing anew. A view's styles come with it: `styles` names files of styles/. `study`: only where
+// the server has study (HELIX_STUDY).
 export const VIEWS = [
   { name: "ask", label: "Ask", icon: "ask", load: () => import("./ask.js") },
   { name: "c", as: "ask", load: () => import("./ask.js") },
   { name: "library", label: "Library", icon: "document", load: () => import("./library.js"), styles: ["library.css"] },
   { name: "search", label: "Search", icon: "search", load: () => import("./search.js"), styles: ["search.css"] },
-  { name: "study", label: "Study", icon: "label", load: () => import("./study.js"), styles: ["proof.css", "study.css"] },
+  { name: "study", label: "Study", icon: "label", study: true, load: () => import("./study.js"), styles: ["proof.css", "study.css"] },
   { name: "evals", label: "Evals", icon: "why", aside: true, load: () => import("./evals.js"), styles: ["proof.css"] },
   { name: "privacy", label: "Privacy", icon: "shield", aside: true, load: () => import("./privacy.js"), styles: ["proof.css"] },
-  { name: "progress", label: "Progress", icon: "why", aside: true, load: () => import("./progress.js"), styles: ["proof.css", "progress.css"] },
+  { name: "progress", label: "Progress", icon: "why", aside: true, study: true, load: () => import("./progress.js"), styles: ["proof.css", "progress.css"] },
   { name: "prompts", label: "Prompts", icon: "edit", aside: true, load: () => import("./prompts.js"), styles: ["study.css"] },
   { name: "source", load: () => import("./source.js") },
   { name: "answer", load: () => import("./answer.js") },
 ];
+
+// The views that this server has.
+export function useViews() {
+  const { study } = useAbout();
+  return study === false ? VIEWS.filter((view) => !view.study) : VIEWS;
+}

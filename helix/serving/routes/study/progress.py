@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from helix.library.errors import NotFound
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.sse import TextJson
+from helix.study.progress.actions import Learner
+from helix.study.progress.log import ProgressLog
 from helix.study.progress.storage import forget, turn
 from helix.study.progress.summary import read_day, read_progress
 
@@ -29,16 +31,16 @@ TimeZone = Annotated[
 @router.get("", summary="Progress")
 async def progress(caller: CurrentCaller, zone: TimeZone = "UTC") -> Response:
     """Return totals, streak, the last 90 days with levels 0 to 4, badges; and if it is on."""
-    await _up_to_date(caller)
-    found = await read_progress(caller.library, caller.who, zone)
-    return TextJson({**found, "on": found["on"] or not caller.services.progress.asks})
+    log = await _up_to_date(caller)
+    found = await read_progress(caller.library, _learner(caller), zone)
+    return TextJson({**found, "on": found["on"] or not log.asks})
 
 
 @router.get("/days/{day}", summary="One day of progress")
 async def one_day(caller: CurrentCaller, day: date, zone: TimeZone = "UTC") -> Response:
     """The day's sessions, cut at midnight, and the number of each action."""
     await _up_to_date(caller)
-    return TextJson(await read_day(caller.library, caller.who, day, zone))
+    return TextJson(await read_day(caller.library, _learner(caller), day, zone))
 
 
 class Turned(BaseModel):
@@ -55,7 +57,7 @@ async def turned(caller: CurrentCaller, wanted: Turned) -> Response:
     """Nothing is kept of the caller until it is turned on; turned off, what was kept stays."""
     caller = caller.for_tenant(wanted.tenant_id)
     await _up_to_date(caller)
-    await caller.library.change(partial(turn, learner=caller.who, on=wanted.on))
+    await caller.library.change(partial(turn, learner=_learner(caller), on=wanted.on))
     return Response(status_code=204)
 
 
@@ -63,17 +65,23 @@ async def turned(caller: CurrentCaller, wanted: Turned) -> Response:
 async def delete(caller: CurrentCaller) -> Response:
     """Delete the caller's progress: that of the key's name, or of the tenant without one."""
     await _up_to_date(caller)
-    await caller.library.change(partial(forget, learner=caller.who))
+    await caller.library.change(partial(forget, learner=_learner(caller)))
     return Response(status_code=204)
 
 
-async def _up_to_date(caller: Caller) -> None:
-    """Write the actions that this process has noted, so that the reader sees them.
+def _learner(caller: Caller) -> Learner:
+    return Learner(caller.tenant, caller.learner)
+
+
+async def _up_to_date(caller: Caller) -> ProgressLog:
+    """The log, once the actions that it has noted are written, so that the reader sees them.
 
     Raises:
         NotFound: no progress is kept (HELIX_PROGRESS=off).
     """
-    log = caller.services.progress
+    assert caller.services.study is not None
+    log = caller.services.study.progress
     if not log.kept:
         raise NotFound("no progress is kept: HELIX_PROGRESS is off")
     await log.write()
+    return log

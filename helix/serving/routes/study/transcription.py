@@ -60,9 +60,10 @@ async def transcribe(request: Request, caller: CurrentCaller) -> Response:
     finally:
         await form.close()
     sound = await asyncio.to_thread(_checked, data)
-    if services.transcriber is None:
+    assert services.study is not None
+    if (transcriber := services.study.transcriber) is None:
         raise NoVoice
-    work = partial(_text, services.answering, services.transcriber, caller.tenant, sound, data)
+    work = partial(_text, services.answering, transcriber, caller.tenant, sound, data)
     with place_for(request, caller.tenant) as place:
         text = await run_unless_disconnected(request, place.run(work))
     if text is None:

@@ -1,0 +1,62 @@
+"""Every route of a server: a file of ``routes/`` a resource, in the order in which they match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI
+
+from helix.serving.routes import (
+    about,
+    ask,
+    ask_image,
+    attachment_pages,
+    attachments,
+    batches,
+    conversation_images,
+    conversations,
+    documents,
+    library,
+    mcp,
+    messages,
+    openai,
+    operations,
+    pages,
+    prompts,
+    query,
+    receipts,
+    runs,
+    search,
+    suggestions,
+    tenant_settings,
+    ui_chat,
+    uploads,
+    web,
+    web_imports,
+)
+from helix.settings import Settings
+
+_ROUTERS = (
+    operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
+    uploads.router, web_imports.router, batches.router, library.router, documents.router,
+    pages.router, runs.router, search.router, suggestions.router, operations.router, about.router,
+    conversations.router, messages.router, attachments.router, attachment_pages.router,
+    conversation_images.router,
+    openai.router, ui_chat.router, prompts.router,
+    tenant_settings.router,
+)  # fmt: skip
+
+
+def add_routes(application: FastAPI, settings: Settings) -> None:
+    """Give ``application`` the routes that ``settings`` ask for."""
+    for router in (*_ROUTERS, *_study_routers(settings)):
+        application.include_router(router)
+    application.routes.extend([*mcp.routes, *web.routes(settings)])
+
+
+def _study_routers(settings: Settings) -> Sequence[APIRouter]:
+    if settings.study == "off":
+        return ()
+    from helix.serving.routes.study import ROUTERS  # whoever wants answers alone loads none of it
+
+    return ROUTERS
