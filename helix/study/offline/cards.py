@@ -1,4 +1,4 @@
-"""Cards by rule: from definitions, from sentences under a heading, and from blanked-out values."""
+"""Cards by form: from sentences under a heading, and from blanked-out values."""
 
 from __future__ import annotations
 
@@ -14,18 +14,9 @@ _LONGEST_HEADING = 80
 
 
 def cards_of(sentences: Sequence[Sentence]) -> Iterator[Card]:
-    """Cards about the sentences of one passage: definitions, headings and gaps in turn."""
-    kinds = (_definitions(sentences), _headings(sentences), _gaps(sentences))
+    """Cards about the sentences of one passage: its heading's and gaps in turn."""
+    kinds = (_headings(sentences), _gaps(sentences))
     yield from filter(None, chain.from_iterable(zip_longest(*kinds)))
-
-
-def _definitions(sentences: Sequence[Sentence]) -> Iterator[Card]:
-    for sentence in sentences:
-        for value in values_of(sentence):
-            if value.kind == "term":
-                verb = "are" if f"{value.text} are " in sentence.text else "is"
-                article = sentence.text[: value.start].lower()
-                yield Card(f"What {verb} {article}{value.text}?", sentence.text)
 
 
 def _headings(sentences: Sequence[Sentence]) -> Iterator[Card]:

@@ -1,4 +1,4 @@
-"""Questions by rule: a value of a cited sentence is blanked out, or replaced by another one."""
+"""Questions by form: a value of a cited sentence is blanked out, or replaced by another one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _ASKED = {
     "year": "Which year belongs in the gap?",
     "date": "Which date belongs in the gap?",
     "name": "Which name belongs in the gap?",
-    "term": "Which term belongs in the gap?",
 }
 _TRUE_FALSE_SHARE = {"easy": 2, "normal": 4, "advanced": 0}
 """By difficulty, one of how many questions is a true-or-false statement; 0: none."""

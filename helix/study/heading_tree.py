@@ -1,4 +1,4 @@
-"""Outlines by rule: the parts of a scope by its headings, and its key terms."""
+"""Outlines by form: the parts of a scope by its headings, and the names in it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from helix.study.sentences import sentences_of
 _FEWEST_LESSONS = 3
 _LONGEST_LABEL = 90
 _TERMS_OF_A_PART = 5
+_MARKS = ".,;:()“”\"'"
 _FEW_NODES = 12  # a tree of fewer gets key terms as leaves
 
 
@@ -135,17 +136,16 @@ def _with_terms(
 
 
 def key_terms(passages: Sequence[Source], most: int) -> list[tuple[str, int]]:
-    """The names, defined terms and repeated pairs of words, with the chunk they stand in."""
+    """The names and repeated pairs of words, with the chunk they stand in."""
     scores: Counter[str] = Counter()
     where: dict[str, tuple[str, int]] = {}
     for passage in passages:
         for sentence in sentences_of(passage):
-            values = [v.text for v in values_of(sentence) if v.kind in ("name", "term")]
-            for text in (*values, *_pairs(sentence.text)):
-                bare = text.strip(".,;:()“”\"'")
-                key = " ".join(terms(bare))
-                if key:
-                    scores[key] += 3 if text in values else 1
+            names = [value.text for value in values_of(sentence) if value.kind == "name"]
+            for text in (*names, *_pairs(sentence.text)):
+                bare = text.strip(_MARKS)
+                if key := " ".join(terms(bare)):
+                    scores[key] += 3 if text in names else 1
                     where.setdefault(key, (bare, passage.chunk_id))
     return [where[key] for key, count in scores.most_common(most) if count > 1]
 
@@ -158,5 +158,5 @@ def _pairs(text: str) -> Iterator[str]:
 
 
 def _is_wordy(word: str) -> bool:
-    bare = word.strip(".,;:()“”\"'")
+    bare = word.strip(_MARKS)
     return len(bare) > 3 and bare.isalpha() and bare.islower() and bare not in STOP_WORDS

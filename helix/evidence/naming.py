@@ -1,0 +1,160 @@
+"""Naming: how far a question names a cell of a table, by its row, its column and its caption. Pure.
+
+Words are compared by their meanings and weighed by how rare they are among the cells at hand, and
+by how much they say; the periods of both are compared by their keys, and are no words here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log
+from typing import Protocol
+
+from helix.evidence.words import Vocabulary, words_of
+from helix.language.durations import without_periods
+from helix.language.paraphrases import meanings
+from helix.language.periods import Period, periods
+from helix.language.rows import INWARDS
+
+_SAYS_NOTHING, _SAYS_MUCH = 4.0, 7.0
+"""WordLlama's weights up to which a word is a function word, and from which on it says much."""
+_IN_GROUP, _IN_CAPTION, _STRANGE = 0.9, 0.5, 0.1
+"""The weight of a word in a row's group or column, in the caption, and in a column unasked."""
+LEAST_SHARE = 0.6
+"""The share of a row's label, and of a question's words, that the other has to have."""
+_BRACKETS = re.compile(r"\([^()]{0,40}\)")
+
+Words = frozenset[str]
+
+
+class Cell(Protocol):
+    """A cell: the path of its row, the path of its column, and the line above its table."""
+
+    @property
+    def row(self) -> str: ...
+    @property
+    def column(self) -> str: ...
+    @property
+    def caption(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A cell as a question names it: ``words`` of its label that it has, and a score of 0 to 2.
+
+    ``all_words`` are these and those of its groups, its column and its caption.
+    """
+
+    words: Words
+    score: float
+    all_words: Words
+
+
+class Naming:
+    """The words of a question beside those of cells; ``aside`` are words that name none of them."""
+
+    def __init__(self, question: str, cells: Iterable[Cell], aside: Words = frozenset()) -> None:
+        bare = without_periods(question)
+        self.words = tuple(dict.fromkeys(meanings(bare)))
+        self._aside = aside
+        names = {(cell.row, cell.column, cell.caption) for cell in cells}
+        counts = Counter(word for name in names for word in _all_words(*name))
+        self._weights = {
+            word: log(1 + (len(names) + 1) / (counts[word] + 0.5)) * says
+            for word, says in _telling(bare).items()
+        }
+        self._count, self._counts = len(names) + 1, counts
+
+    def mention(self, cell: Cell, beside: Mention | None = None) -> Mention | None:
+        """The mention of ``cell``, by words of its own where another cell is named ``beside`` it.
+
+        None where it is not named.
+        """
+        name = words_of_cell(cell.row, cell.column, cell.caption)
+        met = name.label.intersection(self.words)
+        share = self._share(met, name.label) if name.label else LEAST_SHARE
+        if share < LEAST_SHARE or (beside and not met - beside.all_words):
+            return None
+        without = beside.words if beside else frozenset[str]()
+        asked = [word for word in self.words if word not in self._aside | without]
+        outer = name.group | name.column
+        total = sum(map(self._weight, asked))
+        covered = sum(
+            self._weight(word)
+            * (1.0 if word in name.label else _IN_GROUP if word in outer else _IN_CAPTION)
+            for word in asked
+            if word in name.label | outer | name.caption
+        )
+        strange = len(name.column.difference(self.words, name.caption))
+        return Mention(
+            met,
+            (covered / total if total else 0) + share - _STRANGE * strange,
+            met | outer | name.caption,
+        )
+
+    def unmet(self, known: Words) -> list[str]:
+        """The words of the question that say much and are not among ``known``."""
+        least, unknown = log(2 * self._count), set(self.words) - known - self._aside
+        return [word for word in unknown if self._weights.get(word, 0) >= least]
+
+    def _weight(self, word: str) -> float:
+        return self._weights.get(word, 1.0)
+
+    def _share(self, met: Words, label: Words) -> float:
+        def rarity(words: Words) -> float:
+            return sum(log(1 + self._count / (self._counts[word] + 0.5)) for word in words)
+
+        return rarity(met) / rarity(label)
+
+
+@dataclass(frozen=True, slots=True)
+class CellWords:
+    """The meanings of the words of a cell's label, of its groups, its column and its caption."""
+
+    label: Words
+    group: Words
+    column: Words
+    caption: Words
+
+
+@lru_cache(maxsize=4096)
+def words_of_cell(row: str, column: str, caption: str) -> CellWords:
+    """The words of a cell's names, without periods and, in its row, without brackets."""
+    *groups, label = row.split(INWARDS)
+    bare = _BRACKETS.sub(" ", label)
+    texts = bare if meanings(bare) else label, " ".join(groups), column, caption
+    return CellWords(*(frozenset(meanings(without_periods(text))) for text in texts))
+
+
+def _all_words(row: str, column: str, caption: str) -> Words:
+    found = words_of_cell(row, column, caption)
+    return found.label | found.group | found.column | found.caption
+
+
+def _telling(text: str) -> dict[str, float]:
+    """By meaning how much each word of a text says, 0.1 to 1."""
+    found = words_of(text)
+    vocabulary = Vocabulary([found])
+    says = (vocabulary.weights - _SAYS_NOTHING) / (_SAYS_MUCH - _SAYS_NOTHING)
+    return {
+        meaning: min(max(float(says[vocabulary.place_of[word.form]]), 0.1), 1.0)
+        for word in found
+        for meaning in meanings(word.written)
+    }
+
+
+def is_of(period: Period, cell: Cell) -> bool:
+    """True if the cell's column, else its row, else its table's caption names the period."""
+    for text in (cell.column, cell.row.replace(INWARDS, " "), cell.caption):
+        if named := periods(text):
+            return any(_agrees(period, one) for one in named)
+    return False
+
+
+def _agrees(period: Period, other: Period) -> bool:
+    is_year = period.keys[0].startswith(("annual:", "year:"))
+    return period.keys[0] == other.keys[0] or (is_year and period.keys[0] in other.keys)
