@@ -112,6 +112,8 @@ def test_rooms_floors_and_arrows_are_few_and_told() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     rows = re.findall(r"^\| (\d+) \| `(\w+)` \| [^|]+ \|$", text, re.MULTILINE)
     assert {room: int(floor) - 1 for floor, room in rows} == FLOOR_OF
+    assert "there are {} rooms on {} floors".format(*counts) in text
+    assert "{} rooms, {} floors, {} arrows".format(*MOST) in text
 
 
 @pytest.mark.parametrize("outer", ["db", "helix", "pipelines", "evals", "benchmarks"])
