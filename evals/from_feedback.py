@@ -23,9 +23,9 @@ from psycopg.rows import dict_row
 from evals.cases import Case, CaseError, Passage, Within, load_cases
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
-from helix.services import open_url
 from helix.settings import Settings, load_settings
 from helix.storage.connections import become, unavailable
+from helix.storage.database import open_url
 from helix.telemetry.logs import configure_logging
 
 _VOTES = """

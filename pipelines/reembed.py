@@ -11,8 +11,8 @@ import typer
 from helix.errors import HelixError, SettingsError, Unavailable
 from helix.providers.factories import build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
-from helix.services import open_url
 from helix.settings import Settings, load_settings
+from helix.storage.database import open_url
 from helix.store import ChunkStore
 from helix.telemetry.logs import configure_logging
 from pipelines.program import one_line_errors, run

@@ -182,6 +182,15 @@ def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
+def test_ingestion_loads_nothing_of_answering() -> None:
+    programs = "pipelines.ingest, pipelines.crawl, pipelines.worker, pipelines.runs.foreground"
+    told = "sorted({name.split('.')[1] for name in sys.modules if name.startswith('helix.')})"
+    asked = interpreter(f"import sys, {programs}; print(*{told})")
+    rooms = set(asked.stdout.split())
+    assert "storage" in rooms, asked.stderr
+    assert not rooms & {"agent", "answering", "conversations", "protocols", "serving", "study"}
+
+
 def test_a_question_loads_only_what_it_has_a_use_for() -> None:
     parts = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
     vendors = ("sqlalchemy", "psycopg2", "httpx", "rich")

@@ -16,6 +16,7 @@ from helix.library.background import in_background
 from helix.library.prompt_versions import PromptBook
 from helix.library.worker_processes import WorkerProcesses
 from helix.providers.base import Embedder, LanguageModel
+from helix.retrieval.stores import fill_terms, open_store
 from helix.retrieval.vector_space import spaces
 from helix.sandbox.rendering.images import PageImages
 from helix.services.answer_pipeline import open_answering
@@ -23,7 +24,6 @@ from helix.services.exit_stack import closed_by
 from helix.services.models import Models, open_models
 from helix.services.retriever import Retrieving, open_retriever
 from helix.services.services import Services
-from helix.services.stores import fill_terms, open_store
 from helix.settings import Settings
 from helix.settings.prompts import use_folder
 from helix.storage.name_lookups import bound_name_lookups

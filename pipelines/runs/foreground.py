@@ -17,9 +17,9 @@ from helix.errors import HelixError, StoreUnavailable
 from helix.library.access import Library, Row
 from helix.library.run_progress import Event, follow
 from helix.library.runs import Kind, create_run, find_open_run
-from helix.services import open_url
 from helix.settings import Settings
 from helix.storage.connections import Connected
+from helix.storage.database import open_url
 from helix.storage.garbage_collection import settle
 from pipelines.outages import through_outages
 from pipelines.runs.path_plan import FileHashes

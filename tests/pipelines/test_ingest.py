@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -36,6 +38,20 @@ def test_the_bundled_sample_as_a_process(folder: Path, database_url: str, wire: 
     os.chdir(ROOT)
     assert ingest("samples").exit_code == ingest("./samples/refund-policy.txt").exit_code == 0
     assert wire.requests == []
+
+
+def test_a_file_comes_in_without_anything_of_answering(folder: Path, database_url: str) -> None:
+    (folder / "a.txt").write_text("Only this.")
+    told = "{name.split('.')[1] for name in sys.modules if name.startswith('helix.')}"
+    code = f"import sys; from pipelines.ingest import ingest; ingest(['a.txt']); print(*{told})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "1 added" in done.stdout, done.stderr
+    rooms = set(done.stdout.splitlines()[-1].split())
+    assert "storage" in rooms
+    assert not rooms & {"agent", "answering", "conversations", "protocols", "serving", "study"}
 
 
 def test_titles(folder: Path, database_url: str) -> None:

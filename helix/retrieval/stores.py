@@ -1,4 +1,4 @@
-"""The database of a process: its store, checked when it opens."""
+"""The store of a process, checked when it opens: its vectors are those of the embedder."""
 
 from __future__ import annotations
 
