@@ -26,8 +26,8 @@ from starlette.types import ASGIApp
 
 from benchmarks.known_models import TimedStore, deltas, known_models
 from helix.app import create_app
+from helix.overload.connections import LimitedConnection, allow_descriptors
 from helix.services import lifespan
-from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
 from helix.serving.network.sockets import accepting
 from helix.settings import load_settings
 

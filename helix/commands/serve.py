@@ -14,7 +14,7 @@ import typer
 import uvicorn
 
 from helix.commands.server_record import announced
-from helix.serving.network.connection_limits import LimitedConnection, allow_descriptors
+from helix.overload.connections import LimitedConnection, allow_descriptors
 from helix.serving.network.http_server import HttpServer
 from helix.serving.network.listen_address import check_address
 from helix.serving.network.sockets import bind

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Literal
 
 from psycopg.rows import class_row
 
+from helix.overload.usage import NOBODY as NOBODY
+
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.connections import Connected
 
 Kind = Literal["write", "key_use", "refusal", "command", "dropped"]
-NOBODY = "-"
-"""In place of a tenant's name, which it cannot be: a request without a key, where one is needed."""
 MOST_WAITING = 5000
 """Different events that wait to be written."""
 _MOST_SEEN = 50_000  # pairs of key and address whose last hour is known

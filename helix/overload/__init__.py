@@ -1,1 +1,1 @@
-"""Fair turns where many wait: the tenants in turn, of each the one that came first."""
+"""The way from a socket to an answer: connections, limits, turns, places, early refusal."""

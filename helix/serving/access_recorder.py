@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
-from starlette.types import Scope
-
 from helix.errors import HelixError
 from helix.library.access import LibraryStore
 from helix.library.audit import AuditLog, Event, Waiting, store_events
 from helix.library.key_uses import KeyUses, store_key_uses
-from helix.library.usage import Account, Usage, store_counts
+from helix.library.usage import store_counts
+from helix.overload.usage import Account, Usage
 
 _WRITE_SECONDS = 1.0
 _RETRY_SECONDS = 5.0
 
 _logger = logging.getLogger(__name__)
-
-
-def address_of(scope: Scope) -> str:
-    """The address that a request came from; empty where there is none, as on a unix socket.
-
-    Behind a proxy it is what the proxy says, which may be no address: then it is empty too.
-    """
-    client = scope.get("client")
-    with suppress(ValueError):
-        return str(ipaddress.ip_address(client[0])) if client else ""
-    return ""
 
 
 class AccessRecorder:
@@ -44,9 +31,9 @@ class AccessRecorder:
     def __init__(self, audited: bool, on_dropped: Callable[[int], None] = lambda _: None) -> None:
         self._audited = audited
         self.audit = AuditLog(on_dropped)
-        self.usage = Usage()
         self._key_uses = KeyUses()
         self._has_pending, self._ended = asyncio.Event(), asyncio.Event()
+        self.usage = Usage(self._has_pending.set)
 
     def record(self, event: Event) -> None:
         """Put ``event`` into the audit log, soon."""
@@ -61,10 +48,6 @@ class AccessRecorder:
             self.audit.record_key_use(key_id, tenant, address)
         if is_new:  # the audit log's hour begins with one of the minutes
             self._has_pending.set()
-
-    def used(self) -> None:
-        """Write the usage soon: something was added to it."""
-        self._has_pending.set()
 
     @asynccontextmanager
     async def writing(self, store: LibraryStore) -> AsyncIterator[None]:

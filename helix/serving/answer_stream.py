@@ -18,7 +18,7 @@ from helix.answering.events import typed_events
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
-from helix.serving.admission import place_for
+from helix.overload.entry import place_for
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.joined_frames import joined
 from helix.serving.sse import citations_frame, comment_frame, event_frame, token_frame
@@ -45,7 +45,7 @@ async def streamed(
         Overloaded, LimitReached: there is no place for it.
         UpstreamError, StoreUnavailable, EmbedderMismatch: as AnswerRequest.start does.
     """
-    with place_for(request, answering.question.scope.tenant) as place:
+    with place_for(request) as place:
         start = place.run(answering.start)
         stream = await run_unless_disconnected(request, start, AnswerStream.aclose)
         if stream is None:

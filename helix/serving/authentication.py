@@ -20,12 +20,12 @@ from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
 from helix.library.keys import KeyScope, access_of_key
+from helix.overload.body_limit import MEGABYTE, limit_body
+from helix.overload.entry import Overload, asker
+from helix.overload.limits import address_of
 from helix.services import Services
-from helix.serving.access_recorder import AccessRecorder, address_of
-from helix.serving.body_limit import MEGABYTE, limit_body
-from helix.serving.early_refusal import EarlyRefusal
+from helix.serving.access_recorder import AccessRecorder
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
-from helix.serving.limits import asker
 from helix.settings import Public
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ async def authenticate(
     if len(set(named)) > 1:
         raise BadRequest(_TWICE)
     caller = caller.for_tenant(named[0] if named else None)
-    asker(request, caller).check_rate("key", "tenant")
+    asker(request).check_rate("key", "tenant")
     return caller
 
 
@@ -131,8 +131,8 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=opened.name,
                     state=request.state)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
-    early: EarlyRefusal = request.state.early_refusal
-    early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)
+    overload: Overload = request.state.overload
+    overload.early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)
     recorder: AccessRecorder = request.state.recorder
     recorder.record_key_use(opened.id, opened.tenant, address_of(request.scope))
     if scope is not None and scope not in opened.scopes:

@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from helix.errors import HelixError
+from helix.overload.limits import LimitReached
 from helix.protocols.openai_text import error_json
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
-from helix.serving.limits import LimitReached
 from helix.serving.openai_route import is_openai_path
 
 _logger = logging.getLogger(__name__)

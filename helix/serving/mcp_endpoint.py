@@ -18,15 +18,15 @@ from helix.answering.answer import Answer
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
 from helix.library.keys import KEY_SCOPES
+from helix.overload.body_limit import MEGABYTE, limit_body
+from helix.overload.entry import asker, place_for
+from helix.overload.limits import address_of
 from helix.protocols.mcp_visitor import Visitor, Work, visitor
 from helix.services import Services
-from helix.serving.access_recorder import AccessRecorder, address_of
+from helix.serving.access_recorder import AccessRecorder
 from helix.serving.addresses import base_of
-from helix.serving.admission import place_for
 from helix.serving.authentication import Caller
-from helix.serving.body_limit import MEGABYTE, limit_body
 from helix.serving.disconnects import run_unless_disconnected
-from helix.serving.limits import asker
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -117,11 +117,11 @@ class McpEndpoint:
         caller, scopes = who
         too_long = HTTPException(413, "the body is larger than 2 MB, the limit")
         request = limit_body(Request(scope, receive), _MOST_BYTES, too_long)
-        asker(request, caller).check_rate("key", "tenant")
+        asker(request).check_rate("key", "tenant")
         body = await request.body()
 
         async def admit(work: Work) -> Answer:
-            with place_for(request, caller.tenant) as place:
+            with place_for(request) as place:
                 return await place.run(work)
 
         visitor.set(Visitor(

@@ -20,6 +20,7 @@ from helix.answering.structured_output import filled_form
 from helix.domain.context import Source, count_tokens
 from helix.domain.history import History
 from helix.errors import BadRequest, UpstreamError
+from helix.overload.entry import asker, place_for
 from helix.protocols.client_tasks import ClientTask, task_in
 from helix.protocols.messages import question_of_messages
 from helix.protocols.openai_chat import chunks, completion, whole_chunks
@@ -32,11 +33,9 @@ from helix.protocols.openai_text import (
     whole_text,
 )
 from helix.serving.addresses import base_of
-from helix.serving.admission import place_for
 from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.limits import asker
 from helix.serving.openai_forms import InvalidParameter, check_model
 from helix.serving.openai_request import AskingRequest
 from helix.serving.pasted_text import LastMessage, last_message, without_pasted
@@ -106,7 +105,7 @@ async def respond(
             return await _done(request, caller, answering, task), ()
         return await _whole(answering, options, schema, settings.model_timeout)
 
-    with place_for(request, caller.tenant) as place:
+    with place_for(request) as place:
         told = await run_unless_disconnected(request, place.run(work))
     if told is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
@@ -147,6 +146,6 @@ async def _done(
             reply = await direct_reply(llm, task.prompt, seconds)
         except UpstreamError as error:
             _logger.warning("a client's %s was made without the model: %s", task.kind, error)
-        asker(request, caller).answered(count_tokens(task.prompt) + count_tokens(reply or ""))
+        asker(request).answered(count_tokens(task.prompt) + count_tokens(reply or ""))
     reply = task.plain_reply() if reply is None else reply
     return ResponseText(reply, (), {"answer": reply, "answer_id": question.answer_id})

@@ -11,9 +11,9 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from helix.errors import HelixError, UpstreamError
+from helix.overload.limits import LimitReached
 from helix.protocols.openai_text import error_json
 from helix.serving.authentication import ApiRoute
-from helix.serving.limits import LimitReached
 from helix.serving.sse import TextJson
 
 _logger = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from helix.domain.history import History
 from helix.domain.pasted_text import pasted_in
 from helix.domain.questions import question_of
 from helix.domain.scope import Scope
+from helix.overload.entry import asker
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.limits import asker
 
 LAST = "the last message"
 
@@ -53,7 +53,7 @@ async def last_message(
     parts = pasted_in(text, limit)
     if parts is None:
         return LastMessage(question_of(text, limit, LAST))
-    counted, size = asker(request, caller), len(parts.text.encode("utf-8", "replace"))
+    counted, size = asker(request), len(parts.text.encode("utf-8", "replace"))
     await counted.check_upload(size)
     if conversation_id is None:
         pasted = await store_pasted(caller.library, parts.text)

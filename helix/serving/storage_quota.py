@@ -8,8 +8,8 @@ from typing import TypeVar
 from psycopg.rows import dict_row
 
 from helix.library.access import Connected
-from helix.serving.body_limit import MEGABYTE
-from helix.serving.limits import LimitReached
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.limits import LimitReached
 from helix.settings import Settings
 from helix.storage.statements import quotas as sql
 

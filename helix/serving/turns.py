@@ -15,7 +15,8 @@ from helix.conversations.questions import Asking, Conversing
 from helix.conversations.turn import Turn
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
-from helix.serving.admission import Place, place_for
+from helix.overload.admission import Place
+from helix.overload.entry import place_for
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.sse import TextJson
@@ -86,7 +87,7 @@ async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
     deadline = loop.time() + WAIT_SECONDS
     while True:
         try:
-            with place_for(request, caller.tenant) as place:
+            with place_for(request) as place:
 
                 async def begin(place: Place = place) -> Turn:
                     return await _held(caller, asking, place)

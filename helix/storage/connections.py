@@ -21,8 +21,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from helix.errors import StoreUnavailable
-from helix.overload.loop_turns import LoopTurns
-from helix.overload.turns import FairTurns
+from helix.overload.fairness import FairTurns, LoopTurns
 from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.pipelined_connections import ReadingConnection
 from helix.storage.pipelined_connections import Row as Row

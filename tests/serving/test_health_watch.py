@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from starlette.requests import Request
 
+from helix.overload.admission import Admission
 from helix.serving import health_watch
-from helix.serving.admission import Admission
 from helix.serving.health_watch import HealthWatch
 from helix.serving.routes.operations import readyz
 from helix.store import ChunkStore
@@ -138,7 +138,8 @@ async def test_a_server_that_keeps_losing_them_ends(
 async def test_readyz_says_what_is_stuck(store: ChunkStore) -> None:
     watched = HealthWatch(store)
     services = SimpleNamespace(store=store, lifetimes=())
-    state = {"services": services, "admission": Admission(1, 1), "health": watched}
+    overload = SimpleNamespace(admission=Admission(1, 1))
+    state = {"services": services, "overload": overload, "health": watched}
     request = Request({"type": "http", "state": state})
     assert (await readyz(request)).status_code == 200
     watched.stuck = "threads"

@@ -15,7 +15,7 @@ import uvicorn
 from psycopg.types.json import Jsonb
 
 from helix.app import create_app
-from helix.serving.network.connection_limits import LimitedConnection
+from helix.overload.connections import LimitedConnection
 from helix.settings import load_settings
 
 _numbers = itertools.count()

@@ -15,7 +15,7 @@ from threading import Thread
 from helix.commands.serve import run_server
 from helix.commands.server.supervisor import READY
 from helix.errors import HelixError
-from helix.serving.network.connection_limits import shared_by
+from helix.overload.connections import shared_by
 from helix.settings import Settings, load_settings
 
 

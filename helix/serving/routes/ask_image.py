@@ -14,9 +14,9 @@ from helix.answering.images import UploadedImage, ask_about_image, image_type, n
 from helix.domain.questions import question_of
 from helix.errors import BadRequest
 from helix.library.errors import UnsupportedMedia
-from helix.serving.admission import place_for
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.entry import place_for
 from helix.serving.authentication import CurrentCaller, FormRoute
-from helix.serving.body_limit import MEGABYTE
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
@@ -71,7 +71,7 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
         question = _question(form, services.settings.max_question_chars)
     finally:
         await form.close()
-    with place_for(request, caller.tenant) as place:
+    with place_for(request) as place:
 
         async def look() -> str:
             with (await services.answering.prompts_of(caller.tenant)).active():

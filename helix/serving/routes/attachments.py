@@ -15,10 +15,10 @@ from helix.conversations.attachments import (
 )
 from helix.conversations.views import get_conversation
 from helix.library.documents import get_document
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.entry import asker
 from helix.serving.authentication import CurrentCaller, FormRoute
-from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import form_body, named_tenant, read_form
-from helix.serving.limits import asker
 from helix.serving.routes.uploads import examine, upload_limits
 
 _BODY = form_body(
@@ -52,7 +52,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
         if refused:
             error = type(refused[0][1])
             raise error("; ".join(str(problem) for _, problem in refused))
-        counted, size = asker(request, caller), sum(each.size for each in uploads)
+        counted, size = asker(request), sum(each.size for each in uploads)
         await counted.check_upload(size)
         stored = await attach(caller.library, conversation_id, uploads)
         counted.uploaded(size)

@@ -12,9 +12,9 @@ from helix.answering.images import ImagesNotSupported
 from helix.conversations.images import add_image, read_image
 from helix.conversations.views import get_conversation
 from helix.library.uploads import clean_name
+from helix.overload.entry import asker
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.forms import form_body, named_tenant, read_form
-from helix.serving.limits import asker
 from helix.serving.routes.ask_image import IMAGE_LIMITS, IMAGE_RESPONSES, image_of
 from helix.serving.sse import TextJson
 
@@ -47,7 +47,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
     if not any(llm.sees for llm in services.choices.values()):  # the question is held to its own
         raise ImagesNotSupported(services.llm.identity)
     name = clean_name(sent.filename or "") if isinstance(sent, UploadFile) else "image"
-    counted, size = asker(request, caller), len(image.data)
+    counted, size = asker(request), len(image.data)
     await counted.check_upload(size)
     add = partial(
         add_image, tenant=caller.tenant, conversation_id=conversation_id, image=image, name=name

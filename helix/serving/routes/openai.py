@@ -11,12 +11,11 @@ from fastapi.responses import Response
 
 from helix.domain.context import count_tokens
 from helix.domain.contract import EMBEDDING_DIMENSIONS
+from helix.overload.entry import asker, place_for
 from helix.providers.base import Embedder
 from helix.providers.failures import embedding_failures
-from helix.serving.admission import place_for
 from helix.serving.authentication import CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.limits import asker
 from helix.serving.openai_answers import CHAT, RESPONSES, respond
 from helix.serving.openai_forms import InvalidParameter
 from helix.serving.openai_request import (
@@ -106,13 +105,13 @@ async def embeddings(request: Request, caller: CurrentCaller) -> Response:
         raise InvalidParameter(f"dimensions can only be {EMBEDDING_DIMENSIONS}", "dimensions")
     if not all(text.strip() for text in body.texts):
         raise InvalidParameter("input holds an empty text, which has no vector", "input")
-    with place_for(request, caller.tenant) as place:
+    with place_for(request) as place:
         work = place.run(lambda: _vectors(embedder, body))
         vectors = await run_unless_disconnected(request, work)
     if vectors is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     tokens = sum(count_tokens(text) for text in body.texts)
-    asker(request, request.state.caller).answered(tokens)
+    asker(request).answered(tokens)
     data = [
         {"object": "embedding", "index": index, "embedding": _encoded(vector, body)}
         for index, vector in enumerate(vectors)

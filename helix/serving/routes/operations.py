@@ -13,10 +13,10 @@ from fastapi.responses import JSONResponse, Response
 
 from db.embedded_postgres import default_directory
 from helix.library.privacy.report import privacy_report
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.entry import Overload
 from helix.services import Services
-from helix.serving.admission import Admission
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.body_limit import MEGABYTE
 from helix.serving.health_watch import HealthWatch
 
 PACKAGED = Path(__file__).with_name("packaged_report.json")
@@ -58,9 +58,9 @@ async def readyz(request: Request) -> JSONResponse:
     `notices` where a model has ended or ends within 60 days: such a server is ready all the same.
     """
     services: Services = request.state.services
-    admission: Admission = request.state.admission
+    overload: Overload = request.state.overload
     health: HealthWatch = request.state.health
-    reason = health.stuck or ("overloaded" if admission.is_full else None)
+    reason = health.stuck or ("overloaded" if overload.admission.is_full else None)
     if not await services.store.ping():
         reason = "database"
     state: dict[str, Any] = {"ready": reason is None} | ({"reason": reason} if reason else {})

@@ -23,7 +23,7 @@ from helix.library.prompt_versions import (
     roll_back,
     write,
 )
-from helix.serving.admission import place_for
+from helix.overload.entry import place_for
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.sse import TextJson
@@ -143,7 +143,7 @@ async def _tried(
     current = await services.answering.prompts_of(caller.tenant)
     tried = Prompts({**current.overrides, name: Override(0, text)})
     answering = AnswerRequest(services.answering, asked, recorded=False, prompts=tried)
-    with place_for(request, caller.tenant) as place:
+    with place_for(request) as place:
         return await run_unless_disconnected(request, place.run(answering.run_json))
 
 

@@ -14,7 +14,7 @@ from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
 from helix.conversations.names import id_of
 from helix.conversations.questions import Asking, next_in
-from helix.serving.admission import place_for
+from helix.overload.entry import place_for
 from helix.serving.answer_stream import answer_headers, streamed, typed_frames
 from helix.serving.authentication import CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
@@ -72,7 +72,7 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     headers = answer_headers(answering.question)
     if asked.stream:
         return await streamed(request, answering, partial(typed_frames, answering), headers)
-    with place_for(request, scope.tenant) as place:
+    with place_for(request) as place:
         answer = await run_unless_disconnected(request, place.run(answering.run_json))
     if answer is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)

@@ -19,10 +19,10 @@ from helix.library.errors import UnsupportedMedia
 from helix.library.pagination import check_text
 from helix.library.samples import sample_uploads
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.entry import asker
 from helix.serving.authentication import Caller, CurrentCaller, FormRoute
-from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
-from helix.serving.limits import asker
 from helix.serving.storage_quota import within_quota
 
 MAX_FILES = 100
@@ -69,11 +69,11 @@ async def upload(
     With `partial` the answer has `refused`, `[{"name", "reason"}]`; without it all are or none.
     """
     services = caller.services
-    await asker(request, caller).check_upload(_declared(request))
+    await asker(request).check_upload(_declared(request))
     form = await read_form(request, upload_limits(services.settings.max_file_mb * MEGABYTE))
     try:
         caller = caller.for_tenant(named_tenant(form))
-        library, counted = caller.library, asker(request, caller)
+        library, counted = caller.library, asker(request)
         uploads, refused = await examine(library, form)
         if refused and not partial_:
             error = type(refused[0][1])

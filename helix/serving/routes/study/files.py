@@ -12,8 +12,8 @@ from starlette.datastructures import UploadFile
 
 from helix.errors import BadRequest
 from helix.library.pagination import check_text
+from helix.overload.body_limit import MEGABYTE
 from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
-from helix.serving.body_limit import MEGABYTE
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.query_request import checked_request, json_body
 from helix.serving.sse import TextJson

@@ -12,9 +12,9 @@ from starlette.datastructures import UploadFile
 from helix.answering.pipeline import AnswerPipeline
 from helix.errors import BadRequest
 from helix.library.errors import TooLarge, UnsupportedMedia
-from helix.serving.admission import place_for
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.entry import place_for
 from helix.serving.authentication import CurrentCaller, FormRoute
-from helix.serving.body_limit import MEGABYTE
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
@@ -64,7 +64,7 @@ async def transcribe(request: Request, caller: CurrentCaller) -> Response:
     if (transcriber := services.study.transcriber) is None:
         raise NoVoice
     work = partial(_text, services.answering, transcriber, caller.tenant, sound, data)
-    with place_for(request, caller.tenant) as place:
+    with place_for(request) as place:
         text = await run_unless_disconnected(request, place.run(work))
     if text is None:
         raise HTTPException(CLIENT_CLOSED_REQUEST, "the client left")

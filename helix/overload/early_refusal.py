@@ -2,7 +2,7 @@
 
 A question costs the application over a millisecond before it is refused, and a thousand at once
 hold up the event loop for seconds. So the connection asks ``EarlyRefusal`` as soon as it has a head
-(helix/serving/network/connection_limits.py): it refuses what admission would refuse, with the same
+(helix/overload/connections.py): it refuses what admission would refuse, with the same
 answer. It decides only where the head alone tells whose question it is; a few others at a time are
 let in, for the application to decide.
 """
@@ -10,7 +10,6 @@ let in, for the application to decide.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import time
 from collections import Counter, OrderedDict, deque
@@ -18,10 +17,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from urllib.parse import parse_qs
 
-from helix.domain.scope import DEFAULT_TENANT
-from helix.serving.admission import Admission, Overloaded
-from helix.serving.middleware import request_id_of
-from helix.serving.network.security_headers import HEADERS
+from helix.overload.admission import Admission, Overloaded
 
 QUESTIONS = frozenset({(b"GET", b"/ask"), (b"POST", b"/v1/query")})
 """The requests that are a question each, and are refused with one line of JSON."""
@@ -63,13 +59,24 @@ class EarlyRefusal:
 
     Args:
         admission: the places that the questions ask for.
-        keyed: whether an API key names the tenant; else the request's address or body does.
+        anybody: the tenant of whoever names none in the request's address or body; None where an
+            API key names the tenant.
+        answer: the refusal of a request with these headers, but for its status line and what the
+            server itself adds.
         on_refused: counts a refusal.
     """
 
-    def __init__(self, admission: Admission, *, keyed: bool, on_refused: OnRefused) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        *,
+        anybody: str | None,
+        answer: Callable[[Headers], bytes],
+        on_refused: OnRefused,
+    ) -> None:
         self._admission = admission
-        self._keyed = keyed
+        self._anybody = anybody
+        self._answer = answer
         self._on_refused = on_refused
         self._tenants: OrderedDict[bytes, str] = OrderedDict()
         self._starts: deque[tuple[float, Callable[[], None]]] = deque()
@@ -103,7 +110,7 @@ class EarlyRefusal:
             return Ticket(self, tenant)
         self._refused_at = time.monotonic()
         self._on_refused(method.decode(), path.decode(), REFUSED_STATUS, 0.0)
-        return refusal(headers)
+        return self._answer(headers)
 
     def begin(self, start: Callable[[], None]) -> None:
         """Call ``start`` of a question that was let in: of several one in each turn of the loop.
@@ -146,31 +153,9 @@ class EarlyRefusal:
         given = [value for name, value in headers if name == b"authorization"]
         if any(name == b"origin" for name, _ in headers):
             return None  # the answer's headers depend on it
-        if self._keyed:
+        if self._anybody is None:
             return self._tenants.get(sha256(given[0]).digest()) if len(given) == 1 else None
         if method != b"GET":
             return None  # its body may name one
         named = parse_qs(query).get(b"tenant_id", []) if b"tenant_id" in query else []
-        return named[0].decode("utf-8", "replace") if named else DEFAULT_TENANT
-
-
-def refusal(headers: Headers) -> bytes:
-    """The answer to a question with ``headers``, as the application has it.
-
-    It is all but the status line and the headers that the server itself adds.
-    """
-    return _REFUSAL % request_id_of(headers).encode()
-
-
-def _refusal() -> bytes:
-    error = Overloaded()
-    body = json.dumps({"error": error.detail}, separators=(",", ":"))
-    fields = {
-        **(error.headers or {}), "Content-Length": str(len(body)),
-        "Content-Type": "application/json", **HEADERS,
-    }  # fmt: skip
-    lines = "".join(f"{name.lower()}: {value}\r\n" for name, value in fields.items())
-    return f"{lines}x-request-id: %b\r\n\r\n{body}".encode()
-
-
-_REFUSAL = _refusal()
+        return named[0].decode("utf-8", "replace") if named else self._anybody

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from helix.serving import early_refusal as module
-from helix.serving.admission import Admission, Overloaded, Place
-from helix.serving.early_refusal import EarlyRefusal, Ticket
+from helix.overload import early_refusal as module
+from helix.overload.admission import Admission, Overloaded, Place
+from helix.overload.early_refusal import EarlyRefusal, Ticket
 from tests.support.live_server import live
 
 ASK = (b"GET", b"/ask?q=what")
@@ -35,7 +35,16 @@ class Later(NamedTuple):
 
 
 def _refusing(most: int = 1, waiting: int = 1, *, keyed: bool = False) -> EarlyRefusal:
-    return EarlyRefusal(Admission(most, waiting), keyed=keyed, on_refused=lambda *_: None)
+    return _early(Admission(most, waiting), keyed=keyed)
+
+
+def _early(admission: Admission, *, keyed: bool) -> EarlyRefusal:
+    return EarlyRefusal(
+        admission,
+        anybody=None if keyed else "default",
+        answer=lambda _: b"refused",
+        on_refused=lambda *_: None,
+    )
 
 
 def _enters(
@@ -72,7 +81,7 @@ def test_where_the_head_does_not_tell_the_tenant_a_few_enter_at_a_time() -> None
 
 async def test_another_tenant_enters_where_the_queue_gives_way_to_it() -> None:
     admission = Admission(most=1, waiting=3)
-    early = EarlyRefusal(admission, keyed=False, on_refused=lambda *_: None)
+    early = _early(admission, keyed=False)
     held, queued = await _busy(admission, "default", waiting=3)
     assert not _enters(early, ASK)
     other = (b"GET", b"/ask?q=what&tenant_id=other")
@@ -102,7 +111,7 @@ async def _busy(
 
 async def test_a_key_tells_the_tenant_once_it_was_found_good() -> None:
     admission = Admission(most=1, waiting=0)
-    early = EarlyRefusal(admission, keyed=True, on_refused=lambda *_: None)
+    early = _early(admission, keyed=True)
     held, _ = await _busy(admission, "a", waiting=0)
     assert _enters(early, ASK, BEARER)  # a stranger is let in: the application refuses the key
     early.knows(BEARER[1], "a")
@@ -139,11 +148,12 @@ async def test_none_begins_while_others_are_refused_unless_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, begun = [100.0], list[int]()
-    monkeypatch.setattr("helix.serving.early_refusal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("helix.overload.early_refusal.time.monotonic", lambda: now[0])
     early, loop = _refusing(most=1, waiting=0), asyncio.get_running_loop()
     later = list[tuple[float, Callable[[], None]]]()
     monkeypatch.setattr(
-        "helix.serving.early_refusal.asyncio.get_running_loop", lambda: Later(loop.call_soon, later)
+        "helix.overload.early_refusal.asyncio.get_running_loop",
+        lambda: Later(loop.call_soon, later),
     )
 
     async def refused_for(seconds: float) -> None:
@@ -174,7 +184,7 @@ async def test_none_begins_while_many_connect_unless_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, begun = [100.0], list[int]()
-    monkeypatch.setattr("helix.serving.early_refusal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("helix.overload.early_refusal.time.monotonic", lambda: now[0])
     early = _refusing(most=3)
 
     async def turn(connections: int) -> None:

@@ -1,9 +1,9 @@
 """Limits on what one key, one tenant and one address may ask of the server.
 
 Requests a minute and answers at once are counted in this process; tokens and uploaded bytes of a
-day in Postgres (helix/library/usage.py), as are the documents and bytes that a tenant has
-(helix/serving/storage_quota.py). A request past a limit gets 429 with ``Retry-After``, and a
-message that names the setting. Nobody is counted for what has no limit.
+day in the database, as are the documents and bytes that a tenant has. A request past a limit gets
+429 with ``Retry-After``, and a message that names the setting. Nobody is counted for what has no
+limit.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import math
-from collections import Counter
-from collections.abc import Iterator
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol, get_args
+from typing import Literal
 
-from fastapi import HTTPException, Request
+from fastapi import HTTPException
+from starlette.types import Scope
 
-from helix.answering.answer import Answer
-from helix.library.access import LibraryStore
-from helix.library.audit import NOBODY
-from helix.library.usage import Account, Kind, Subject, seconds_left, stored_count, today
-from helix.serving.access_recorder import AccessRecorder, address_of
-from helix.serving.body_limit import MEGABYTE
-from helix.serving.rates import Rates
-from helix.settings import Settings, Who
+from helix.overload.body_limit import MEGABYTE
+from helix.overload.usage import NOBODY, Account, Kind, Subject, Usage, seconds_left, today
 
+Who = Literal["key", "tenant", "address"]
+COUNTED = ("requests", "answers", "tokens", "upload_mb")
 _NETWORK = 64  # bits of an IPv6 address that are its network's: a host has all the others
+_WINDOW = 60.0
+_MOST_SUBJECTS = 65_536
 
-_NAMES = ("requests", "answers", "tokens", "upload_mb")
 _asking: ContextVar[Asker | None] = ContextVar("asking", default=None)
 """The asker for whom the answers made in this context are counted."""
 
@@ -61,25 +61,22 @@ def subjects_of(
     return found
 
 
+def address_of(scope: Scope) -> str:
+    """The address that a request came from; empty where there is none, as on a unix socket.
+
+    Behind a proxy it is what the proxy says, which may be no address: then it is empty too.
+    """
+    client = scope.get("client")
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(client[0])) if client else ""
+    return ""
+
+
 def _network(address: str) -> str:
     parsed = ipaddress.ip_address(address)
     if parsed.version == 4 or parsed.is_loopback:
         return address
     return str(ipaddress.ip_network(f"{address}/{_NETWORK}", strict=False).network_address)
-
-
-class Asking(Protocol):
-    """A caller as the limits know it (helix/serving/authentication.py)."""
-
-    @property
-    def tenant(self) -> str:
-        """The tenant whose documents it asks."""
-        ...
-
-    @property
-    def key_id(self) -> int | None:
-        """Its key's id, where it has one."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -100,6 +97,11 @@ class Asker:
                 continue
             if wait := self.limits.rates.take(subject, most):
                 raise LimitReached(setting, most, f"too many requests a minute of this {who}", wait)
+
+    def pays(self) -> Asker:
+        """Itself, whom the tokens of the answers are counted for that are made in this context."""
+        _asking.set(self)
+        return self
 
     async def take_place(self) -> None:
         """Count one answer as under way, until ``give_place_back``.
@@ -141,11 +143,10 @@ class Asker:
 
     def _count(self, name: str, kind: Kind, n: int) -> None:
         if whom := [subject for _, subject, _, _ in self._limited(name)]:
-            self.limits.books.usage.add(whom, kind, n)
-            self.limits.books.used()
+            self.limits.usage.add(whom, kind, n)
 
     async def _check_day(self, name: str, kind: Kind, unit: int, more: int = 0) -> None:
-        usage = self.limits.books.usage
+        usage = self.limits.usage
         for who, subject, setting, most in self._limited(name):
             account = Account(subject, kind, today())
             used = usage.total(account)
@@ -163,46 +164,48 @@ class Asker:
 
 
 class Limits:
-    """The limits of one server, with what it counts by them."""
+    """The limits of one server, with what it counts by them.
 
-    def __init__(self, settings: Settings, store: LibraryStore, books: AccessRecorder) -> None:
-        self.books = books
-        self.drawn = {name: list(_drawn(settings, name)) for name in _NAMES}
+    Args:
+        drawn: by COUNTED, whose limits there are: of whom, the setting's name, and how many.
+        usage: what is counted by the day.
+        stored: the count that the database has for an account.
+    """
+
+    def __init__(
+        self,
+        drawn: Mapping[str, Sequence[tuple[Who, str, int]]],
+        usage: Usage,
+        stored: Callable[[Account], int],
+    ) -> None:
+        self.drawn, self.usage, self.stored = drawn, usage, stored
         self.rates = Rates()
         self.under_way: Counter[Subject] = Counter()
-        self._store = store
 
-    def stored(self, account: Account) -> int:
-        """The count that the database has for ``account``."""
-        with self._store.connection() as connection:
-            return stored_count(connection, account)
-
-    def answered(self, answer: Answer) -> None:
-        """Count the tokens of a finished answer for whoever asked (an observer of answers)."""
+    def answered(self, tokens: int) -> None:
+        """Count the tokens of a finished answer for whoever asked in this context."""
         if asking := _asking.get():
-            tokens: dict[str, int] = answer.debug["tokens"]
-            asking.answered(sum(tokens.values()))
+            asking.answered(tokens)
 
 
-def _drawn(settings: Settings, name: str) -> Iterator[tuple[Who, str, int]]:
-    for who in get_args(Who):
-        setting, most = settings.limit(who, name)
-        if most:
-            yield who, setting, most
+class Rates:
+    """Requests of the last minute, by the generic cell rate algorithm: one number a subject.
 
+    A subject may ask ``most`` times at once, and then as often as keeps to ``most`` a minute.
+    """
 
-def asker(request: Request, who: Asking | None = None) -> Asker:
-    """The asker that pays for a request of ``who``; None: only the address is known yet."""
-    limits: Limits = request.state.limits
-    if not any(limits.drawn.values()):
-        return Asker(limits, {})
-    address = address_of(request.scope)
-    if who is None:
-        return Asker(limits, subjects_of(address=address))
-    return Asker(limits, subjects_of(who.tenant, who.key_id, address))
+    def __init__(self, most_subjects: int = _MOST_SUBJECTS) -> None:
+        self._due: OrderedDict[Subject, float] = OrderedDict()
+        self._most_subjects = most_subjects
 
-
-def answers_for(asking: Asker) -> Asker:
-    """``asking``, whom the tokens of the answers are counted for that are made in this context."""
-    _asking.set(asking)
-    return asking
+    def take(self, subject: Subject, most: int) -> float:
+        """Count one request; 0, or the seconds to wait where it is one too many."""
+        now = time.monotonic()
+        due = max(now, self._due.get(subject, 0.0)) + _WINDOW / most
+        if due - now > _WINDOW + 1e-6:
+            return due - now - _WINDOW
+        self._due[subject] = due
+        self._due.move_to_end(subject)
+        if len(self._due) > self._most_subjects:
+            self._due.popitem(last=False)  # the one that has not asked for longest
+        return 0.0

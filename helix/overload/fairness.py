@@ -1,9 +1,11 @@
-"""Waiters by tenant; the tenant whose last turn is longest ago is next."""
+"""Fair turns where many wait: the tenants in turn, of each the one that came first."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 Turn = asyncio.Future[None]
 
@@ -66,3 +68,77 @@ class FairQueue:
         queue.pop().set_exception(error)
         if not queue:
             del self._queues[tenant]
+
+
+class FairTurns:
+    """Turns that are held, ``most`` at once, for one event loop."""
+
+    def __init__(self, most: int) -> None:
+        self._free = most
+        self._queue = FairQueue()
+
+    @property
+    def waiting(self) -> int:
+        """The number of waiters."""
+        return len(self._queue)
+
+    @asynccontextmanager
+    async def turn(self, tenant: str) -> AsyncIterator[None]:
+        """One turn, for the block."""
+        if self._free and not self._queue:
+            self._free -= 1
+        else:
+            await self._wait(tenant)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    async def _wait(self, tenant: str) -> None:
+        turn = self._queue.join(tenant)
+        try:
+            await turn
+        except BaseException:
+            if self._queue.leave(tenant, turn):
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        if not self._queue.wake():
+            self._free += 1
+
+
+class LoopTurns:
+    """Work that holds up the event loop: one piece in each turn of the loop.
+
+    A turn in which all that is ready is worked on is as long as all of it, for everybody else too.
+    It paces one loop at a time; in another, while that one lives, nobody waits.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._queue = FairQueue()
+        self._given = False  # to somebody, in this turn of the loop
+
+    async def next(self, tenant: str) -> None:
+        """Return when the work of ``tenant`` may go on; at once where none else has this turn."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            if self._loop is not None and not self._loop.is_closed():
+                return
+            self._loop, self._queue, self._given = loop, FairQueue(), False
+        if not self._given:
+            self._given = True
+            loop.call_soon(self._give, loop)
+            return
+        turn = self._queue.join(tenant)
+        try:
+            await turn
+        finally:
+            self._queue.leave(tenant, turn)
+
+    def _give(self, loop: asyncio.AbstractEventLoop) -> None:
+        if loop is self._loop:
+            self._given = self._queue.wake()
+            if self._given:
+                loop.call_soon(self._give, loop)

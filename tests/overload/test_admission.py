@@ -12,8 +12,8 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from helix.serving import admission as module
-from helix.serving.admission import Admission, Overloaded
+from helix.overload import admission as module
+from helix.overload.admission import Admission, Overloaded
 from tests.support.hurried_clients import ShortWork, come_and_leave
 from tests.support.live_server import live
 

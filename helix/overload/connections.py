@@ -3,7 +3,7 @@
 uvicorn with httptools keeps an unfinished header of any length for any time, and a connection that
 says nothing. Here a request's head has a size and a time, a body and a reader of an answer must
 get on, and past a number of connections the one that has waited longest without a request goes. A
-question for which there is no place is refused at once (helix/serving/early_refusal.py).
+question for which there is no place is refused at once (early_refusal.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from helix.serving.early_refusal import EarlyRefusal, Ticket
+from helix.overload.early_refusal import EarlyRefusal, Ticket
+from helix.overload.entry import Overload
 
 HEAD_BYTES = 64 * 1024
 """Of a request's line and headers, of its trailers, and of what frames a chunk."""
@@ -94,8 +95,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._watch: asyncio.TimerHandle | None = None
         shared = self._shared_by_server()
         self._idle = shared.idle
-        if self.app_state.get("early_refusal") is not None:
-            self.app_state["early_refusal"].connected()
+        if early := self._early:
+            early.connected()
         if len(self.connections) > shared.most:
             if not self._idle:
                 self._refuse(503, "too many connections; try again")
@@ -182,10 +183,15 @@ class LimitedConnection(HttpToolsProtocol):
             self._writing = None
         super().resume_writing()
 
+    @property
+    def _early(self) -> EarlyRefusal | None:
+        overload: Overload | None = self.app_state.get("overload")
+        return overload.early if overload else None
+
     def _turned_away(self) -> bool:
         """Refuse a question that finds no place, before the application hears of it."""
         self._refused = False
-        early: EarlyRefusal | None = self.app_state.get("early_refusal")
+        early = self._early
         if early is None or self._answering() or self.expect_100_continue:
             return False
         looked = early.look(self.parser.get_method(), self.url, self.headers)
@@ -215,8 +221,7 @@ class LimitedConnection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         """Enter the application; of several questions one after the other."""
         start = partial(super()._start_asgi_task, cycle, app)
-        early: EarlyRefusal | None = self.app_state.get("early_refusal")
-        if early is not None and cycle.scope["state"].get("ticket") is not None:
+        if (early := self._early) and cycle.scope["state"].get("ticket") is not None:
             early.begin(start)
         else:
             start()

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from helix.overload.loop_turns import LoopTurns
-from helix.overload.turns import FairTurns
+from helix.overload.fairness import FairTurns, LoopTurns
 from tests.support.hurried_clients import ShortWork, come_and_leave
 
 

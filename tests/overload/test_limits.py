@@ -11,12 +11,10 @@ import psycopg
 import pytest
 
 from helix.library.keys import create_key
-from helix.library.usage import Subject
-from helix.serving.access_recorder import AccessRecorder
-from helix.serving.limits import Asker, LimitReached, Limits, subjects_of
-from helix.serving.rates import Rates
-from helix.settings import LIMITS, Settings, Who, load_settings
-from tests.support.fake_embedder import opened
+from helix.overload.limits import Asker, LimitReached, Limits, Rates, Who, subjects_of
+from helix.overload.usage import Subject, Usage
+from helix.serving.request_state import drawn_limits
+from helix.settings import LIMITS, Settings, load_settings
 from tests.support.live_server import OFFLINE, live, new_content, upload
 
 ACME = Subject("acme", "tenant")
@@ -25,7 +23,7 @@ WHOM: tuple[Who, ...] = ("key", "tenant", "address")
 
 def test_a_rate_is_a_burst_and_then_a_steady_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("helix.serving.rates.time.monotonic", lambda: now)
+    monkeypatch.setattr("helix.overload.limits.time.monotonic", lambda: now)
     rates = Rates()
     assert [rates.take(ACME, 60) for _ in range(60)] == [0.0] * 60
     assert rates.take(ACME, 60) == pytest.approx(1)
@@ -73,18 +71,18 @@ def test_without_keys_there_is_no_limit_that_nobody_set() -> None:
     assert settings(auth="keys", key_requests=0).limit("key", "requests")[1] == 0
 
 
-async def test_a_place_is_given_back_and_not_twice(database_url: str) -> None:
-    settings = load_settings(database_url=database_url, tenant_answers=2, **OFFLINE)
-    async with opened(database_url) as store:
-        asker = Asker(Limits(settings, store, AccessRecorder(audited=False)), {"tenant": ACME})
-        for _ in range(3):
+async def test_a_place_is_given_back_and_not_twice() -> None:
+    settings = load_settings(database_url="embedded", tenant_answers=2, **OFFLINE)
+    limits = Limits(drawn_limits(settings), Usage(lambda: None), lambda _: 0)
+    asker = Asker(limits, {"tenant": ACME})
+    for _ in range(3):
+        await asker.take_place()
+        await asker.take_place()
+        with pytest.raises(LimitReached, match=r"answers at once .* 2 \(HELIX_TENANT_ANSWERS"):
             await asker.take_place()
-            await asker.take_place()
-            with pytest.raises(LimitReached, match=r"answers at once .* 2 \(HELIX_TENANT_ANSWERS"):
-                await asker.take_place()
-            asker.give_place_back()
-            asker.give_place_back()
-        assert not asker.limits.under_way
+        asker.give_place_back()
+        asker.give_place_back()
+    assert not asker.limits.under_way
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from helix.serving.network import connection_limits
-from helix.serving.network.connection_limits import LimitedConnection
+from helix.overload import connections
+from helix.overload.connections import LimitedConnection
 
 LARGE = 8 * 2**20  # bytes of the answer of /large, more than a socket's buffers hold
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
@@ -48,7 +48,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The port of a server whose limits in time are a fraction of a second."""
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "WRITE_SECONDS"):
-        monkeypatch.setattr(connection_limits, name, 0.4)
+        monkeypatch.setattr(connections, name, 0.4)
     config = uvicorn.Config(
         application, port=0, http=LimitedConnection, lifespan="off", log_level="critical",
     )  # fmt: skip
@@ -114,7 +114,7 @@ def test_what_frames_a_message_has_a_size(port: int, part: str) -> None:
 
 def test_an_oversized_head_is_answered(port: int) -> None:
     with closing(connect(port)) as client:
-        client.sendall(HEAD + b"X-Long: " + b"y" * connection_limits.HEAD_BYTES)
+        client.sendall(HEAD + b"X-Long: " + b"y" * connections.HEAD_BYTES)
         answer = rest(client)
     assert answer.startswith(b"HTTP/1.1 431 ")
     assert b'{"error": "the head of the request is too large"}' in answer
@@ -145,7 +145,7 @@ def test_a_body_must_get_on(port: int) -> None:
 
 
 def test_a_body_may_take_its_time(port: int) -> None:
-    part, parts = b"x" * (connection_limits.BODY_BYTES + 1), 6
+    part, parts = b"x" * (connections.BODY_BYTES + 1), 6
     with closing(connect(port)) as client:
         length = len(part) * parts
         client.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % length)
@@ -188,8 +188,8 @@ def test_a_client_that_reads_gets_all_of_it(port: int) -> None:
 def test_among_too_many_connections_the_longest_idle_goes(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "most_connections", lambda: 4)
-    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 30)
+    monkeypatch.setattr(connections, "most_connections", lambda: 4)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 30)
     busy = connect(port)
     busy.sendall(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
     silent = []
@@ -206,7 +206,7 @@ def test_among_too_many_connections_the_longest_idle_goes(
 def test_a_new_connection_is_refused_where_all_are_busy(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "most_connections", lambda: 2)
+    monkeypatch.setattr(connections, "most_connections", lambda: 2)
     busy = [connect(port) for _ in range(2)]
     for client in busy:
         client.sendall(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")

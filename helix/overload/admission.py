@@ -11,12 +11,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
-from fastapi import HTTPException, Request
+from fastapi import HTTPException
 
-from helix.overload.queue import FairQueue
-from helix.serving.limits import answers_for, asker
+from helix.overload.fairness import FairQueue
+from helix.overload.limits import Asker
 
 WAIT_SECONDS = 10.0
 """Longest that a question waits for its turn."""
@@ -24,26 +24,6 @@ RETRY_SECONDS = 2
 _MOST_PER_NEW = 8
 """So many places are there for each further one, of a tenant that has no answer under way."""
 _T = TypeVar("_T")
-
-
-class Ticket(Protocol):
-    """A question that was let in (helix/serving/early_refusal.py)."""
-
-    def close(self) -> None:
-        """Close the ticket: the application has decided whether to answer."""
-        ...
-
-
-class Counted(Protocol):
-    """Whoever asks, counted by what is under way (helix/serving/limits.py)."""
-
-    async def take_place(self) -> None:
-        """Count one answer; raises where it is one too many."""
-        ...
-
-    def give_place_back(self) -> None:
-        """Count it no longer."""
-        ...
 
 
 class Overloaded(HTTPException):
@@ -75,7 +55,7 @@ class Admission:
         self._queue = FairQueue()
 
     def place(
-        self, tenant: str, asker: Counted | None = None, decided: Callable[[], None] | None = None
+        self, tenant: str, asker: Asker | None = None, decided: Callable[[], None] | None = None
     ) -> Place:
         """A place for one answer of ``tenant``, not yet taken.
 
@@ -148,7 +128,7 @@ class Place:
         self,
         admission: Admission,
         tenant: str,
-        asker: Counted | None = None,
+        asker: Asker | None = None,
         decided: Callable[[], None] | None = None,
     ) -> None:
         self._admission, self._tenant, self._asker = admission, tenant, asker
@@ -209,11 +189,3 @@ class Place:
     def _give_back(self) -> None:
         if self._asker:
             self._asker.give_place_back()
-
-
-def place_for(request: Request, tenant: str) -> Place:
-    """A place for an answer of ``tenant`` on the server of ``request``."""
-    admission: Admission = request.state.admission
-    ticket: Ticket | None = getattr(request.state, "ticket", None)
-    counted = answers_for(asker(request, request.state.caller))
-    return admission.place(tenant, counted, ticket.close if ticket else None)

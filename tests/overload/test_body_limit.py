@@ -9,8 +9,8 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
+from helix.overload.body_limit import limit_body
 from helix.serving.authentication import ApiRoute
-from helix.serving.body_limit import limit_body
 from tests.support.live_server import live
 
 LIMIT = ApiRoute.max_body_bytes or 0

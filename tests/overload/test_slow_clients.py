@@ -17,10 +17,10 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from helix.serving.network import connection_limits
-from helix.serving.network.connection_limits import LimitedConnection
-from tests.serving.network.test_connection_limits import HEAD, LARGE
-from tests.serving.network.test_connection_limits import application as small_answers
+from helix.overload import connections
+from helix.overload.connections import LimitedConnection
+from tests.overload.test_connections import HEAD, LARGE
+from tests.overload.test_connections import application as small_answers
 
 SECONDS = 2.0
 """Each of the server's limits in time, in these tests."""
@@ -51,7 +51,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[uvicorn.Server]:
     """A server of shorter limits, of which one process may have as many clients as it likes."""
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "WRITE_SECONDS"):
-        monkeypatch.setattr(connection_limits, name, SECONDS)
+        monkeypatch.setattr(connections, name, SECONDS)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
     config = uvicorn.Config(
