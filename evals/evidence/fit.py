@@ -1,10 +1,11 @@
-"""``python -m evals.evidence.fit --data DIR``: the weights of helix.evidence, and what they show.
+"""``python -m evals.evidence.fit --data DIR``: the weights of helix.evidence.
 
 Trees are fitted on one half of each set's documents (evals.evidence.asked.is_held names the
 other). The second stage and the calibration see, of each group of sets, only what a model without
 that group said of it: so the probabilities are of documents unlike those that were learned from.
 What trees and encoder say together is fitted on documents of the other half that the encoder never
-learned from either (is_kept_out), after ``evals.evidence.train``.
+learned from either (is_kept_out), after ``evals.evidence.train``. ``evals.evidence.table`` measures
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from evals.evidence.asked import SETS, Asked, asked_of, is_kept_out, share_of
 from evals.evidence.boosting import boosted
-from evals.evidence.measures import above, auroc, calibration_error, fitted_line, logistic
+from evals.evidence.measures import fitted_line, logistic
 from helix.evidence.blocks import Layout
 from helix.evidence.encoder import Encoder, evidence_encoder
 from helix.evidence.features import ANSWERS, question_features
@@ -43,7 +44,6 @@ GROUPS = {
 _EASY = 0.08  # of the units that neither words nor meaning put in front, each standing for many
 _FRONT = np.log1p([12, 8])  # ranks by rarity and by meaning of those in front
 _TOP = (1.0, 0.5, 0.3, 0.2)  # weights of a question's first units in the second stage
-_BARS = (0.9, 0.7)
 _FEWEST = 10  # answers of a set from which a share is taken
 _RIDGE = 1.0
 _OF_TREES = [name for name in SETS if name not in ("manuals", "xquad en")]
@@ -152,8 +152,8 @@ def curve(said: Sequence[Sequence[tuple[float, bool]]]) -> Floats:
     return shares
 
 
-def fitted(read: Sequence[Read]) -> tuple[Model, dict[str, Model]]:
-    """The model of all sets, and for each group the one that never saw it."""
+def fitted(read: Sequence[Read]) -> Model:
+    """The model of all sets; its calibration is of what one without its group said of each."""
     groups = sorted({one.group for one in read})
     firsts = {group: _first([one for one in read if one.group != group]) for group in groups}
     foreign = [firsts[one.group].log_odds(one.rows) for one in read]
@@ -167,27 +167,19 @@ def fitted(read: Sequence[Read]) -> tuple[Model, dict[str, Model]]:
         seconds[one.group].log_odds(among(one.rows, first))
         for one, first in zip(read, foreign, strict=True)
     ]
-    without = {
-        group: Model(
-            firsts[group], seconds[group], _line(read, said, group), _NO_JOINT, _NO_CURVE, _NO_CURVE
-        )
-        for group in groups
-    }
-    return Model(
-        _first(read), second(None), _line(read, said, None), _NO_JOINT, _NO_CURVE, _NO_CURVE
-    ), without
+    line = _line(read, said)
+    return Model(_first(read), second(None), line, _NO_JOINT, _NO_CURVE, _NO_CURVE)
 
 
-def _line(read: Sequence[Read], said: Sequence[Floats], without: str | None) -> Line:
+def _line(read: Sequence[Read], said: Sequence[Floats]) -> Line:
     """The calibration by what models without its group said of each question; sets weigh alike."""
     sizes = Counter(one.asked.set for one in read)
     told, labels, weights = [], [], []
     for one, log_odds in zip(read, said, strict=True):
-        if one.group != without:
-            top = np.argsort(-log_odds, kind="stable")[: len(_TOP)]
-            told.append(log_odds[top])
-            labels.append(one.right[top])
-            weights.append(np.array(_TOP[: len(top)]) / sizes[one.asked.set])
+        top = np.argsort(-log_odds, kind="stable")[: len(_TOP)]
+        told.append(log_odds[top])
+        labels.append(one.right[top])
+        weights.append(np.array(_TOP[: len(top)]) / sizes[one.asked.set])
     return fitted_line(np.concatenate(told), np.concatenate(labels), np.concatenate(weights))
 
 
@@ -251,47 +243,20 @@ def across(kept: Sequence[Heard]) -> dict[str, list[tuple[float, bool]]]:
     return said
 
 
-def table(names: Sequence[str], rows: Sequence[Sequence[tuple[float, bool]]]) -> str:
-    """Sets, each with its probabilities and whether these are right, as Markdown."""
-    heads = ["set", "n", "right", "AUROC", "ECE"]
-    heads += [one for bar in _BARS for one in (f"at least {bar}", "wrong of these")]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, said in zip(names, rows, strict=True):
-        values = np.array([value for value, _ in said], dtype=np.float32)
-        right = [is_right for _, is_right in said]
-        counts = [f"{n} | {wrong}" for n, wrong in (above(values, right, bar) for bar in _BARS)]
-        lines.append(
-            f"| {name} | {len(said)} | {np.mean(right):.3f} | {auroc(values, right):.3f}"
-            f" | {calibration_error(values, right):.3f} | {' | '.join(counts)} |"
-        )
-    return "\n".join(lines)
-
-
 def main() -> None:
-    """Fit, write the weights, and print what they show on the half that was held back."""
+    """Fit, and write the weights."""
     parser = argparse.ArgumentParser(prog="evals.evidence.fit", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder of the public sets")
     parser.add_argument("--out", type=Path, default=WEIGHTS, help="the file of the weights")
     options = parser.parse_args()
-    whole, without = fitted(read_sets(options.data, held=False, names=_OF_TREES))
+    whole = fitted(read_sets(options.data, held=False, names=_OF_TREES))
     held = read_sets(options.data, held=True)
-    said_of: dict[str, list[tuple[float, bool]]] = {}
-    for title, of in (("that did not see the set", without), ("of all sets", None)):
-        print(f"\nThe best quote for questions about held-back documents, by a model {title}:\n")
-        said_of = {
-            n: [best((of or {}).get(o.group, whole), o) for o in held if o.asked.set == n]
-            for n in SETS
-        }
-        print(table(list(said_of), list(said_of.values())), flush=True)
-    by_features = curve(list(said_of.values()))
     kept = heard(whole, evidence_encoder(), held)
-    said_of = across(kept)
-    print("\nThe same with the encoder, of documents that it never learned from:\n")
-    print(table(list(said_of), list(said_of.values())), flush=True)
+    by_features = [[best(whole, o) for o in held if o.asked.set == name] for name in SETS]
     about = {"made by": "python -m evals.evidence.fit", "seed": SEED, "sets": LICENCES}
     finished = replace(
-        whole, joint=joined(kept), curve=curve(list(said_of.values())),
-        curve_of_features=by_features,
+        whole, joint=joined(kept), curve=curve(list(across(kept).values())),
+        curve_of_features=curve(by_features),
     )  # fmt: skip
     arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), **arrays_of(finished)}
     np.savez_compressed(options.out, **arrays)

@@ -1,16 +1,14 @@
-"""Measures of probabilities: ranking, calibration, and how many are right above a bar."""
+"""Measures and fits of probabilities: ranking, the line that calibrates, logistic regression."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evals.metrics.statistics import RESAMPLES, SEED, Estimate
 from helix.evidence.model import Line
 from helix.evidence.words import Floats
 
-_BINS = 10
 _STEPS = 30
 
 
@@ -24,16 +22,22 @@ def auroc(scores: ArrayLike, labels: ArrayLike) -> float:
     return float((below + upto).mean() / 2 / len(bad))
 
 
-def calibration_error(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Expected calibration error over ten bins of equal width."""
-    values, right = np.asarray(probabilities), np.asarray(labels, dtype=np.float64)
-    bins = np.minimum((values * _BINS).astype(int), _BINS - 1)
-    gaps = [
-        abs(values[bins == one].mean() - right[bins == one].mean()) * (bins == one).mean()
-        for one in range(_BINS)
-        if (bins == one).any()
+def auroc_estimate(scores: ArrayLike, labels: ArrayLike) -> Estimate | None:
+    """``auroc`` with its percentile bootstrap interval; None without right or without wrong ones.
+
+    Right and wrong ones are drawn again by themselves.
+    """
+    values, right = np.asarray(scores, dtype=np.float64), np.asarray(labels, dtype=bool)
+    groups = values[right], values[~right]
+    if not all(map(len, groups)):
+        return None
+    draw = np.random.default_rng(SEED)
+    drawn = [
+        auroc(np.concatenate([draw.choice(one, len(one)) for one in groups]), np.sort(right)[::-1])
+        for _ in range(RESAMPLES)
     ]
-    return float(sum(gaps))
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return Estimate(auroc(values, right), float(low), float(high), len(values))
 
 
 def fitted_line(log_odds: Floats, labels: Floats, weights: Floats) -> Line:
@@ -68,9 +72,3 @@ def logistic(
             step = step / 2
         line = line + step
     return line
-
-
-def above(probabilities: NDArray[np.float32], right: Sequence[bool], bar: float) -> tuple[int, int]:
-    """Count the probabilities that pass the bar, and those of them that are wrong."""
-    passed = np.asarray(probabilities) >= bar
-    return int(passed.sum()), int((passed & ~np.asarray(right, dtype=bool)).sum())

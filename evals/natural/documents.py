@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from evals.cases import CaseError
 from evals.real.models import python_with_pip
 
 LISTED = Path(__file__).with_name("documents.json")
@@ -52,6 +53,14 @@ def documents(half: Half | None = None) -> list[Document]:
     """The documents of ``half``; of both where None."""
     listed = [Document(**entry) for entry in json.loads(LISTED.read_text())]
     return [one for one in listed if half in (None, one.half)]
+
+
+def require(half: Half, folder: Path) -> None:
+    """Raise CaseError where ``folder`` lacks a document of ``half``."""
+    for one in documents(half):
+        if not (folder / one.name).is_file():
+            fetched = "python -m evals.natural.documents build/natural"
+            raise CaseError(f"{folder.name} lacks {one.name}: {fetched} brings it")
 
 
 def fetch(folder: Path, wanted: Iterable[Document]) -> None:

@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from evals.metrics.wording import plain
 from evals.natural.documents import Half, documents
 
 LISTED = Path(__file__).with_name("questions.json")
-Judgement = Literal["right", "wrong", "refused"]
 
 
 @dataclass(frozen=True)
@@ -32,25 +31,11 @@ class NaturalQuestion:
         """True where the document answers it."""
         return bool(self.wanted)
 
-
-@dataclass(frozen=True)
-class AskedQuestion:
-    """A question with its answer. ``green``: every statement is marked supported and relevant."""
-
-    question: NaturalQuestion
-    kind: str
-    answer: str
-    refused: bool
-    green: bool
-
-    @property
-    def judgement(self) -> Judgement:
-        """``right`` where the answer has all wanted words; a refusal is ``refused`` always."""
-        if self.refused:
-            return "refused"
-        said = _bare(self.answer)
-        has_all = all(any(_bare(word) in said for word in group) for group in self.question.wanted)
-        return "right" if self.question.answerable and has_all else "wrong"
+    def is_right(self, answer: str) -> bool:
+        """True where an answer to an answerable one has all wanted words."""
+        said = _bare(answer)
+        has_all = all(any(_bare(word) in said for word in group) for group in self.wanted)
+        return self.answerable and has_all
 
 
 def _bare(text: str) -> str:

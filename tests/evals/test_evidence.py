@@ -10,7 +10,7 @@ import pytest
 from evals.evidence.asked import is_held
 from evals.evidence.boosting import boosted
 from evals.evidence.corpus import Corpus
-from evals.evidence.measures import above, auroc, calibration_error, fitted_line
+from evals.evidence.measures import auroc, fitted_line
 from helix.evidence.units import Passage
 
 
@@ -39,16 +39,12 @@ def test_a_line_undoes_too_much_confidence() -> None:
     labels = (draw.random(len(true)) < 1 / (1 + np.exp(-true))).astype(np.float32)
     line = fitted_line(3 * true + 1, labels, np.ones(len(true), dtype=np.float32))
     assert line.slope == pytest.approx(1 / 3, abs=0.03)
-    assert calibration_error(line.probabilities(3 * true + 1), labels) < 0.02
+    assert line.probabilities(3 * true + 1).mean() == pytest.approx(labels.mean(), abs=0.01)
 
 
 def test_auroc_counts_pairs() -> None:
     assert auroc([0.9, 0.8, 0.3, 0.3], [1, 0, 1, 0]) == pytest.approx((2 + 0.5) / 4)
     assert math.isnan(auroc([0.1, 0.2], [1, 1]))
-
-
-def test_above_a_bar() -> None:
-    assert above(np.array([0.95, 0.9, 0.2], dtype=np.float32), [True, False, False], 0.9) == (2, 1)
 
 
 def test_the_halves_hold_about_as_many_documents_and_every_translation_together() -> None:

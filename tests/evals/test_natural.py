@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from evals.cases import CaseError
-from evals.natural.__main__ import measured, table
-from evals.natural.documents import Document, DocumentError, _bring, documents
-from evals.natural.questions import AskedQuestion, NaturalQuestion, is_green, questions
-from helix.settings import load_settings
+from evals.natural.documents import Document, DocumentError, _bring, documents, require
+from evals.natural.questions import NaturalQuestion, is_green, questions
 
 
 def test_a_document_is_in_one_half_with_all_its_questions() -> None:
@@ -26,21 +24,16 @@ def test_a_document_is_in_one_half_with_all_its_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "refused", "judgement"),
-    [
-        ("Run `pip install -U beets`. [1]", False, "right"),
-        ("The ``-U`` flag upgrades beets. [1]", False, "wrong"),
-        ("I don't have that in the provided documents.", True, "refused"),
-    ],
+    ("answer", "is_right"),
+    [("Run `pip install -U beets`. [1]", True), ("The ``-U`` flag upgrades beets. [1]", False)],
 )
-def test_an_answer_is_right_by_the_wanted_words(answer: str, refused: bool, judgement: str) -> None:
+def test_an_answer_is_right_by_the_wanted_words(answer: str, is_right: bool) -> None:
     asked = NaturalQuestion("faq", "How do I upgrade?", [["pip install -U beets"]])
-    assert AskedQuestion(asked, "manual", answer, refused, False).judgement == judgement
+    assert asked.is_right(answer) is is_right
 
 
-def test_an_answer_to_a_question_without_one_is_wrong() -> None:
-    asked = NaturalQuestion("faq", "What does it cost?", [])
-    assert AskedQuestion(asked, "manual", "It costs. [1]", False, True).judgement == "wrong"
+def test_no_answer_to_a_question_without_one_is_right() -> None:
+    assert not NaturalQuestion("faq", "What does it cost?", []).is_right("It costs. [1]")
 
 
 def test_green_is_supported_and_relevant_throughout() -> None:
@@ -49,21 +42,6 @@ def test_green_is_supported_and_relevant_throughout() -> None:
     assert not is_green({"support": {"statements": [good, good | {"relevant": False}]}})
     assert not is_green({"support": {"statements": []}})
     assert not is_green({})
-
-
-def test_the_table_counts_wrong_green_answers() -> None:
-    asked = NaturalQuestion("a", "b?", [["c"]])
-    none = NaturalQuestion("a", "d?", [])
-    lines = table(
-        [
-            AskedQuestion(asked, "manual", "C. [1]", False, True),
-            AskedQuestion(asked, "manual", "No. [1]", False, True),
-            AskedQuestion(none, "manual", "", True, False),
-        ]
-    ).splitlines()
-    cells = [cell.split(":")[0].strip() for cell in lines[2].split("|")[1:-1]]
-    assert cells == ["all answerable", "2", "1", "1", "1", "0"]
-    assert lines[-1].startswith("| not answered by the document | 1 | 0: ")
 
 
 def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
@@ -81,6 +59,5 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_document_names_the_command_that_brings_it(tmp_path: Path) -> None:
-    settings = load_settings(database_url="embedded", llm="offline", embedder="offline")
     with pytest.raises(CaseError, match=r"python -m evals\.natural\.documents"):
-        measured(settings, tmp_path, "tuning")
+        require("tuning", tmp_path)
