@@ -6,16 +6,13 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated
 
 import typer
-import uvicorn
 
 from helix.commands.server_record import announced
-from helix.overload.connections import LimitedConnection, allow_descriptors
-from helix.serving.network.http_server import HttpServer
 from helix.serving.network.listen_address import check_address
 from helix.serving.network.sockets import bind
 from helix.settings import Settings, load_settings
@@ -103,31 +100,17 @@ def run_server(
     host: str,
     sockets: list[socket.socket],
     ready: Callable[[], None],
-    protocol: type[LimitedConnection] = LimitedConnection,
+    processes: int = 1,
 ) -> None:
     """Run the application on ``sockets`` until it is told to end; loads all that is heavy.
+
+    ``processes``: how many answer on the sockets, this one among them.
 
     Raises:
         Exit: the application did not start.
     """
     from helix.app import create_app
-    from helix.serving.disconnects import DRAIN_SECONDS
+    from helix.serving.network.http_server import serve_http
 
-    allow_descriptors()
-    config = uvicorn.Config(
-        create_app(settings),
-        host=host,
-        port=sockets[0].getsockname()[1],
-        http=protocol,
-        log_level=settings.log_level,
-        access_log=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS + 5,
-    )
-    server = HttpServer(config, ready)
-    with ExitStack() as stack:
-        for each in sockets:
-            stack.enter_context(each)
-        with suppress(KeyboardInterrupt):  # it has ended in order
-            server.run(sockets=sockets)
-    if not server.started:
+    if not serve_http(create_app(settings), host, sockets, ready, settings.log_level, processes):
         raise typer.Exit(START_FAILED)

@@ -26,11 +26,10 @@ from helix import __version__
 from helix.errors import HelixError
 from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.errors import NotFound
-from helix.library.keys import KeyScope, access_of_key
+from helix.library.keys import KeyAccess, KeyScope
 from helix.protocols import mcp_tools
 from helix.protocols.mcp_visitor import visitor
 from helix.settings.prompts import prompt
-from helix.storage.tenant_store import TenantStore
 
 INSTRUCTIONS = (
     "Answers from this organisation's own documents. `ask` answers with citations and proof, or"
@@ -56,12 +55,12 @@ _R = TypeVar("_R")
 class KeyVerifier:
     """Helix's API keys as the SDK's bearer tokens; a token's claims have its tenant and key."""
 
-    def __init__(self, store: TenantStore) -> None:
-        self._store = store
+    def __init__(self, access: Callable[[str], Awaitable[KeyAccess | None]]) -> None:
+        self._access = access
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """The claims of ``token``; None where it is no key, or an expired one."""
-        key = await access_of_key(self._store, token)
+        key = await self._access(token)
         if key is None:
             return None
         claims = {"tenant_id": key.tenant, "key_id": key.id}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from fastapi import HTTPException, Request
@@ -17,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from helix.answering.answer import Answer
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
-from helix.library.keys import KEY_SCOPES
+from helix.library.keys import KEY_SCOPES, access_of_key
 from helix.overload.body_limit import MEGABYTE, limit_body
 from helix.overload.entry import asker, place_for
 from helix.overload.limits import address_of
@@ -83,7 +84,7 @@ class McpEndpoint:
 
         base = base_of(request, self._services.settings)
         guarded = RequireAuthMiddleware(opened, [], AnyHttpUrl(f"{base}{METADATA_PATH}"))
-        backend = BearerAuthBackend(KeyVerifier(self._services.store))
+        backend = BearerAuthBackend(KeyVerifier(partial(access_of_key, self._services.store)))
         chain = AuthenticationMiddleware(AuthContextMiddleware(guarded), backend=backend)
         await chain(scope, receive, send)
 

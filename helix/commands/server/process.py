@@ -15,7 +15,6 @@ from threading import Thread
 from helix.commands.serve import run_server
 from helix.commands.server.supervisor import READY
 from helix.errors import HelixError
-from helix.overload.connections import shared_by
 from helix.settings import Settings, load_settings
 
 
@@ -55,7 +54,7 @@ def main() -> None:
     except HelixError as error:
         sys.exit(f"helix: {error}")
     Thread(target=_end_with, args=[line], daemon=True).start()
-    run_server(settings, host, sockets, lambda: line.sendall(READY), shared_by(int(processes)))
+    run_server(settings, host, sockets, lambda: line.sendall(READY), int(processes))
 
 
 if __name__ == "__main__":

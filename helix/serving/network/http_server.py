@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import FrameType
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
+from helix.overload.connections import allow_descriptors, shared_by
+from helix.serving.disconnects import DRAIN_SECONDS
 from helix.serving.network.sockets import accepting
 
 _DATE_SECONDS = 1.0
@@ -18,6 +21,37 @@ _DATE_SECONDS = 1.0
 _FIRST_REQUEST_SECONDS = 0.5
 """Seconds that a server that ends waits for the first request of a connection it has taken: cut
 at once, it would look to its client like a server that is not there."""
+
+
+def serve_http(
+    application: FastAPI,
+    host: str,
+    sockets: list[socket.socket],
+    ready: Callable[[], None],
+    log_level: str,
+    processes: int = 1,
+) -> bool:
+    """Serve ``application`` on ``sockets`` until it is told to end; False: it did not start.
+
+    ``processes``: how many answer on the sockets, each with its share of the connections.
+    """
+    allow_descriptors()
+    config = uvicorn.Config(
+        application,
+        host=host,
+        port=sockets[0].getsockname()[1],
+        http=shared_by(processes),
+        log_level=log_level,
+        access_log=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS + 5,
+    )
+    server = HttpServer(config, ready)
+    with ExitStack() as stack:
+        for each in sockets:
+            stack.enter_context(each)
+        with suppress(KeyboardInterrupt):  # it has ended in order
+            server.run(sockets=sockets)
+    return server.started
 
 
 class HttpServer(uvicorn.Server):
