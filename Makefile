@@ -10,7 +10,7 @@ MODEL  := build/models/smollm2-135m-instruct.gguf
 # Containers often set it; each process of a test would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-browser test-node node lint types check migrate seed serve eval real redteam bench bench-peers soak sbom audit lock docs clean
+.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-browser test-node node lint types check migrate seed serve eval real redteam bench bench-peers soak clients sbom audit lock docs clean
 
 help: ## List the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,7 +50,7 @@ models: ## The real models of tests and `make real`, 590 MB in build/models
 	@$(PYTHON) -m evals.real.models
 
 test: $(ALL) $(MODEL) ## Every test
-	@$(BIN)/python -m pytest -m 'not soak and not node' --ignore tests/browser -n 4 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak and not node and not clients' --ignore tests/browser -n 4 --dist loadfile
 
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
@@ -99,6 +99,13 @@ bench: $(ALL) ## Ratios against named floors, measured in one run
 soak: $(ALL) ## The full counts: kills, fuzz, load; and a model in the process (PyTorch)
 	@PYTHON=$(PYTHON) scripts/install $(VENV) dev,cross-encoder
 	@$(BIN)/python -m pytest -m 'soak and not browser' --timeout 1800 --durations=10
+
+clients: $(ALL) $(MODEL) $(TOOLS) tests/clients/node/node_modules/.package-lock.json ## Other people's clients over a server: openai, llm, LangChain, MCP inspector, Open WebUI (3 GB)
+	@test -x build/clients/bin/python || $(PYTHON) -m venv build/clients
+	@build/tools/bin/uv pip install -q --python build/clients -r tests/clients/requirements.txt
+	@test -x build/clients-webui/bin/python || $(PYTHON) -m venv build/clients-webui
+	@build/tools/bin/uv pip install -q --python build/clients-webui -r tests/clients/open_webui.txt
+	@$(BIN)/python -m pytest tests/clients -m clients --durations=10
 
 bench-peers: $(ALL) ## Helix beside LlamaIndex, LangChain, Haystack and LanceDB, in an environment of their own
 	@test -x build/peers/bin/python || $(PYTHON) -m venv build/peers

@@ -1,20 +1,24 @@
-"""Progress: what reading it costs after a thousand actions and after a million.
+"""Progress: what reading it costs after a thousand actions, after a year of days, after a million.
 
 One learner's years: a few sessions on most days, an action or two a minute in each, written by the
 code that servers write with. The page's data, totals, streak, ninety days and badges, is read as
-the route reads it.
+the route reads it. The floor is a prepared statement that reads the rows of the same learner's days
+and nothing else.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
 from typing import get_args
 
+import psycopg
+
 from benchmarks.database import server
-from benchmarks.harness import Options, Report, main, p50, percentiles
+from benchmarks.harness import Options, Report, main, ms, p50, percentiles
 from helix.library.access import Library
 from helix.storage.tenant_store import TenantStore
 from helix.study.progress.actions import Action, Learner, RecordedAction
@@ -28,64 +32,76 @@ ZONE = "America/New_York"
 _IDLE = timedelta(minutes=15)
 _BATCH = 20_000
 _NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+_YEAR = timedelta(days=365)
+_FLOOR = "SELECT * FROM progress_days WHERE tenant_id = %s AND learner = %s"
 
 
 async def run(options: Options, report: Report) -> None:
-    """Fill both, then read the one and the other in turn."""
-    sizes = (FEW, QUICK_MANY if options.quick else MANY)
-    with server() as postgres, postgres.database() as url:
+    """Fill all three, then read each in turn, and its floor."""
+    many = QUICK_MANY if options.quick else MANY
+    lives = {
+        f"{FEW:,} actions": islice(_actions(), FEW),
+        "a year of days": takewhile(lambda done: done.at > _NOW - _YEAR, _actions()),
+        f"{many:,} actions": islice(_actions(), many),
+    }
+    with server() as postgres, postgres.database() as url, psycopg.connect(url) as raw:
         tenants = TenantStore(url, "offline", ef_search=100, pool_size=4)
         try:
             library = Library(tenants)
-            taken: dict[int, list[float]] = {size: [] for size in sizes}
-            for size in sizes:
-                await _fill(library, size)
+            taken: dict[str, list[float]] = {name: [] for name in lives}
+            floors: dict[str, list[float]] = {name: [] for name in lives}
+            rows: dict[str, list[object]] = {}
+            for name, actions in lives.items():
+                await _fill(library, name, actions)
             for _ in range(ROUNDS):
-                for size in sizes:
+                for name in lives:
+                    floors[name].append(_floor(raw, name))
                     began = time.perf_counter()
-                    found = await read_progress(library, _learner(size), ZONE, _NOW)
-                    taken[size].append(time.perf_counter() - began)
-                    assert sum(found["totals"]["actions"].values()) == size
+                    found = await read_progress(library, _learner(name), ZONE, _NOW)
+                    taken[name].append(time.perf_counter() - began)
+                    totals = found["totals"]
+                    rows[name] = [sum(totals["actions"].values()), totals["sessions"],
+                                  totals["days_active"]]  # fmt: skip
         finally:
             await tenants.close()
+    assert rows[f"{FEW:,} actions"][0] == FEW and rows[f"{many:,} actions"][0] == many
     report.table(
-        f"progress: {ROUNDS} rounds; {found['totals']['sessions']:,} sessions on"
-        f" {found['totals']['days_active']:,} days in the larger one",
-        ["actions", "p50 ms", "p99 ms"],
-        [[f"{size:,}", *percentiles(seconds)] for size, seconds in taken.items()],
-    )
-    report.at_most(f"progress after {sizes[1]:,} actions, p50 ms", p50(taken[sizes[1]]) * 1000,
-                   MOST_MS)  # fmt: skip
+        f"progress: {ROUNDS} rounds; the floor is a prepared statement that reads the days' rows",
+        ["read after", "actions", "sessions", "days", "p50 ms", "p99 ms", "floor p50 ms", "ratio"],
+        [
+            [name, *(f"{n:,}" for n in rows[name]), *percentiles(seconds), ms(p50(floors[name])),
+             f"{p50(seconds) / p50(floors[name]):.1f}"]
+            for name, seconds in taken.items()
+        ],
+    )  # fmt: skip
+    for name in ("a year of days", f"{many:,} actions"):
+        report.at_most(f"progress after {name}, p50 ms", p50(taken[name]) * 1000, MOST_MS)
 
 
-def _learner(size: int) -> Learner:
-    return Learner("default", f"learner of {size}")
+def _learner(name: str) -> Learner:
+    return Learner("default", f"learner of {name}")
 
 
-async def _fill(library: Library, size: int) -> None:
-    batch: list[RecordedAction] = []
-    for noted in _actions(size):
-        batch.append(noted)
-        if len(batch) == _BATCH:
-            await _write(library, size, batch)
-            batch = []
-    if batch:
-        await _write(library, size, batch)
+def _floor(raw: psycopg.Connection, name: str) -> float:
+    began = time.perf_counter()
+    raw.execute(_FLOOR, ("default", _learner(name).name), prepare=True).fetchall()
+    return time.perf_counter() - began
 
 
-async def _write(library: Library, size: int, batch: list[RecordedAction]) -> None:
-    await library.change(lambda connection: store(connection, _learner(size), batch, _IDLE))
+async def _fill(library: Library, name: str, actions: Iterable[RecordedAction]) -> None:
+    left = iter(actions)
+    while batch := list(islice(left, _BATCH)):
+        await library.change(lambda connection: store(connection, _learner(name), batch, _IDLE))
 
 
-def _actions(size: int) -> Iterator[RecordedAction]:
-    """So many, backwards from now: sessions of about half an hour, five on most days."""
-    chance, at, made = random.Random(18), _NOW, 0
+def _actions() -> Iterator[RecordedAction]:
+    """Without end, backwards from now: sessions of about half an hour, five on most days."""
+    chance, at = random.Random(18), _NOW
     names = get_args(Action)
-    while made < size:
+    while True:
         at -= timedelta(hours=chance.choice((1, 1, 2, 3, 12)))
-        for _ in range(min(chance.randint(5, 120), size - made)):
+        for _ in range(chance.randint(5, 120)):
             at -= timedelta(seconds=chance.randint(10, 60))
-            made += 1
             yield RecordedAction(at, chance.choice(names))
 
 

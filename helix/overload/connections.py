@@ -165,11 +165,16 @@ class LimitedConnection(HttpToolsProtocol):
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """End the answer; the connection may bring another request."""
+        """End the answer; the connection may bring another request.
+
+        What is left of a body that was refused has one span to come in, and may be cut before.
+        """
         self._close_ticket()
         super().on_response_complete()
-        if self.cycle.response_complete and not self._in_body:
+        if self.cycle.response_complete:
             self._idle[self] = None
+            if self._in_body:
+                self._watch_with(BODY_SECONDS, self.transport.close)
 
     def pause_writing(self) -> None:
         """Wait for a client that reads slower than the answer comes, for WRITE_SECONDS."""

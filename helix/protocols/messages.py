@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from helix.domain.citations import is_refusal
 from helix.domain.contract import REFUSAL
@@ -17,6 +17,11 @@ from helix.errors import BadRequest
 
 MOST_TURNS = 50
 """Turns of a history; the prompt has as many of them as fit (HELIX_HISTORY_CHARS)."""
+MOST_MESSAGES = 1000
+"""Messages that are looked at, the last ones: a body has room for 80,000, which take 0.3 s and
+30 MB as objects of a schema, for as long as the question waits."""
+MOST_PARTS = 10_000
+"""Parts of one message."""
 UNPROVEN = "(The documents bear out no statement of this answer.)"
 """The last line of such an answer, for clients that show nothing but its text."""
 _LINKED = re.compile(r"\[([0-9]{1,9})\]\([^()\s]*\)")
@@ -27,6 +32,18 @@ class Message(NamedTuple):
 
     role: str
     text: str
+
+
+def latest(messages: Any) -> Any:
+    """The last MOST_MESSAGES of a list that was not checked yet; anything else as it is."""
+    return messages[-MOST_MESSAGES:] if isinstance(messages, list) else messages
+
+
+def with_few_parts(content: Any) -> Any:
+    """A message's content that was not checked yet; raises ValueError where it has too many."""
+    if isinstance(content, list) and len(content) > MOST_PARTS:
+        raise ValueError(f"a message has {MOST_PARTS} parts at most")
+    return content
 
 
 def question_of_messages(messages: Iterable[Message]) -> tuple[str, History | None]:

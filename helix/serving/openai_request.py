@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from helix.answering.gatherer import Mode
 from helix.domain.scope import Scope
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
-from helix.protocols.messages import Message
+from helix.protocols.messages import Message, latest, with_few_parts
 from helix.providers.choices import names_of_models
-from helix.serving.body_problems import first_problem
+from helix.serving.body_problems import first_problem, read_body
 from helix.serving.openai_forms import Format, InvalidParameter, TextOptions, check_choice
 from helix.serving.query_request import (
     DocumentId,
@@ -55,7 +55,7 @@ class _Part(_Lenient):
 class _Said(_Lenient):
     type: str = "message"
     role: str = ""
-    content: str | list[_Part] | None = None
+    content: Annotated[str | list[_Part] | None, BeforeValidator(with_few_parts)] = None
 
     def message(self) -> Message:
         """The message as every protocol's are read; raises BadRequest for what is not text."""
@@ -67,6 +67,9 @@ class _Said(_Lenient):
             )
         texts = [part.text for part in self.content if part.type in _TEXT_PARTS and part.text]
         return Message(self.role, "\n".join(texts))
+
+
+_Messages = Annotated[list[_Said], BeforeValidator(latest), Field(min_length=1)]
 
 
 class AskingRequest(_Body):
@@ -139,7 +142,7 @@ class _StreamOptions(_Lenient):
 class ChatRequest(AskingRequest):
     """The body of POST /v1/chat/completions."""
 
-    messages: list[_Said] = Field(min_length=1)
+    messages: _Messages
     stream_options: _StreamOptions | None = None
     stop: str | Annotated[list[str], Field(max_length=4)] | None = None
     n: Literal[1] | None = None
@@ -173,7 +176,7 @@ class ChatRequest(AskingRequest):
 class ResponsesRequest(AskingRequest):
     """The body of POST /v1/responses; no response is stored for a later one to continue."""
 
-    input: str | Annotated[list[_Said], Field(min_length=1)]
+    input: str | _Messages
     previous_response_id: str | None = None
     text: TextOptions | None = None
 
@@ -212,14 +215,14 @@ class EmbeddingsRequest(_Body):
 Kind = TypeVar("Kind", bound=_Body)
 
 
-def openai_request(body: bytes, kind: type[Kind]) -> Kind:
+async def openai_request(body: bytes, kind: type[Kind]) -> Kind:
     """The request of ``kind`` in ``body``.
 
     Raises:
         InvalidParameter: one line that names the first key which is missing or malformed.
     """
     try:
-        return kind.model_validate_json(body)
+        return await read_body(body, kind)
     except ValidationError as error:
         place, problem = first_problem(error)
         raise InvalidParameter(f"{place or 'the body'}: {problem}", place or None) from None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from helix.answering.gatherer import Mode
 from helix.errors import BadRequest
-from helix.protocols.messages import Message
-from helix.serving.body_problems import first_problem
+from helix.protocols.messages import MOST_PARTS, Message, latest
+from helix.serving.body_problems import first_problem, read_body
 from helix.serving.query_request import (
     ANSWERS_BY,
     MODES,
@@ -29,7 +31,7 @@ class _Part(_Lenient):
 
 class _UiMessage(_Lenient):
     role: str
-    parts: list[_Part] = Field(default_factory=list)
+    parts: list[_Part] = Field(default_factory=list, max_length=MOST_PARTS)
 
     def message(self) -> Message:
         """The message as every protocol's are read; raises BadRequest for what is not text."""
@@ -43,7 +45,7 @@ class UiChatRequest(_Lenient):
     """The chat's ``id`` and all its messages; the rest is Helix's own, and may be left out."""
 
     id: str = Field(min_length=1, max_length=200)
-    messages: list[_UiMessage] = Field(min_length=1)
+    messages: Annotated[list[_UiMessage], BeforeValidator(latest), Field(min_length=1)]
     resume: bool = Field(False, description="Go on where the client leaves; it may come back")
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
     filters: Filters | None = None
@@ -59,14 +61,14 @@ class UiChatRequest(_Lenient):
         return [message.message() for message in self.messages]
 
 
-def ui_chat_request(body: bytes) -> UiChatRequest:
+async def ui_chat_request(body: bytes) -> UiChatRequest:
     """The request in ``body``.
 
     Raises:
         BadRequest: one line that names the first key which is missing or malformed.
     """
     try:
-        return UiChatRequest.model_validate_json(body)
+        return await read_body(body, UiChatRequest)
     except ValidationError as error:
         place, problem = first_problem(error)
         raise BadRequest(f"{place or 'the body'}: {problem}") from None

@@ -5,11 +5,12 @@ Both want Linux; names want root, who may mount, and the clock a C compiler.
 
 from __future__ import annotations
 
+import itertools
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Self
 
 _PORT = 53
 _ADDRESS = "127.0.0.153"  # of the loopback network, where nobody else serves names
-_RECORD = bytes.fromhex("c00c 0001 0001 00000000 0004 7f000001")  # 127.0.0.1, not to be kept
+_RECORD = bytes.fromhex("c00c 0001 0001 00000000 0004")  # an address follows; not to be kept
 _MOUNT = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
 _SOURCE = Path(__file__).with_name("clock.c")
 
@@ -32,9 +33,13 @@ class Answering(Enum):
 
 
 class NameServer:
-    """A DNS server by which every name is 127.0.0.1, while it answers ``well``."""
+    """A DNS server by which every name is 127.0.0.1, while it answers ``well``.
 
-    def __init__(self) -> None:
+    Of several ``addresses`` each question gets the next one.
+    """
+
+    def __init__(self, addresses: Sequence[str] = ("127.0.0.1",)) -> None:
+        self._addresses = itertools.cycle(map(socket.inet_aton, addresses))
         self.answering = Answering.WELL
         self.asked = 0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -75,7 +80,13 @@ class NameServer:
         code = b"\x81\x82" if self.answering is Answering.FAILING else b"\x81\x80"
         end = 12 + question[12:].index(b"\0") + 5
         counts = b"\0\1" + (b"\0\1" if found else b"\0\0") + bytes(4)
-        return question[:2] + code + counts + question[12:end] + (_RECORD if found else b"")
+        return (
+            question[:2]
+            + code
+            + counts
+            + question[12:end]
+            + (_RECORD + next(self._addresses) if found else b"")
+        )
 
 
 class Clock:

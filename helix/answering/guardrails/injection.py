@@ -59,6 +59,9 @@ _PROSE = frozenset({"override", "role", "format", "citation", "prompt", "judge"}
 _LINE_END = re.compile(r"(?<!\n)\r?\n(?![\r\n])")
 _IN_PIECES = re.compile(r"(?>(?:\b[^\W\d_]++(?>(?: [^\W\d_]++)?) ?+[.;…|/*+-]{1,3}+\s{0,2}+){2,})")
 _BETWEEN_PIECES = re.compile(r"[.;…|/*+\n-]")
+_LETTER_BY_LETTER = re.compile(r"(?<!\w)[^\W\d_]([ .*_·-])(?:[^\W\d_]\1)++(?:[^\W\d_](?!\w))?")
+_FEWEST_LETTERS = 6
+"""Different letters that are words in a text that may have `I g n o r e   a l l`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,8 @@ def passages(text: str) -> Iterator[_Span]:
         yield from _found(_in_one_piece(text), prose)
     if has_digit_in_word(low):
         yield from _with_digits_as_letters(text, words)
+    if [len(word) for word in set(words)].count(1) >= _FEWEST_LETTERS:
+        yield from _letter_by_letter(text)
     disguised = not text.isascii() and _is_disguised(text)
     if disguised or b"sources" in words or b"id" in words:  # defusing looks at each line
         yield from _delimiters(text)
@@ -199,6 +204,18 @@ def _with_digits_as_letters(text: str, words: list[bytes]) -> Iterator[_Span]:
         read = text.translate(letters)
         if not KNOWN.isdisjoint(set(words_of(lower(read))).difference(words)):
             yield from _only_as(text, read, range(len(text)))
+
+
+def _letter_by_letter(text: str) -> Iterator[_Span]:
+    """Spans whose words are written with one sign between any two letters: `i.g.n.o.r.e a.l.l`."""
+    between = {
+        place
+        for found in _LETTER_BY_LETTER.finditer(text)
+        for place in range(found.start() + 1, found.end(), 2)
+    }
+    if between:
+        kept = [place for place in range(len(text)) if place not in between]
+        yield from _only_as(text, "".join(text[place] for place in kept), kept)
 
 
 def _only_as(text: str, read: str, places: Sequence[int]) -> Iterator[_Span]:

@@ -25,13 +25,13 @@ class Phrase(NamedTuple):
 _LETTERS = bytes(c if (c < 128 and chr(c).isalnum()) or c == 95 else 32 for c in range(256))
 _WORD_SHAPE = bytes(48 if letter != 32 else 32 for letter in _LETTERS)
 _DIGIT_SHAPE = bytes(48 if chr(c) in "+/-" else shape for c, shape in enumerate(_WORD_SHAPE))
-_DIGIT_AS_LETTER = "0134578"
+_DIGIT_AS_LETTER = "0134578@$!9"
+_IN_WORDS = _DIGIT_AS_LETTER.replace("@", "")  # that one alone is an address, and no disguise
 _MIXED_SHAPE = bytes(
-    97 if chr(c).isalpha() and c < 128 else 48 if chr(c) in _DIGIT_AS_LETTER else 32
-    for c in range(256)
+    97 if chr(c).isalpha() and c < 128 else 48 if chr(c) in _IN_WORDS else 32 for c in range(256)
 )
-READ_AS = tuple(str.maketrans(_DIGIT_AS_LETTER, f"o{one}eastb") for one in "il")
-"""`1gn0r3 4ll`: which letters the digits in words stand for; a one is an i or an l."""
+READ_AS = tuple(str.maketrans(_DIGIT_AS_LETTER, f"o{one}eastbasig") for one in "il")
+"""`1gn0r3 4ll`: which letters digits and signs in words stand for; a one is an i or an l."""
 
 
 def lower(text: str) -> bytes:
@@ -62,7 +62,7 @@ def has_run(low: bytes, digits: int, letters: int) -> bool:
 
 
 def has_digit_in_word(low: bytes) -> bool:
-    """True if one or two digits that look like letters stand between letters in ``low``."""
+    """True if one or two digits or signs that look like letters are between letters in ``low``."""
     shape = low.translate(_MIXED_SHAPE)
     return b"a0a" in shape or b"a00a" in shape
 

@@ -76,7 +76,7 @@ async def model(caller: CurrentCaller, model: str) -> Response:
 )  # fmt: skip
 async def chat(request: Request, caller: CurrentCaller) -> Response:
     """The last message is the question, those before it its history; annotations are citations."""
-    body = openai_request(await request.body(), ChatRequest)
+    body = await openai_request(await request.body(), ChatRequest)
     return await respond(request, caller, body, CHAT)
 
 
@@ -86,7 +86,7 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
 )  # fmt: skip
 async def responses(request: Request, caller: CurrentCaller) -> Response:
     """Answer like `/v1/chat/completions`; nothing is kept."""
-    body = openai_request(await request.body(), ResponsesRequest)
+    body = await openai_request(await request.body(), ResponsesRequest)
     return await respond(request, caller, body, RESPONSES)
 
 
@@ -96,7 +96,7 @@ async def responses(request: Request, caller: CurrentCaller) -> Response:
 )  # fmt: skip
 async def embeddings(request: Request, caller: CurrentCaller) -> Response:
     """Vectors of the database's embedder: 1,536 numbers of length 1."""
-    body = openai_request(await request.body(), EmbeddingsRequest)
+    body = await openai_request(await request.body(), EmbeddingsRequest)
     caller = caller.for_tenant(body.tenant_id)
     embedder = caller.services.engine.retriever.space.embedder
     if body.model not in (EMBEDS, embedder.identity):

@@ -64,7 +64,7 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
     With `resume` the question is kept as the next of the conversation of the chat's id, whose
     messages are then the history, and its answer goes on where the client leaves.
     """
-    asked = ui_chat_request(await request.body())
+    asked = await ui_chat_request(await request.body())
     caller = caller.for_tenant(asked.tenant_id)
     services = caller.services
     base, stored = (
