@@ -16,7 +16,7 @@ MODEL = ROOT / "build" / "models" / "smollm2-135m-instruct.gguf"
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the servers' logs are, and the clients' own settings."""
+    """The folder of the servers' logs, and of the clients' own settings."""
     return tmp_path_factory.mktemp("clients")
 
 

@@ -30,7 +30,7 @@ OWN = {
     # else it fetches a model when it starts, and asks for a newer version of itself
     "RAG_EMBEDDING_ENGINE": "openai", "OFFLINE_MODE": "True",
 }  # fmt: skip
-"""As its documentation has it, for one user."""
+"""Its variables for one user, as its documentation has them."""
 
 
 def _free_port() -> int:

@@ -50,7 +50,7 @@ class _Counted(ThreadingHTTPServer):
 
 
 def fetched_in_a_network_of_its_own(count: int) -> dict[str, int]:
-    """How many fetches were ``fetched`` and ``refused``, and connections to each address."""
+    """The number of fetches ``fetched`` and ``refused``, and of connections to each address."""
     with tempfile.TemporaryDirectory() as folder:
         names = NameServer().prefix(Path(folder))
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""LangChain: with_structured_output in its three ways: the model's values, or a refusal in words."""
+"""LangChain: with_structured_output in three ways: the model's values, or a refusal in words."""
 
 import os
 
@@ -13,7 +13,7 @@ helix = ChatOpenAI(
 
 
 class Refund(BaseModel):
-    """How long one may ask for a refund."""
+    """The time within which one may ask for a refund."""
 
     days: int
 

@@ -1,4 +1,4 @@
-"""openai: chat and responses, whole and streamed, what they cite, embeddings, and what is refused."""
+"""openai: chat and responses whole and streamed, citations, embeddings, what is refused."""
 
 import os
 import urllib.request

@@ -13,8 +13,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from helix.serving.network import connection_limits
-from helix.serving.network.connection_limits import LimitedConnection
+from helix.overload import connections
+from helix.overload.connections import LimitedConnection
 
 SECONDS = 1.0
 """The span in which a body must get on, in these tests."""
@@ -35,8 +35,8 @@ async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[uvicorn.Server]:
     """A server of short limits that holds few connections."""
-    monkeypatch.setattr(connection_limits, "BODY_SECONDS", SECONDS)
-    monkeypatch.setattr(connection_limits, "most_connections", lambda: 8)
+    monkeypatch.setattr(connections, "BODY_SECONDS", SECONDS)
+    monkeypatch.setattr(connections, "most_connections", lambda: 8)
     config = uvicorn.Config(
         refusing, port=0, http=LimitedConnection, lifespan="off", log_level="critical",
         timeout_keep_alive=60,
@@ -65,7 +65,7 @@ def _refused(server: uvicorn.Server) -> socket.socket:
 def _goes_on(client: socket.socket) -> bool:
     """Send as much as a body must bring in a third of its span; False once the server closed."""
     try:
-        client.sendall(b"x" * connection_limits.BODY_BYTES)
+        client.sendall(b"x" * connections.BODY_BYTES)
     except ConnectionError:
         return False
     client.settimeout(SECONDS / 3)
