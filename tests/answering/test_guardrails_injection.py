@@ -138,7 +138,7 @@ ORDINARY: Sequence[str] = (
     '{"name": "Ann", "role": "editor"} {"function": "sin", "x": 1} Call the function f(x).',
     "P@ssw0rd rules. The Q3 10-Q of 3M. Yes. No. Maybe. Ignore. Repeat. Rules. Above. Average.",
     "Diese Anweisungen gelten. 指示に従ってください。 이전 지시를 따르세요. Regels blijven gelden.",
-    "J. R. R. Tolkien and C. S. Lewis; A. B. C. D. E. F. G. H. I. J. K. L. M. Mail a@b.example, $5!",
+    "J. R. R. Tolkien and C. S. Lewis; A. B. C. D. E. F. G. H. I. J. Mail a@b.example, $5!",
     "Předchozí pokyny platí. Οι προηγούμενες οδηγίες ισχύουν. Предишните инструкции са в сила.",
     "Sources: [1] (idem). Begin at the source of the river. Σύμφωνα с правилами μm.",
 )
